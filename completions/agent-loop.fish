@@ -24,36 +24,36 @@ function __fish_agent_loop_using_subcommand
     contains -- $cmd[1] $argv
 end
 
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'What is to be done' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'The goal: what the agent is to do' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Ask this model: short for --llm \'llm-pipe --model MODEL\'' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; split into words as a shell would, and run without one' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Begin a new conversation, with a summary of the old one, after a request of more than N tokens. One that the model refuses as too long is begun anew in any case' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'What is done around the model\'s calls: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints one)' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model these tools alone; `*` and `?` are wildcards' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; split into words like a shell command, but run without a shell' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Start a new conversation with a summary of the old one after a request of more than N tokens. This always happens when the model refuses a request as too long' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'How the world is observed and used: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints a built-in one)' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model only these tools; `*` and `?` are wildcards' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deny -d 'Do not offer the model these tools' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l start-timeout -d 'How long the world may take to list its tools' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-steps -d 'The most turns of the model for the goal; without --goal, for a message' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The most calls that the model chooses for a message; then it sums up, and the person is asked whether to go on (default: 10 without --goal)' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Overall time limit of the goal; without --goal, of a message (exit status 124). The time in which a person is asked does not count' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in all' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The most US dollars in all; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line of the world or the model side that is read; pictures are in files, and do not count' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-`: stderr): the call, its outcome, and where the world is; masked, without the content of pages. At 10 MiB it is renamed, and four older ones are kept' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append what the model shows of its reasoning to this file, masked; `-` is stderr' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'The session\'s id, which is put on every record, as the following are' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l agent-id -d 'The agent\'s name in a chain' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l role -d 'What the agent does in the chain' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l chain-id -d 'The chain' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The most calls that the model may choose for a message; it then sums up, and the person is asked whether to continue (default: 10 without --goal)' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Overall time limit of the goal; without --goal, of a message (exit status 124). Time spent waiting for a person does not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in total' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command; pictures are in files and do not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it can be continued however the process ended; pictures are kept in the folder FILE.images' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world\'s location; masked, without the content of pages. At 10 MiB the file is renamed; four older ones are kept' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append the reasoning that the model reports to this file, masked; `-` is stderr' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'The session\'s id; it is put on every record, as are the three ids below' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l agent-id -d 'The agent\'s name in a chain of agents' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l role -d 'The agent\'s role in the chain' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l chain-id -d 'The chain\'s id' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -s V -l version -d 'Print version'
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "profile" -d 'Print a built-in profile, to copy'
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "show" -d 'Print what happened in a session, step by step'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "profile" -d 'Print a built-in profile, as a starting point for your own'
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "show" -d 'Print the events of a session, step by step'
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c agent-loop -n "__fish_agent_loop_using_subcommand profile" -s h -l help -d 'Print help'
 complete -c agent-loop -n "__fish_agent_loop_using_subcommand show" -s h -l help -d 'Print help'
-complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "profile" -d 'Print a built-in profile, to copy'
-complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "show" -d 'Print what happened in a session, step by step'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "profile" -d 'Print a built-in profile, as a starting point for your own'
+complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "show" -d 'Print the events of a session, step by step'
 complete -c agent-loop -n "__fish_agent_loop_using_subcommand help; and not __fish_seen_subcommand_from profile show help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,14 +1,14 @@
-complete -c agent-serve -l replay -d 'Show the session that this log of jsonl-record\'s, or file of records, has, without an agent' -r
-complete -c agent-serve -l listen -d 'Listen at this address; clients have to name it' -r
-complete -c agent-serve -l public -d 'The origin at which a reverse proxy serves it, such as https://agents.example.org' -r
-complete -c agent-serve -l token-file -d 'The token: the content of this file, else of the variable AGENT_SERVE_TOKEN, else a new one, which is printed on stderr' -r -F
-complete -c agent-serve -l max-sessions -d 'So many sessions are open at once' -r
-complete -c agent-serve -l max-connections -d 'So many connections are open at once' -r
-complete -c agent-serve -l idle-timeout -d 'Close a session that no client shows and whose agent does nothing after this time; 0 never does' -r
-complete -c agent-serve -l buffer -d 'So many bytes of records are kept of each session, for clients that connect later or again' -r
-complete -c agent-serve -l slow -d 'What becomes of a client that reads too slowly, once what it has not read is not kept any more' -r -f -a "drop\t'A gap record stands for what it misses'
-disconnect\t'The same, and it is disconnected'"
-complete -c agent-serve -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
+complete -c agent-serve -l replay -d 'Show a recorded session without an agent: a log of jsonl-record, or a file of records' -r
+complete -c agent-serve -l listen -d 'Listen at this address; requests must name it as their host' -r
+complete -c agent-serve -l public -d 'The public origin when a reverse proxy forwards requests, such as https://agents.example.org' -r
+complete -c agent-serve -l token-file -d 'Read the token from this file; without it, from the variable AGENT_SERVE_TOKEN. By default a new token is printed on stderr' -r -F
+complete -c agent-serve -l max-sessions -d 'The most sessions that are open at once' -r
+complete -c agent-serve -l max-connections -d 'The most connections that are open at once' -r
+complete -c agent-serve -l idle-timeout -d 'Close a session after this time if no client shows it and its agent does nothing; 0 disables this' -r
+complete -c agent-serve -l buffer -d 'Keep this many bytes of records per session, for clients that connect later or reconnect' -r
+complete -c agent-serve -l slow -d 'What to do when a client reads so slowly that records it has not read are no longer kept' -r -f -a "drop\t'Send a gap record in place of the missed records'
+disconnect\t'Send a gap record, then disconnect the client'"
+complete -c agent-serve -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
 complete -c agent-serve -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c agent-serve -s V -l version -d 'Print version'

@@ -25,37 +25,37 @@ function __fish_llm_pipe_using_subcommand
 end
 
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s m -l model -d 'The model: PROVIDER/NAME, or a name in models.toml' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l base-url -d 'The server\'s address, for anything that has the provider\'s API: http://127.0.0.1:8080/v1' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l base-url -d 'The server\'s address, for any server with the provider\'s API: http://127.0.0.1:8080/v1' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l key-env -d 'Take the key from this environment variable instead of the provider\'s usual one' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l key-file -d 'Take the key from this file, which nobody else may be able to read' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l history -d 'With --bare: put the last N prompts and their answers before each prompt' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l system -d 'The system prompt, for requests without one; @FILE is the text of a file' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l schema -d 'The JSON Schema of the answer\'s text, for requests without one. A model whose answer does not match is asked again, at most twice' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l tools -d 'The tools that the model may call, for requests without tools: a tool_list record, as `tool-call --list --json-out` prints it' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-output-tokens -d 'The most tokens of an answer, for requests that do not say' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l key-file -d 'Take the key from this file, which no other user may be able to read' -r -F
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l history -d 'With --bare: put the last N prompts and their answers in front of each prompt' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l system -d 'The system prompt, for requests without one; @FILE reads it from a file' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l schema -d 'The JSON Schema of the answer\'s text, for requests without one. If the answer does not match, the model is asked again, at most twice' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l tools -d 'The tools that the model may call, for requests without tools: a tool_list record, as printed by `tool-call --list --json-out`' -r -F
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-output-tokens -d 'The most tokens of an answer, for requests that do not set it' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l images -d 'The folder that images are read from; paths in requests are relative to it and cannot leave it' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s j -l jobs -d 'How many requests are at the provider at once' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l cache -d 'Keep turns in this folder, and answer a request that was sent before from there' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l retries -d 'How often a request is sent again that failed for a reason that passes: a rate limit, a lost connection, a server\'s fault' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'How long one attempt may take; 0 for ever' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing; 0 for ever' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s j -l jobs -d 'How many requests are sent at once' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l cache -d 'Store turns in this folder, and answer repeated requests from it' -r -F
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l retries -d 'How often a request is repeated after a temporary failure: a rate limit, a lost connection, a server error' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'Time limit of one attempt; 0 disables it' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing; 0 disables the limit' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l deadline -d 'Overall time limit; requests without an answer fail with `timeout` (exit status 124)' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-line -d 'Longest line, in bytes (K, M, G for powers of 1024); a longer one is refused' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l text -d 'Each line is a prompt'
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l bare -d 'Each line is a prompt, and its answer is one line of text: line feeds are written as \\n, and a failure is an object with "error" and "kind". For programs that wait for each answer'
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l unordered -d 'Give each answer as soon as it is there, not in the order of the requests'
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l stream -d 'Also print the answer while it is written, as assistant_message records'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l bare -d 'Each line is a prompt, and its answer is one line of text. Line feeds are written as \\n; a failure is an object with "error" and "kind". For programs that wait for each answer'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l unordered -d 'Print each answer when it arrives, not in the order of the requests'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l stream -d 'Also print the answer while it arrives, as assistant_message records'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s V -l version -d 'Print version'
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -a "models" -d 'Print the models that models.toml names, and the providers'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -a "models" -d 'Print the models in models.toml, and the providers'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -a "check" -d 'Send small requests, and print what works: text, streaming, tools, schema, images'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand models" -s h -l help -d 'Print help'
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -s m -l model -d 'The model: PROVIDER/NAME, or a name in models.toml' -r
-complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -l base-url -d 'The server\'s address, for anything that has the provider\'s API: http://127.0.0.1:8080/v1' -r
+complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -l base-url -d 'The server\'s address, for any server with the provider\'s API: http://127.0.0.1:8080/v1' -r
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -l key-env -d 'Take the key from this environment variable instead of the provider\'s usual one' -r
-complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -l key-file -d 'Take the key from this file, which nobody else may be able to read' -r -F
+complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -l key-file -d 'Take the key from this file, which no other user may be able to read' -r -F
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand check" -s h -l help -d 'Print help'
-complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand help; and not __fish_seen_subcommand_from models check help" -f -a "models" -d 'Print the models that models.toml names, and the providers'
+complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand help; and not __fish_seen_subcommand_from models check help" -f -a "models" -d 'Print the models in models.toml, and the providers'
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand help; and not __fish_seen_subcommand_from models check help" -f -a "check" -d 'Send small requests, and print what works: text, streaming, tools, schema, images'
 complete -c llm-pipe -n "__fish_llm_pipe_using_subcommand help; and not __fish_seen_subcommand_from models check help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -1,41 +1,41 @@
-//! JSON-RPC lines of either side, as open views of their raw text: ids of whatever JSON type, every digit as it was written.
+//! JSON-RPC lines in both directions, as views of their raw text: ids may have any JSON type, and numbers keep every digit.
 
 use crate::json::Object;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
-/// What a line is.
+/// A JSON-RPC message.
 #[derive(Debug)]
 pub enum Message<'a> {
-    /// It asks, and wants an answer.
+    /// A request, which needs an answer.
     Request {
-        /// Whoever asks numbers it so.
+        /// The sender's id of the request.
         id: &'a RawValue,
-        /// What it asks for.
+        /// The method.
         method: String,
-        /// With what.
+        /// The parameters.
         params: Option<&'a RawValue>,
     },
-    /// It tells, and wants no answer.
+    /// A notification, which needs no answer.
     Notification {
-        /// What it tells.
+        /// The method.
         method: String,
-        /// About what.
+        /// The parameters.
         params: Option<&'a RawValue>,
     },
-    /// It answers the request of that id.
+    /// The answer to the request with this id.
     Response {
-        /// As whoever asked had numbered it.
+        /// The id, as the request had it.
         id: &'a RawValue,
-        /// The result, or why there is none.
+        /// The result or the error.
         outcome: Result<&'a RawValue, RpcError>,
     },
 }
 
-/// An error as JSON-RPC gives it.
+/// A JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RpcError {
-    /// JSON-RPC's number.
+    /// JSON-RPC's error code.
     pub code: i64,
     /// For people.
     pub message: String,
@@ -47,25 +47,25 @@ impl<'a> Message<'a> {
     /// Reads a line's text.
     ///
     /// # Errors
-    /// Why it is none, for people.
+    /// Why it is not a message, for people.
     pub fn read(line: &'a str) -> Result<Message<'a>, String> {
-        let fields = Fields::read(line).map_err(|error| format!("no JSON-RPC message: {error}"))?;
+        let fields = Fields::read(line).map_err(|error| format!("not a JSON-RPC message: {error}"))?;
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
         match (text("method"), fields.get("id").filter(is_some)) {
             (Some(method), Some(id)) => Ok(Message::Request { id, method, params: fields.get("params") }),
             (Some(method), None) => Ok(Message::Notification { method, params: fields.get("params") }),
-            // Some write both, and null for what isn't there.
+            // Some peers send both fields, with null for the missing one.
             (None, Some(id)) => match (fields.get("result"), fields.get("error").filter(is_some)) {
                 (Some(result), None) => Ok(Message::Response { id, outcome: Ok(result) }),
                 (result, Some(error)) if !result.is_some_and(|result| is_some(&result)) => {
                     Ok(Message::Response { id, outcome: Err(RpcError::read(error.get())) })
                 }
-                _ => Err("no JSON-RPC message: an answer has either a result or an error".to_owned()),
+                _ => Err("not a JSON-RPC message: an answer has either a result or an error".to_owned()),
             },
-            // Without an id, an error is about something that couldn't be read.
+            // An error without an id is about a message that could not be read.
             (None, None) => Err(match fields.get("error").filter(is_some) {
                 Some(error) => format!("an error without an id: {}", RpcError::read(error.get()).message),
-                None => "no JSON-RPC message: it has neither method nor id".to_owned(),
+                None => "not a JSON-RPC message: it has neither method nor id".to_owned(),
             }),
         }
     }
@@ -96,7 +96,7 @@ impl RpcError {
                 RpcError { code, message, data: data.map(|data| data.get().to_owned()) }
             }
             Err(_) => {
-                RpcError { code: 0, message: "an error of another shape".to_owned(), data: Some(json.to_owned()) }
+                RpcError { code: 0, message: "an error in an unknown form".to_owned(), data: Some(json.to_owned()) }
             }
         }
     }
@@ -124,27 +124,27 @@ pub(crate) const PARSE_ERROR: i64 = -32700;
 pub(crate) const INVALID_REQUEST: i64 = -32600;
 /// JSON-RPC's code for a method that does not exist.
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
-/// JSON-RPC's code for parameters that the method does not take.
+/// JSON-RPC's code for invalid parameters.
 pub(crate) const INVALID_PARAMS: i64 = -32602;
-/// JSON-RPC's code for a failure of the server itself.
+/// JSON-RPC's code for an internal failure of the server.
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
 
-/// The beginning of every line that is written.
+/// The common start of every line.
 fn versioned() -> Object {
     Object::default().text("jsonrpc", "2.0")
 }
 
-/// A line that asks, with its line feed.
+/// A request as a line with its line feed.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     versioned().put("id", id).text("method", method).put("params", params).line()
 }
 
-/// A line that tells.
+/// A notification as a line.
 pub(crate) fn notification(method: &str, params: Option<&str>) -> String {
     versioned().text("method", method).put_some("params", params).line()
 }
 
-/// A line that answers the other side's own `id`.
+/// The answer to the request with the peer's `id`, as a line.
 pub(crate) fn response(id: &str, result: Result<&str, &RpcError>) -> String {
     let line = versioned().put("id", id);
     match result {
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_apart() {
+    fn lines_are_distinguished() {
         let Ok(Message::Response { id, outcome: Ok(result) }) =
             Message::read(r#"{"jsonrpc":"2.0","id":7.0,"result":{"big":12345678901234567890123}}"#)
         else {
@@ -180,8 +180,8 @@ mod tests {
         assert!(
             matches!(request, Ok(Message::Request { id, method, params: None }) if id.get() == "\"s\"" && method == "ping")
         );
-        let told = Message::read(r#"{"method":"notifications/message","id":null,"params":{}}"#);
-        assert!(matches!(told, Ok(Message::Notification { params: Some(_), .. })));
+        let notification = Message::read(r#"{"method":"notifications/message","id":null,"params":{}}"#);
+        assert!(matches!(notification, Ok(Message::Notification { params: Some(_), .. })));
         let both = Message::read(r#"{"id":1,"result":{},"error":null}"#);
         assert!(matches!(both, Ok(Message::Response { outcome: Ok(_), .. })));
         let both = Message::read(r#"{"id":1,"result":null,"error":{}}"#);

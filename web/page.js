@@ -1,12 +1,12 @@
-// The page of agent-serve: it shows the records of sessions (docs/protocol.md), and sends what the person says.
-// Everything in a record is foreign text: it gets into the page as text nodes only.
+// The page of agent-serve: shows the records of sessions (docs/protocol.md), and sends the person's messages and answers.
+// All text in records is foreign: it is added to the page only as text nodes.
 
 const MOST_ENTRIES = 2000;
-/** So many characters of records are kept of each session. */
+/** The most characters of records that are kept of each session. */
 const MOST_CHARACTERS = 32 << 20;
 const MOST_SHOWN = 2000;
 const MOST_SHOWN_OF_MESSAGE = 20_000;
-/** Keys that were typed ahead must not approve a call: for so long after it appears, nothing does. */
+/** For this long after a held call appears, no key approves it, so that keys typed ahead do not. */
 const UNARMED_MS = 500;
 const POLL_MS = 5000;
 const FIRST_RETRY_MS = 500;
@@ -14,7 +14,7 @@ const LAST_RETRY_MS = 10_000;
 
 // JSON
 
-/** Numbers that JavaScript would write otherwise stay as they are written: the person approves what is sent. */
+/** Numbers that JavaScript would rewrite keep their original text: the person must approve exactly what is sent. */
 function parse(text) {
     if (!JSON.rawJSON) return JSON.parse(text);
     const keepDigits = (_key, value, { source }) => typeof value === "number" && String(value) !== source ? JSON.rawJSON(source) : value;
@@ -24,25 +24,25 @@ function parse(text) {
 const numberOf = (value) => typeof value === "number" ? value : JSON.isRawJSON?.(value) ? Number(value.rawJSON) : undefined;
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON?.(value);
 const listOf = (value) => Array.isArray(value) ? value : [];
-/** A string as it is, anything else as JSON. */
+/** A string unchanged, any other value as JSON. */
 const textOf = (value) => typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 
-/** What a table has for a foreign key. */
+/** A table's entry for a foreign key. */
 const named = (table, key) => Object.hasOwn(table, key) ? table[key] : undefined;
 
 // Foreign text
 
 const INVISIBLE = /(?![ \n])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\u{16fe4}\u{1d159}]/gu;
 const STEERING = /(?![\t\n])[\p{Cc}\p{Bidi_Control}]/gu;
-/** But for those at the beginning of a line, which are a layout's. */
+/** Shortens runs of blanks, except at the beginning of a line, where they are indentation. */
 const MANY_BLANKS = /(?<=\S) {9,}/g;
 const codePoint = (character) => `<U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`;
-/** With nothing in it that cannot be seen, or that changes how the rest is seen. */
+/** Replaces characters that are invisible or change how other text is displayed. */
 const visible = (text) => text.replace(INVISIBLE, codePoint).replace(MANY_BLANKS, (blanks) => `<${blanks.length} blanks>`);
-/** For what agents and people say, in all writings. */
+/** For texts of agents and people, in all scripts. */
 const readable = (text) => text.replace(STEERING, codePoint);
 
-/** The beginning and the end of what is too long. */
+/** The beginning and the end of an overlong text. */
 function ends(text, most) {
     if (text.length <= most) return text;
     const first = Math.ceil(most * 0.7);
@@ -52,13 +52,13 @@ function ends(text, most) {
 
 const shortened = (_key, value) => typeof value === "string" ? ends(value, MOST_SHOWN / 2) : value;
 
-/** For an editor: as JSON has it, with escapes in place of what cannot be seen. */
+/** For an editor: JSON with invisible characters escaped. */
 function editable(value) {
     const escape = (character) => [...Array(character.length).keys()].map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`);
     return JSON.stringify(value, null, 2).replace(INVISIBLE, (character) => escape(character).join(""));
 }
 
-/** The text of a result: of an MCP result with nothing but texts, these. */
+/** The text of a result: of an MCP result that has only texts, these texts. */
 function resultText(result) {
     const blocks = isObject(result) ? listOf(result.content) : [];
     const isText = (block) => block?.type === "text" && typeof block.text === "string";
@@ -76,7 +76,7 @@ const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 // Elements
 
-/** Functions are listeners, `true` sets an attribute without a value. Names of attributes are constants. */
+/** Functions are listeners, `true` sets an attribute without a value. Attribute names must be constants. */
 function make(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -90,7 +90,7 @@ function make(tag, attributes = {}, ...children) {
 const button = (text, click, attributes = {}) => make("button", { type: "button", click, ...attributes }, text);
 const byId = (id) => document.getElementById(id);
 
-/** Text in a block; `short` is what it shows of a long one until the person asks for the whole. */
+/** Text in a block; `short` is the part of a long text that is shown until the person asks for all of it. */
 function block(tag, short, whole) {
     const text = make(tag, { class: "text" }, short);
     if (short === whole()) return text;
@@ -110,7 +110,7 @@ function valueBlock(value) {
 const messageBlock = (text) => block("div", readable(ends(text, MOST_SHOWN_OF_MESSAGE)), () => readable(text));
 const isTextField = (element) => element?.matches?.("input, textarea, select") ?? false;
 
-/** Rows of a term and its description; those without a description are left out. */
+/** Rows of a term and its description; rows without a description are omitted. */
 function facts(rows) {
     const shown = rows.filter(([, value]) => value !== undefined && value !== "");
     return make("dl", { class: "facts" }, ...shown.flatMap(([term, value]) => [
@@ -121,7 +121,7 @@ function facts(rows) {
 
 function announce(text) {
     byId("announcer").textContent = "";
-    // A text that is replaced at once would not be read again.
+    // Screen readers do not read a text that is replaced at once.
     setTimeout(() => { byId("announcer").textContent = text; }, 50);
 }
 
@@ -134,12 +134,12 @@ const CALL_STATES = {
 
 const VERDICTS = { approved: "Approved", edited: "Approved as edited", rejected: "Rejected" };
 const SETTLED_BY = {
-    terminal: "at the terminal", answers: "over the channel of answers", client: "in the MCP client", approver: "in another window",
-    session: "by a rule for this session", timeout: "since nobody answered in time", nobody: "since there is nobody to ask",
-    end: "since the agent has ended", caller: "since the agent has taken it back",
+    terminal: "at the terminal", answers: "over the answers channel", client: "in the MCP client", approver: "in another window",
+    session: "by a rule for this session", timeout: "because nobody answered in time", nobody: "because nobody can be asked",
+    end: "because the agent ended", caller: "because the agent withdrew it",
 };
 
-/** One call: what is called, how far it is, and, while a gate holds it, the question. */
+/** One call: its tool and arguments, its state, and, while a gate holds it, the question. */
 class Call {
     constructor(view, record) {
         this.view = view;
@@ -150,7 +150,7 @@ class Call {
         this.describe(record);
     }
 
-    /** Takes what is called from a record; once a gate has asked, what the gate says counts. */
+    /** Takes the tool and arguments from a record; once a gate has asked, the gate's version counts. */
     describe(record) {
         this.target = isObject(record.target) ? record.target : undefined;
         const shownTarget = [this.target?.role, this.target?.name && `"${textOf(this.target.name)}"`, this.target?.context];
@@ -193,7 +193,7 @@ class Call {
         this.entry.classList.remove("held");
     }
 
-    /** The question is settled: how, for people. The result of the call may have come before. */
+    /** The question is settled: how, as text for people. The result of the call may have arrived before. */
     settle(text, state) {
         this.closeQuestion();
         this.settlements.append(make("p", { class: "text title" }, text));
@@ -214,14 +214,14 @@ class Call {
     }
 }
 
-/** By the names of a question's methods. */
+/** The labels for the methods of a question. */
 const DECISIONS = [
     { name: "approve", key: "y", text: "Approve", kind: "primary" },
     { name: "edit", key: "e", text: "Edit", kind: "" },
     { name: "reject", key: "n", text: "Reject", kind: "dangerous" },
 ];
 
-/** What a gate asks about a call: a panel with the decisions. */
+/** A gate's question about a call: a panel with the decisions. */
 class Question {
     constructor(call, record) {
         this.call = call;
@@ -260,7 +260,7 @@ class Question {
         this.panel.remove();
     }
 
-    /** Takes no decision for a moment. */
+    /** Accepts no decision for a moment. */
     arm() {
         this.setArmed(false);
         clearTimeout(this.arming);
@@ -272,7 +272,7 @@ class Question {
         this.choice.querySelectorAll("button.decision").forEach((each) => { each.disabled = !isArmed; });
     }
 
-    /** Shows the decisions that can be made. */
+    /** Shows the possible decisions. */
     offer() {
         this.isOffering = true;
         this.sent = this.call.answer = undefined;
@@ -327,7 +327,7 @@ class Question {
         const choices = offers.map((rule, at) => make("input", { type: "radio", name: "rule", value: at, checked: at === offers.length - 1 }));
         const labels = offers.map((rule, at) => make("label", {}, choices[at], " ", make("code", { class: "text" }, visible(rule))));
         const decide = () => this.send({ action: "approve", scope: "session", rule: offers[choices.findIndex((choice) => choice.checked)] });
-        const legend = make("legend", {}, "Approve this call, and until the end of the session each call that this rule matches");
+        const legend = make("legend", {}, "Approve this call, and every call that matches this rule until the end of the session");
         const send = make("button", { class: "decision primary" }, "Allow for this session");
         this.ask(choices.at(-1), decide, send, make("fieldset", {}, legend, ...labels));
         this.arm();
@@ -342,7 +342,7 @@ class Question {
         const check = () => {
             const [edited, why] = readArguments(text.value);
             const changed = edited === undefined ? [] : differences(old, edited);
-            problem.textContent = why ?? (changed.length === 0 ? "Nothing is changed." : "");
+            problem.textContent = why ?? (changed.length === 0 ? "Nothing was changed." : "");
             changes.replaceChildren(facts(changed));
             send.disabled = changed.length === 0;
         };
@@ -358,7 +358,7 @@ class Question {
         if (!this.isOpen || this.sent || !this.call.view.send({ type: "hitl_response", call_id, nonce, arguments_sha256, ...decision })) return;
         this.sent = decision;
         this.problem.textContent = "";
-        this.showAnswered("The answer is sent.");
+        this.showAnswered("Answer sent.");
         this.call.entry.focus();
     }
 
@@ -367,26 +367,26 @@ class Question {
         this.choice.replaceChildren(make("p", { role: "status" }, text));
     }
 
-    /** An answer has reached the server: this window's, or another's. */
+    /** An answer has reached the server, from this window or another. */
     takeAnswer(answer) {
         this.call.isAnsweredHere = this.sent?.action === answer.action && this.sent.feedback === answer.feedback;
         if (!this.call.isAnsweredHere) this.showAnswered("Answered in another window.");
     }
 
-    /** The answer was not taken, or it is not known whether it was. */
+    /** The answer was refused, or may not have arrived. */
     offerAgain(why) {
         this.problem.textContent = why;
         this.offer();
     }
 }
 
-/** The arguments in a text, or why they are none. */
+/** The arguments in a text, or why they are invalid. */
 function readArguments(text) {
     try {
         const value = parse(text);
-        return isObject(value) ? [value] : [undefined, "Arguments are a JSON object: {...}"];
+        return isObject(value) ? [value] : [undefined, "Arguments must be a JSON object: {...}"];
     } catch (error) {
-        return [undefined, `No valid JSON: ${error.message}`];
+        return [undefined, `Invalid JSON: ${error.message}`];
     }
 }
 
@@ -399,7 +399,7 @@ function differences(old, edited) {
     return changed.map((key) => [visible(key), make("span", {}, shown(written(old, key)), " \u2192 ", shown(written(edited, key)))]);
 }
 
-// What a tool asks
+// Questions of tools
 
 /** A form for an `input_request`. */
 class InputForm {
@@ -438,7 +438,7 @@ class InputForm {
     close(text) { this.entry.replaceWith(make("p", { class: "entry note" }, text)); }
 }
 
-/** The form's fields for a schema: one for each property, or one for all as JSON where a property has a type that has no field. */
+/** The form's fields for a schema: one per property, or a single JSON field if a property has an unsupported type. */
 function fieldsOf(schema) {
     const properties = isObject(schema?.properties) ? Object.entries(schema.properties) : undefined;
     const required = listOf(schema?.required);
@@ -506,7 +506,7 @@ class Side {
     constructor() {
         [this.plan, this.agents, this.picture] = [make("ol"), make("ul"), make("div")];
         [this.steps, this.results] = [[], new Map()];
-        this.none = make("p", { class: "detail" }, "There is no plan and no picture yet.");
+        this.none = make("p", { class: "detail" }, "No plan and no picture yet.");
         this.element = make("div", {}, this.none, this.plan, this.agents, this.picture);
     }
 
@@ -549,7 +549,7 @@ class Side {
     takePicture(address, tool) {
         this.none.remove();
         const alt = `Picture from ${tool}`;
-        const image = make("img", { src: address, alt, error: () => { caption.textContent = `${alt}: it cannot be loaded`; } });
+        const image = make("img", { src: address, alt, error: () => { caption.textContent = `${alt}: cannot be loaded`; } });
         const caption = make("figcaption", {}, alt);
         const open = () => {
             byId("picture-image").src = address;
@@ -564,7 +564,7 @@ class Side {
 
 // A session
 
-/** What is shown of one session. It stays while another is shown. */
+/** The view of one session. It is kept while another session is shown. */
 class View {
     constructor(id) {
         this.id = id;
@@ -572,7 +572,7 @@ class View {
         this.reset();
     }
 
-    /** Forgets all that was shown. */
+    /** Clears the view. */
     reset() {
         this.held?.forEach((call) => call.question.close());
         this.log = make("div", { class: "log", role: "log", "aria-label": "Conversation", "aria-relevant": "additions", tabindex: "0" });
@@ -595,7 +595,7 @@ class View {
         return entry;
     }
 
-    /** Counts the record that is taken as one of this entry's. */
+    /** Counts the current record as part of this entry. */
     count(entry) {
         this.sizes.set(entry, (this.sizes.get(entry) ?? 0) + this.recordSize);
         this.size += this.recordSize;
@@ -615,7 +615,7 @@ class View {
         this.log.prepend(this.leftNote);
     }
 
-    /** Shows the end, unless the person has scrolled away from it. */
+    /** Scrolls to the end, unless the person has scrolled away from it. */
     scroll() {
         if (!this.isAtEnd || this.isScrolling) return;
         this.isScrolling = true;
@@ -651,7 +651,7 @@ class View {
         this.scroll();
     }
 
-    /** The call of a record, which is new if there is none that waits for a result. */
+    /** The call of a record; a new one if no open call matches. */
     callFor(record) {
         const key = JSON.stringify(record.call_id ?? null);
         const known = this.calls.get(key);
@@ -667,7 +667,7 @@ class View {
     hold(record) {
         if (this.held.has(record.nonce)) return;
         const known = this.callFor(record);
-        // An id may be used twice: each question has a card of its own.
+        // An id may be used twice, so each question has its own card.
         const call = known.question ? new Call(this, record) : known;
         call.hold(record);
         this.held.set(record.nonce, call);
@@ -678,7 +678,7 @@ class View {
         requestAnimationFrame(() => this.callAttention(call));
     }
 
-    /** Announces a held call, and goes there, unless the person writes. */
+    /** Announces a held call, and moves the focus to it, unless the person is writing. */
     callAttention(call) {
         if (!call.question || !call.wantsAttention || this !== shown || !connection.isCaughtUp) return;
         call.wantsAttention = false;
@@ -706,7 +706,7 @@ class View {
         if (hadFocus && this === shown) (this.heldCall?.entry ?? call.entry).focus({ preventScroll: true });
     }
 
-    /** The question for keys: that which has the focus, or else the oldest. */
+    /** The question that keys apply to: the focused one, or else the oldest. */
     get heldCall() {
         const calls = [...this.held.values()];
         return calls.find((call) => call.entry.contains(document.activeElement)) ?? calls[0];
@@ -719,7 +719,7 @@ class View {
         if (this.isWaiting && this === shown && connection.isCaughtUp) focusComposer();
     }
 
-    /** The agent works no more. A gate may ask on: it says when its question is settled. */
+    /** The agent does not work any more. A gate may still ask: it reports when its question is settled. */
     close(why) {
         [...this.calls.values()].filter((call) => !call.isOver && !call.question).forEach((call) => call.setState("unknown"));
         this.closeInputs(why);
@@ -735,15 +735,15 @@ class View {
         }
     }
 
-    /** What could be chosen is answered. */
+    /** Marks the choices as answered. */
     retireOptions() {
         this.options?.querySelectorAll("button").forEach((each) => { each.disabled = true; });
         this.options = undefined;
     }
 
-    // Messages that are written piece by piece
+    // Streamed messages
 
-    /** A part of a message: thoughts, and what is said, each have one message at a time. */
+    /** Adds a part of a message: there is one open message for thoughts and one for text. */
     takePart(record) {
         const isThought = record.kind === "thought";
         const request = JSON.stringify(record.request_id ?? null);
@@ -775,7 +775,7 @@ class View {
         return this.streams.get(isThought);
     }
 
-    /** A whole message takes the place of its parts. */
+    /** Replaces the parts of a message by the complete message. */
     endStream(isThought, text) {
         const stream = this.streams.get(isThought);
         this.streams.delete(isThought);
@@ -784,13 +784,13 @@ class View {
     }
 }
 
-/** Who says it, where there are several agents. */
+/** The sender, if there are several agents. */
 function speaker(record) {
     const name = [record.agent_id, record.role].filter((each) => typeof each === "string").join(", ");
     return name === "" ? "Agent" : `Agent ${visible(ends(name, 100))}`;
 }
 
-// What each record does
+// The effect of each record
 
 const OUTCOMES = { done: "Done", limit: "Stopped at a limit", failed: "Failed", cancelled: "Stopped" };
 
@@ -830,7 +830,7 @@ const takers = new Map(Object.entries({
         if (call.question) view.release(call.question.record.nonce);
         call.finish(record);
         const isOfCall = (asked) => asked.call_id !== undefined && textOf(asked.call_id) === textOf(record.call_id);
-        view.closeInputs("The tool does not ask any more.", isOfCall);
+        view.closeInputs("The question is no longer open.", isOfCall);
         const address = pictureOf(view.id, record.result);
         if (address) view.side.takePicture(address, call.toolText);
     },
@@ -854,9 +854,9 @@ const takers = new Map(Object.entries({
     status(view, record) {
         if (record.call_id !== undefined) return takeCallStatus(view, record);
         if (record.ended !== undefined) {
-            view.close("The agent has ended");
+            view.close("The agent ended");
             view.setState("ended");
-            // An error has said why already.
+            // An error has already reported the reason.
             return record.status === "error" ? undefined : view.note(readable(ends(textOf(record.ended), MOST_SHOWN)));
         }
         view.goal = typeof record.current_goal === "string" ? record.current_goal : view.goal;
@@ -871,7 +871,7 @@ const takers = new Map(Object.entries({
 
     final(view, record) {
         view.streams.clear();
-        view.closeInputs("The tool does not ask any more.");
+        view.closeInputs("The question is no longer open.");
         view.setState("idle");
         const content = textOf(record.content);
         if (content.trim() !== "" && content.trim() !== view.said.trim()) {
@@ -896,8 +896,8 @@ const takers = new Map(Object.entries({
     },
 
     input_response(view, record) {
-        const answers = { accept: "You answered what the tool asked.", decline: "You declined to answer." };
-        view.closeInputs(named(answers, record.action) ?? "The question was taken back.", (asked) => asked.request_id === record.request_id);
+        const answers = { accept: "You answered the tool's question.", decline: "You declined to answer." };
+        view.closeInputs(named(answers, record.action) ?? "The question was withdrawn.", (asked) => asked.request_id === record.request_id);
     },
 
     gap(view, record) {
@@ -911,7 +911,7 @@ const takers = new Map(Object.entries({
     },
 }));
 
-/** The record as JSON, behind a line. */
+/** The record as JSON, behind a summary line. */
 function collapsed(view, title, record) {
     view.add(make("details", { class: "entry record" }, make("summary", { class: "text" }, visible(ends(title, 200))), valueBlock(record)));
 }
@@ -922,7 +922,7 @@ function takeUnknown(view, record) {
 
 const CALL_STATUSES = { waiting_human: "waiting", approved: "running", edited_by_human: "running", rejected: "rejected" };
 
-/** What a gate says about a call. */
+/** Shows a gate's record about a call. */
 function takeCallStatus(view, record) {
     const [call, state] = [view.callOf(record), named(CALL_STATUSES, record.status)];
     if (!call || call.isOver || !state) return;
@@ -943,11 +943,11 @@ function summaryOf(record) {
     return [`${outcome}${limit}`, ...parts.filter(Boolean)].join(" \u00b7 ");
 }
 
-// The connection to the session that is shown
+// The connection to the shown session
 
 const connection = {
     retryMs: FIRST_RETRY_MS,
-    /** Whether the records that come are new: those that were kept have come. */
+    /** Whether arriving records are new, which they are once the kept records have arrived. */
     isCaughtUp: false,
 
     open(view) {
@@ -975,12 +975,12 @@ const connection = {
         this.retryMs = FIRST_RETRY_MS;
         showConnection("Connected");
         view.outbox.splice(0).forEach((record) => this.send(view, record));
-        const lost = "The connection was lost: it is not known whether the answer arrived.";
+        const lost = "The connection was lost: the answer may not have arrived.";
         view.held.forEach((call) => call.question.sent && call.question.offerAgain(lost));
         this.settle(view);
     },
 
-    /** The kept records come without a pause. */
+    /** The kept records arrive without a pause. */
     settle(view) {
         clearTimeout(this.settling);
         this.settling = setTimeout(() => {
@@ -1005,8 +1005,8 @@ const connection = {
         this.socket = undefined;
         if (code === 1000) {
             view.isClosed = true;
-            [...view.held.keys()].forEach((nonce) => view.settle(nonce, "Not settled: the session is closed", "unknown"));
-            view.close("The session is closed");
+            [...view.held.keys()].forEach((nonce) => view.settle(nonce, "Not settled: the session was closed", "unknown"));
+            view.close("The session was closed");
             showConnection("Session closed");
             return refresh();
         }
@@ -1023,7 +1023,7 @@ const connection = {
             return view.outbox.push(record) > 0;
         }
         if (this.view !== view || this.socket?.readyState !== WebSocket.OPEN) {
-            showNotice("There is no connection: nothing was sent. Try again in a moment.");
+            showNotice("Not connected: nothing was sent. Try again in a moment.");
             return false;
         }
         showNotice("");
@@ -1037,13 +1037,13 @@ const connection = {
 const views = new Map();
 let listed = [];
 let shown;
-/** When the person has written last. */
+/** When the person last typed. */
 let lastKeyAt = -Infinity;
 
 const isReplay = () => listed.some((session) => session.replay === true);
 const listedSession = (view) => listed.find((session) => session.session_id === view?.id);
 
-/** Of the session that is shown we know it by its records, earlier than from the list. */
+/** The state of the shown session comes from its records, which are earlier than the list. */
 function stateOf(view, session) {
     if (!view || view !== shown) return session?.state ?? "closed";
     if (view.isClosed || view.state === "ended") return view.isClosed ? "closed" : "ended";
@@ -1076,7 +1076,7 @@ async function poll() {
     }
     for (const session of listed) {
         const view = views.get(session.session_id);
-        // A session that was begun anew shows its history again.
+        // A restarted session sends its history again.
         if (view?.begunAt && view.begunAt !== session.begun_at) {
             view.reset();
             view.isClosed = false;
@@ -1094,7 +1094,7 @@ async function begin(session) {
     return begun.session_id;
 }
 
-/** Does what needs the server, and says why it fails. */
+/** Does something that needs the server, and reports why it fails. */
 async function attempt(action) {
     showNotice("");
     try {
@@ -1147,7 +1147,7 @@ function showHash() {
     if (id !== "" && id !== shown?.id) show(id);
 }
 
-// What stands around the log
+// The parts around the log
 
 function showNotice(text) {
     byId("notice").textContent = text;
@@ -1161,7 +1161,7 @@ function showConnection(text, isLost = false) {
 
 let isRefreshing = false;
 
-/** Shows the states once more, before the next frame. */
+/** Shows the states again, before the next frame. */
 function refresh() {
     if (isRefreshing) return;
     isRefreshing = true;
@@ -1250,7 +1250,7 @@ function listen() {
     });
     document.addEventListener("keydown", (event) => {
         decideByKey(event);
-        // Who has sent a message waits, and does not write.
+        // A person who has sent a message is waiting, not writing.
         lastKeyAt = event.key === "Enter" || !isTextField(event.target) ? -Infinity : performance.now();
     });
     document.addEventListener("visibilitychange", () => shown?.held.forEach((call) => call.question.arm()));
@@ -1265,7 +1265,7 @@ async function start() {
     await poll();
     showHash();
     if (!shown && listed.length > 0) location.hash = `#${listed[0].session_id}`;
-    else if (!shown) showConnection("No session: write a message to begin one");
+    else if (!shown) showConnection("No session: write a message to start one");
     setInterval(poll, POLL_MS);
 }
 

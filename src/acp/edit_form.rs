@@ -1,30 +1,30 @@
-//! A call's arguments as a form in which a person edits them.
+//! A form in which a person edits a call's arguments.
 
 use super::permission::call_id;
 use crate::approvals::Question;
 use crate::json::{Object, quoted};
 use crate::record::Fields;
 
-/// How an argument stands in the form.
+/// The kind of an argument's field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Text,
     Integer,
     Number,
     Boolean,
-    /// Anything else: its JSON text, in a field for text.
+    /// Any other value: a text field with its JSON text.
     Json,
 }
 
-/// A form for the arguments of a held call: a field for each.
+/// A form for the arguments of a held call: one field per argument.
 #[derive(Debug)]
 pub struct EditForm {
-    /// Each argument by its name, with its JSON text.
+    /// Each argument by name, with its JSON text.
     fields: Vec<(String, Kind, String)>,
 }
 
 impl EditForm {
-    /// The form for the arguments of this call; none where it has none.
+    /// The form for a call's arguments; `None` if they cannot be shown in a form.
     pub fn of(question: &Question) -> Option<EditForm> {
         let call = question.call.call();
         let arguments = Fields::read(call.arguments_text()).ok()?;
@@ -32,7 +32,7 @@ impl EditForm {
         Some(EditForm { fields: fields.collect() }).filter(|form| !form.fields.is_empty())
     }
 
-    /// The parameters of `elicitation/create`, JSON text; `why` is shown where an earlier answer was not taken.
+    /// The parameters of `elicitation/create`, JSON text; `why` says why an earlier answer was refused.
     pub fn request(&self, session: &str, question: &Question, why: Option<&str>) -> String {
         let properties = self.fields.iter().fold(Object::default(), |properties, (name, kind, json)| {
             let type_name = match kind {
@@ -57,14 +57,14 @@ impl EditForm {
         params.put("toolCallId", call_id(question)).text("message", &message).put("requestedSchema", schema).end()
     }
 
-    /// The edited arguments, JSON text, from the `content` of the answer.
+    /// The edited arguments as JSON text, from the `content` of the answer.
     ///
     /// # Errors
-    /// What is wrong with it, for the person.
+    /// What is wrong with the answer, for the person.
     pub fn arguments(&self, content: &str) -> Result<String, String> {
         let content = Fields::read(content).map_err(|why| why.to_string())?;
         if let Some((name, _)) = content.iter().find(|(name, _)| self.fields.iter().all(|(own, ..)| own != name)) {
-            return Err(format!("{name} is none of the arguments"));
+            return Err(format!("{name} is not an argument of the call"));
         }
         let mut arguments = Object::default();
         for (name, own, _) in &self.fields {
@@ -76,17 +76,17 @@ impl EditForm {
                 Kind::Boolean => kind(json) == Kind::Boolean,
             };
             if !is_right {
-                return Err(format!("{name} has another type than before"));
+                return Err(format!("{name} has a different type than before"));
             }
             let parsed = (*own == Kind::Json).then(|| parse(json)).transpose();
-            let parsed = parsed.map_err(|why| format!("{name} is no JSON: {why}"))?;
+            let parsed = parsed.map_err(|why| format!("{name} is not valid JSON: {why}"))?;
             arguments = arguments.put_any(name, parsed.as_deref().unwrap_or(json));
         }
         Ok(arguments.end())
     }
 }
 
-/// The JSON text that a string, JSON text, holds.
+/// Decodes a JSON string.
 fn parse(json: &str) -> Result<String, serde_json::Error> {
     let text: String = serde_json::from_str(json)?;
     let value: Box<serde_json::value::RawValue> = serde_json::from_str(&text)?;
@@ -97,10 +97,10 @@ fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first.is_ascii_digit() || first == '-')
 }
 
-/// A number that an editor could not keep exactly is shown as JSON text.
+/// A number that an editor could not keep exactly is edited as JSON text.
 fn kind(json: &str) -> Kind {
     match json.as_bytes().first() {
-        // Half a character cannot be shown.
+        // An unpaired surrogate cannot be shown.
         Some(b'"') if serde_json::from_str::<String>(json).is_ok() => Kind::Text,
         Some(b't' | b'f') => Kind::Boolean,
         _ if json.parse::<i32>().is_ok() => Kind::Integer,
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_come_back_as_they_were_but_for_what_was_edited() {
+    fn only_edited_arguments_change() {
         let form =
             form(r#"{"text":"a","n":7,"x":1.5,"big":12345678901234567890.10,"on":true,"list":[1,"b"],"none":null}"#)
                 .unwrap();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_does_not_fit_is_refused() {
+    fn an_invalid_answer_is_refused() {
         let form = form(r#"{"text":"a","n":7,"list":[1]}"#).unwrap();
         for bad in [
             r#"{"text":"a","n":7}"#,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_form_is_none() {
+    fn unsuitable_arguments_have_no_form() {
         assert!(form("{}").is_none());
         assert!(form(r#"{"a":1,"A":2}"#).is_none(), "two readers could take it for different arguments");
     }

@@ -1,15 +1,15 @@
-//! What a tool asks the person while it works (MCP's elicitation), as a form of an editor.
+//! A tool's question to the person during a call (MCP's elicitation), as a form of an editor.
 
 use super::markdown::id_text;
 use crate::json::Object;
 use crate::record::Fields;
 use serde_json::{Map, Value};
 
-/// A field of a JSON Schema that forms have, and whether a value can stand there.
+/// A JSON Schema keyword that forms support, and the check of its value.
 type Known = (&'static str, fn(&Value) -> bool);
 
-/// The parameters of `elicitation/create`, JSON text, for an `input_request` record. Fields that ACP's forms do not have are left out. None where the request
-/// is for anything but a form.
+/// The parameters of `elicitation/create`, JSON text, for an `input_request` record. Keywords that ACP's forms do not support are dropped. `None` if the request
+/// is not for a form.
 pub fn input_form(session: &str, record: &str) -> Option<String> {
     let record = Fields::read(record).ok()?;
     let params = record.object("params")?;
@@ -33,7 +33,7 @@ pub fn input_form(session: &str, record: &str) -> Option<String> {
     Some(request.text("message", &message).put("requestedSchema", schema).end())
 }
 
-/// A field of the form; none where it is of a type that forms do not have.
+/// A field of the form; `None` if forms do not support its type.
 fn field(property: &Value) -> Option<Value> {
     let is_text: fn(&Value) -> bool = Value::is_string;
     let is_count: fn(&Value) -> bool = |value| value.as_u64().is_some_and(|count| u32::try_from(count).is_ok());
@@ -72,7 +72,7 @@ fn field(property: &Value) -> Option<Value> {
     Some(Value::Object(field))
 }
 
-/// The fields of a property that are what they must be.
+/// The supported keywords of a property whose values are valid.
 fn kept(property: &Value, wanted: &[Known]) -> Map<String, Value> {
     let present =
         wanted.iter().filter_map(|(key, is_right)| Some((key, property.get(key).filter(|value| is_right(value))?)));

@@ -1,11 +1,11 @@
-//! Text in places that editors show as Markdown.
+//! Text for places that editors show as Markdown.
 
 use crate::json::{Object, quoted};
 
 /// The longest title, in characters.
 const TITLE: usize = 160;
 
-/// A text as a block of code: nothing in it is Markdown.
+/// A text as a code block, in which Markdown has no effect.
 pub(super) fn fenced(text: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or_default();
     let fence = "`".repeat(longest.max(2) + 1);
@@ -13,7 +13,7 @@ pub(super) fn fenced(text: &str) -> String {
     format!("{fence}\n{text}\n{fence}")
 }
 
-/// A text on one line, cut where it is too long for a title. Control characters become spaces; what turns the writing direction or is not seen becomes `?`.
+/// A text on one line, cut to the length of a title. Control characters become spaces; direction marks and invisible characters become `?`.
 pub(super) fn one_line(text: &str) -> String {
     let plain = text.split(|character: char| character.is_control() || character.is_whitespace());
     let plain = plain.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ").replace(is_unseen, "?");
@@ -28,17 +28,17 @@ fn is_unseen(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A `ContentBlock` of text, JSON text.
+/// A text `ContentBlock`, as JSON text.
 pub(super) fn text_block(text: &str) -> String {
     Object::default().text("type", "text").text("text", &visible(text)).end()
 }
 
-/// A text of which some editors print each character on a terminal: control characters but for line feeds and tabs become `?`.
+/// A text for editors that print it unescaped on a terminal: control characters except line feeds and tabs become `?`.
 pub(super) fn visible(text: &str) -> String {
     text.replace(|character: char| character.is_control() && !matches!(character, '\n' | '\t'), "?")
 }
 
-/// A `ToolCallContent` with a `ContentBlock`, JSON text.
+/// A `ToolCallContent` with a `ContentBlock`, as JSON text.
 pub(super) fn content(block: &str) -> String {
     Object::default().text("type", "content").put("content", block).end()
 }
@@ -48,12 +48,12 @@ pub(super) fn list(items: &[String]) -> String {
     format!("[{}]", items.join(","))
 }
 
-/// A text of JSON: of a string its content, of another value its JSON.
+/// The content of a JSON string; other JSON unchanged.
 pub(super) fn plain(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
-/// JSON text of an id as ACP has ids: a string. Another value's JSON text is that string.
+/// An ACP id, which is a string: other JSON values are converted to a string of their JSON text.
 pub(super) fn id_text(json: &str) -> String {
     quoted(&plain(json))
 }

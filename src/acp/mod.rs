@@ -1,10 +1,10 @@
-//! The [Agent Client Protocol](https://agentclientprotocol.com), version 1, from the agent's side: what an editor asks, and the records of a session
-//! ([`session`](crate::session)) as the updates that it shows. Knows no stream and no process.
+//! The [Agent Client Protocol](https://agentclientprotocol.com), version 1, from the agent's side: reads an editor's requests, and converts the records of a session
+//! ([`session`](crate::session)) to updates. Does no I/O.
 //!
 //! | record | update |
 //! |---|---|
 //! | `assistant_message` | `agent_message_chunk`, or `agent_thought_chunk` for kind `thought` |
-//! | `plan_update`, `plan_progress` | `plan`, always the whole list |
+//! | `plan_update`, `plan_progress` | `plan`, always the complete list |
 //! | `tool_call`, `tool_result` | `tool_call`, `tool_call_update` |
 //! | anything else | `session_info_update` with the record in `_meta` under `pipewright/record` |
 

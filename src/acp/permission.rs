@@ -1,4 +1,4 @@
-//! What a gate asks about a call, as a permission that an editor asks for.
+//! A gate's question about a call, as a permission request to an editor.
 
 use super::edit_form::EditForm;
 use super::markdown::{content, fenced, id_text, list, text_block};
@@ -9,20 +9,20 @@ use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::path::Path;
 
-/// What a person can choose.
+/// The person's options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// The call passes.
+    /// Approve the call.
     Allow,
-    /// It passes, and so do calls that the widest rule on offer means.
+    /// Approve the call, and all calls that match the widest offered rule.
     AllowForSession,
-    /// Its arguments are to be edited; then it passes.
+    /// Edit its arguments, then approve it.
     Edit,
-    /// It does not pass; so does a dialogue that was closed.
+    /// Reject the call. A closed dialogue also means this.
     Reject,
 }
 
-/// Each choice with its id, its kind and its name.
+/// Each option with its id, kind and name.
 const OPTIONS: [(Choice, &str, &str, &str); 4] = [
     (Choice::Allow, "allow", "allow_once", "Allow once"),
     (Choice::AllowForSession, "allow_session", "allow_always", "Allow this tool for the session"),
@@ -30,7 +30,7 @@ const OPTIONS: [(Choice, &str, &str, &str); 4] = [
     (Choice::Reject, "reject", "reject_once", "Reject"),
 ];
 
-/// The parameters of `session/request_permission`, JSON text. `can_edit`: whether the editor shows forms.
+/// The parameters of `session/request_permission`, JSON text. `can_edit` is whether the editor shows forms.
 pub fn permission_request(session: &str, question: &Question, can_edit: bool, folder: &Path) -> String {
     let offered = OPTIONS.iter().filter(|(choice, ..)| is_offered(*choice, question, can_edit));
     let options = offered
@@ -48,9 +48,9 @@ fn is_offered(choice: Choice, question: &Question, can_edit: bool) -> bool {
     }
 }
 
-/// JSON text of the id that an editor has for the call.
+/// The editor's id for the call, as JSON text.
 pub(super) fn call_id(question: &Question) -> String {
-    // A call without an id has none in a session; the nonce is unique, too.
+    // A call without an id gets the nonce, which is also unique.
     question.call.call().id.map_or_else(|| id_text(&question.nonce), |id| id_text(id.get()))
 }
 
@@ -75,20 +75,20 @@ fn tool_call(question: &Question, folder: &Path) -> String {
         .end()
 }
 
-/// The choice in the result of `session/request_permission`, JSON text: one that was offered.
+/// The choice in the result of `session/request_permission` (JSON text): one of the offered options.
 ///
 /// # Errors
 /// What is wrong with the result.
 pub fn chosen(result: &str, question: &Question, can_edit: bool) -> Result<Choice, String> {
     let fields = Fields::read(result).map_err(|why| why.to_string())?;
-    let outcome = fields.object("outcome").ok_or("it has no outcome")?;
+    let outcome = fields.object("outcome").ok_or("\"outcome\" is missing")?;
     match outcome.text("outcome").as_deref() {
         Some("cancelled") => Ok(Choice::Reject),
         Some("selected") => {
             let id = outcome.text("optionId").unwrap_or_default();
             let named = OPTIONS.iter().find(|(choice, own, ..)| *own == id && is_offered(*choice, question, can_edit));
-            named.map(|(choice, ..)| *choice).ok_or_else(|| format!("there is no option {id:?}"))
+            named.map(|(choice, ..)| *choice).ok_or_else(|| format!("unknown option {id:?}"))
         }
-        _ => Err("its outcome is neither selected nor cancelled".to_owned()),
+        _ => Err("the outcome is neither selected nor cancelled".to_owned()),
     }
 }

@@ -1,34 +1,36 @@
-//! What a person has written in an editor, as the text of a `user_message`.
+//! A prompt from an editor, as the text of a `user_message`.
 
 use super::markdown::fenced;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// The text of a prompt: its content blocks one after the other. A resource stands as a link where it was mentioned; the text that the editor has embedded follows at
+/// The text of a prompt: its content blocks in order. A resource becomes a link at its place; its embedded text follows at
 /// the end.
 ///
 /// # Errors
-/// What cannot be taken: pictures and sound, and a prompt without text.
+/// A block is not supported (pictures and sound), or the prompt has no text.
 pub fn prompt_text(blocks: &[&RawValue]) -> Result<String, String> {
     let (mut text, mut embedded) = (String::new(), String::new());
     for (number, block) in blocks.iter().enumerate() {
         let fields = Fields::read(block.get()).map_err(|why| format!("prompt[{number}]: {why}"))?;
         let needed = |fields: &Fields<'_>, key: &str| {
-            fields.text(key).ok_or_else(|| format!("prompt[{number}]: it has no text {key:?}"))
+            fields.text(key).ok_or_else(|| format!("prompt[{number}]: {key:?} is missing"))
         };
         match needed(&fields, "type")?.as_str() {
             "text" => text.push_str(&needed(&fields, "text")?),
             "resource_link" => text.push_str(&link(&needed(&fields, "name")?, &needed(&fields, "uri")?)),
             "resource" => {
-                let resource = fields.object("resource").ok_or(format!("prompt[{number}]: it has no resource"))?;
+                let resource = fields.object("resource").ok_or(format!("prompt[{number}]: \"resource\" is missing"))?;
                 let uri = needed(&resource, "uri")?;
                 text.push_str(&link(uri.rsplit('/').next().unwrap_or_default(), &uri));
                 let content = resource.text("text").map_or("(not text: left out)".to_owned(), |text| fenced(&text));
-                // A string always takes it.
+                // Writing to a string cannot fail.
                 let _ = write!(embedded, "\n\nContent of {uri}:\n{content}");
             }
-            other => return Err(format!("prompt[{number}]: content of type {other:?} is not supported: only text is")),
+            other => {
+                return Err(format!("prompt[{number}]: content of type {other:?} is not supported: send text only"));
+            }
         }
     }
     text.push_str(&embedded);
@@ -62,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_taken_is_refused() {
+    fn unsupported_content_is_refused() {
         for bad in [
             "[]",
             r#"[{"type":"text","text":" \n"}]"#,

@@ -1,13 +1,13 @@
-//! What an editor asks.
+//! An editor's requests.
 
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 
-/// What an editor says of itself at the beginning.
+/// The editor's capabilities.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Client {
-    /// It shows forms.
+    /// It can show forms.
     pub(crate) has_forms: bool,
 }
 
@@ -18,7 +18,7 @@ impl Client {
     /// What is wrong with them.
     pub(crate) fn read(params: &Fields<'_>) -> Result<Client, String> {
         let version = params.get("protocolVersion").ok_or("protocolVersion is missing")?;
-        version.get().parse::<u16>().map_err(|_| "protocolVersion is no number of a version")?;
+        version.get().parse::<u16>().map_err(|_| "protocolVersion is not a version number")?;
         let capabilities = params.object("clientCapabilities");
         let elicitation = capabilities.and_then(|capabilities| capabilities.object("elicitation"));
         Ok(Client { has_forms: elicitation.is_some_and(|elicitation| elicitation.present("form").is_some()) })
@@ -30,19 +30,19 @@ impl Client {
 pub(crate) struct SessionRequest {
     /// An absolute path.
     pub(crate) folder: PathBuf,
-    /// What else the editor wants its agents to use, and they do not: for people.
+    /// What the editor offers to its agents and is not used here, for people.
     pub(crate) unused: Option<String>,
 }
 
 impl SessionRequest {
-    /// Reads them.
+    /// Reads the parameters.
     ///
     /// # Errors
     /// What is wrong with them.
     pub(crate) fn read(params: &Fields<'_>) -> Result<SessionRequest, String> {
         let folder = PathBuf::from(params.text("cwd").ok_or("cwd is missing")?);
         if !folder.is_absolute() {
-            return Err(format!("cwd is no absolute path: {}", folder.display()));
+            return Err(format!("cwd is not an absolute path: {}", folder.display()));
         }
         let count = |key: &str| params.list(key).map(|list| list.len()).map_err(|why| why.to_string());
         let counted =
@@ -53,10 +53,10 @@ impl SessionRequest {
     }
 }
 
-/// The fields of a request's parameters; without parameters none.
+/// The fields of a request's parameters; empty without parameters.
 ///
 /// # Errors
-/// Where they are no object.
+/// If the parameters are not an object.
 pub(crate) fn parameters<'a>(params: Option<&'a RawValue>) -> Result<Fields<'a>, String> {
     match params.map(RawValue::get).filter(|params| *params != "null") {
         None => Ok(Fields::default()),

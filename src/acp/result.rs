@@ -1,11 +1,11 @@
-//! What an editor shows of a call's result.
+//! A call's result, as an editor shows it.
 
 use super::markdown::{content, fenced, list, plain, text_block};
 use crate::json::{Object, one_line};
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
-/// The fields of a `tool_call_update` that come from a `tool_result`: status, content (after `before`, which are JSON texts) and rawOutput.
+/// Adds the fields of a `tool_call_update` that come from a `tool_result`: status, content (after `before`, which are JSON texts) and rawOutput.
 pub(super) fn put_result(update: Object, result: &Fields<'_>, before: &[String]) -> Object {
     let mut blocks = before.to_vec();
     let is_ok = result.text("status").as_deref() == Some("ok");
@@ -13,7 +13,7 @@ pub(super) fn put_result(update: Object, result: &Fields<'_>, before: &[String])
     match result.get("result").filter(|_| is_ok) {
         Some(json) => match mcp_blocks(json) {
             Some(of_server) => {
-                // A picture is not sent twice.
+                // A picture is sent only once.
                 raw = raw.filter(|_| !of_server.has_images);
                 blocks.extend(of_server.blocks);
             }
@@ -21,7 +21,7 @@ pub(super) fn put_result(update: Object, result: &Fields<'_>, before: &[String])
         },
         None => {
             let kind = result.text("kind").unwrap_or_default();
-            let why = result.text("error").unwrap_or_else(|| "it has no result".to_owned());
+            let why = result.text("error").unwrap_or_else(|| "no result".to_owned());
             let why = if kind.is_empty() { why } else { format!("{kind}: {why}") };
             blocks.push(content(&text_block(&fenced(&why))));
         }
@@ -35,7 +35,7 @@ struct Blocks {
     has_images: bool,
 }
 
-/// The blocks of a value that is an MCP result: text and pictures; others are named.
+/// The blocks of an MCP result: text and pictures; other blocks are only named.
 fn mcp_blocks(json: &RawValue) -> Option<Blocks> {
     let mut has_images = false;
     let mut block = |json: &&RawValue| {

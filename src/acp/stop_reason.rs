@@ -1,17 +1,17 @@
-//! Why the turn of a prompt has ended.
+//! Why a prompt's turn has ended.
 
 use crate::json::Object;
 
-/// Why a prompt's turn has ended, as ACP has it.
+/// ACP's reason for the end of a prompt's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The agent is idle, or waits for the person.
+    /// The agent is idle or waits for the person.
     EndTurn,
-    /// A limit of tokens.
+    /// A token limit was reached.
     MaxTokens,
-    /// Another limit of the agent's.
+    /// Another limit of the agent was reached.
     MaxTurnRequests,
-    /// The person has cancelled it.
+    /// The person cancelled it.
     Cancelled,
 }
 

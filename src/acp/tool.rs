@@ -1,4 +1,4 @@
-//! How an editor shows a call: by its tool's name and its arguments, since nothing else is known of either.
+//! How an editor shows a call: by its tool's name and arguments, since nothing else is known about the tool.
 
 use super::markdown::{list, one_line, plain};
 use crate::identifier;
@@ -6,19 +6,19 @@ use crate::json::Object;
 use crate::record::Fields;
 use std::path::Path;
 
-/// What is shown of a call.
+/// The presentation of a call.
 pub(super) struct Shown {
-    /// On one line, for people.
+    /// One line for people.
     pub title: String,
     /// A `ToolKind`.
     pub kind: &'static str,
-    /// JSON text: a list of `ToolCallLocation`.
+    /// A list of `ToolCallLocation`, as JSON text.
     pub locations: String,
-    /// Each a `ToolCallContent` of type `diff`, JSON text.
+    /// Each is a `ToolCallContent` of type `diff`, as JSON text.
     pub diffs: Vec<String>,
 }
 
-/// The words in names of tools that tell their kind; the first kind of which a name has a word counts.
+/// Words in tool names that imply a kind; the first kind with a matching word is used.
 const KINDS: [(&str, &[&str]); 8] = [
     ("delete", &["delete", "remove", "unlink", "rm"]),
     ("move", &["move", "rename", "mv"]),
@@ -30,14 +30,14 @@ const KINDS: [(&str, &[&str]); 8] = [
     ("read", &["read", "get", "list", "view", "cat", "show", "snapshot", "screenshot", "observe", "tree"]),
 ];
 
-/// Arguments that are paths of files, whatever the tool is called.
+/// Arguments that are file paths for every tool.
 const FILES: [&str; 7] = ["file_path", "filePath", "filepath", "file", "filename", "target_file", "notebook_path"];
-/// Arguments that are paths of files if the tool's name says that it is about files; elsewhere they may be nodes of a tree, or URLs.
+/// Arguments that are file paths only if the tool's name is about files; otherwise they may be nodes of a tree, or URLs.
 const PATHS: [&str; 6] = ["path", "source", "destination", "old_path", "new_path", "directory"];
 const FILE_WORDS: [&str; 12] =
     ["file", "files", "directory", "directories", "dir", "folder", "write", "edit", "editor", "patch", "view", "read"];
 
-/// How arguments name a text that is replaced, and what it is replaced by.
+/// The names of arguments for the text that is replaced, and for its replacement.
 const REPLACEMENTS: [(&str, &str); 6] = [
     ("oldText", "newText"),
     ("old_text", "new_text"),
@@ -46,10 +46,10 @@ const REPLACEMENTS: [(&str, &str); 6] = [
     ("old", "new"),
     ("search", "replace"),
 ];
-/// How arguments name all of a file's text.
+/// The names of arguments for a file's complete text.
 const CONTENTS: [&str; 4] = ["content", "contents", "file_text", "text"];
 
-/// The arguments that say best what a call is about.
+/// The arguments that describe a call best, in order.
 const TELLING: [&str; 16] = [
     "file_path",
     "path",
@@ -70,7 +70,7 @@ const TELLING: [&str; 16] = [
 ];
 
 impl Shown {
-    /// `arguments` and `target` are JSON text. Relative paths are below `folder`, which is absolute.
+    /// `arguments` and `target` are JSON text. Relative paths are relative to `folder`, which is absolute.
     pub fn of(tool: &str, arguments: &str, target: Option<&str>, folder: &Path) -> Shown {
         let fields = Fields::read(arguments).unwrap_or_default();
         let target = target.and_then(|target| Fields::read(target).ok()?.text("name"));
@@ -82,7 +82,7 @@ impl Shown {
         let is_about_files = FILE_WORDS.iter().any(is_named);
         let keys = FILES.iter().chain(is_about_files.then_some(&PATHS).into_iter().flatten());
         let paths: Vec<String> = keys.filter_map(|key| absolute(&fields.text(key)?, folder)).collect();
-        // ACP's lines have 32 bits.
+        // ACP's line numbers have 32 bits.
         let line = fields.count("line").filter(|line| u32::try_from(*line).is_ok());
         let location = |path: &String| Object::default().text("path", path).put_some("line", line).end();
         let locations = list(&paths.iter().map(location).collect::<Vec<_>>());
@@ -92,7 +92,7 @@ impl Shown {
     }
 }
 
-/// The argument that says what the call is about: a text or a number.
+/// The argument that describes the call: a string or a number.
 fn telling(fields: &Fields<'_>) -> Option<String> {
     let is_short = |json: &&str| !json.starts_with(['{', '[']) && *json != "null" && *json != "\"\"";
     let named = TELLING.iter().filter_map(|key| Some(fields.get(key)?.get()));
@@ -100,7 +100,7 @@ fn telling(fields: &Fields<'_>) -> Option<String> {
     named.chain(any).find(is_short).map(plain)
 }
 
-/// An absolute path; none where it is no path of a file here.
+/// The absolute path; `None` if it is not a local file path.
 fn absolute(path: &str, folder: &Path) -> Option<String> {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let is_path = !path.is_empty() && !path.contains("://") && !path.contains(char::is_control);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_shown_by_its_name_and_what_it_is_about() {
+    fn a_call_is_shown_by_its_name_and_main_argument() {
         for (tool, arguments, title, kind) in [
             ("browser_click", r#"{"ref":"e7","element":"Pay now"}"#, "browser_click: Pay now", "other"),
             ("read_text_file", r#"{"path":"a.txt"}"#, "read_text_file: a.txt", "read"),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_absolute_and_only_those_of_files() {
+    fn only_file_paths_become_absolute() {
         assert_eq!(
             shown("read_file", r#"{"path":"a.txt","line":7}"#).locations,
             r#"[{"path":"/home/me/a.txt","line":7}]"#
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_edits_a_file_is_shown_as_a_difference() {
+    fn file_edits_are_shown_as_diffs() {
         let written = shown("write_file", r#"{"path":"a","content":"x"}"#);
         assert_eq!(written.diffs, [r#"{"type":"diff","path":"/home/me/a","newText":"x"}"#]);
         let replaced = r#"{"type":"diff","path":"/home/me/a","oldText":"x","newText":"y"}"#;

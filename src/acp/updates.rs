@@ -1,4 +1,4 @@
-//! The records of a session as updates, and when a prompt is answered.
+//! Converts the records of a session to updates, and decides when a prompt is answered.
 
 use super::markdown::{content, fenced, id_text, list, plain, text_block, visible};
 use super::permission::call_id;
@@ -13,28 +13,28 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::path::{Path, PathBuf};
 
-/// What follows from a record.
+/// The effects of a record.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Each a `SessionUpdate`, JSON text.
+    /// Each is a `SessionUpdate`, as JSON text.
     pub updates: Vec<String>,
-    /// The turn of the prompt has ended.
+    /// Set if the turn of the prompt has ended.
     pub stop: Option<StopReason>,
-    /// The record stands where it cannot stand.
+    /// Set if the record is out of order.
     pub disorder: Option<Disorder>,
 }
 
 /// Text of a turn that the model is still writing.
 #[derive(Debug)]
 struct Streamed {
-    /// JSON text of the `request_id`.
+    /// The `request_id`, as JSON text.
     request: String,
     message: u64,
     text: String,
 }
 
 impl Streamed {
-    /// Whether it is this message.
+    /// Whether it has the same text as this message.
     fn is_of(&self, message: &str) -> bool {
         let (own, message) = (self.text.trim(), message.trim());
         own == message || self.text.len() >= KEPT && message.starts_with(own)
@@ -44,54 +44,54 @@ impl Streamed {
 /// The turn of a prompt.
 #[derive(Debug, Default)]
 struct Turn {
-    /// The agent still works on the turn before, whose end is not that of this one.
+    /// The agent still works on the previous turn, whose end must not end this one.
     follows_another: bool,
     has_run: bool,
     stop: Option<StopReason>,
 }
 
-/// A session as an editor sees it.
+/// A session as an editor shows it.
 #[derive(Debug)]
 pub struct Updates {
     session: Session,
-    /// Absolute: relative paths in arguments are below it.
+    /// An absolute path; relative paths in arguments are relative to it.
     folder: PathBuf,
-    /// So many messages were begun; their ids.
+    /// The number of messages begun, from which their ids are made.
     messages: u64,
-    /// What is being written: text, and reasoning.
+    /// The unfinished text and the unfinished reasoning.
     streamed: [Option<Streamed>; 2],
-    /// The text of the message that was shown last.
-    said: String,
-    /// The tool and the diffs of each call without a result, by JSON text of its id as ACP has it.
+    /// The text of the latest message.
+    last_text: String,
+    /// The tool and diffs of each call without a result, by its ACP id as JSON text.
     calls: BTreeMap<String, (String, Vec<String>)>,
-    /// Calls of the last turn that ended without a result: one may still come.
+    /// Calls of the last turn without a result: one may still arrive.
     given_up: Vec<String>,
     /// The call that a gate holds.
     held: Option<String>,
     turn: Option<Turn>,
     /// The last turn was answered without the agent.
     is_abandoned: bool,
-    /// The chunks of the last message: the next message of the kind begins a paragraph of its own, because editors join them.
+    /// The chunk type of the last message. The next message of this type starts a new paragraph, because editors join them.
     last_chunk: &'static str,
     /// Nothing else was shown since then.
     is_joined: bool,
 }
 
-/// Of what is being written, so much is kept to recognise the whole message that follows.
+/// The most bytes of unfinished text that are kept, to recognise the complete message that follows.
 const KEPT: usize = 1 << 20;
 
-/// Where a record stands in `_meta`.
+/// The key of a record in `_meta`.
 const RECORD: &str = "pipewright/record";
 
 impl Updates {
-    /// Of a session in this folder, an absolute path.
+    /// For a session in this folder, an absolute path.
     pub fn new(folder: PathBuf) -> Updates {
         Updates {
             session: Session::default(),
             folder,
             messages: 0,
             streamed: [None, None],
-            said: String::new(),
+            last_text: String::new(),
             calls: BTreeMap::new(),
             given_up: Vec::new(),
             held: None,
@@ -109,7 +109,7 @@ impl Updates {
         chunk_of("agent_message_chunk", self.messages, &text)
     }
 
-    /// What the agent does.
+    /// The agent's state.
     pub fn state(&self) -> State {
         self.session.state()
     }
@@ -119,44 +119,44 @@ impl Updates {
         &self.folder
     }
 
-    /// A prompt is sent to the agent as this `user_message`: its turn begins.
+    /// Begins the turn of a prompt, which is sent to the agent as this `user_message`.
     pub fn prompt(&mut self, record: &str) {
         self.session.sent(record);
-        self.said.clear();
-        // The end of a turn that was answered without the agent is yet to come.
+        self.last_text.clear();
+        // The end of a turn that was answered without the agent is still to come.
         let is_late = self.is_abandoned && matches!(self.state(), State::Running | State::Confirm);
         self.is_abandoned = false;
         self.turn = Some(Turn { follows_another: is_late, ..Turn::default() });
     }
 
-    /// The prompt was answered without the agent.
+    /// Ends a turn that was answered without the agent.
     pub fn end_turn(&mut self) {
         self.is_abandoned |= self.turn.take().is_some();
     }
 
-    /// The agent has ended: calls without a result have failed, and the next process of the session begins anew. A turn whose goal has
-    /// ended before ends so.
+    /// The agent has ended: its open calls have failed, and the next process of the session starts fresh. If the goal of the turn had
+    /// ended before, the turn ends accordingly.
     pub fn ended(&mut self) -> Taken {
         self.session = Session::default();
         self.streamed = [None, None];
         self.is_abandoned = false;
         let stop = self.turn.take().and_then(|turn| turn.stop);
-        Taken { updates: self.close_calls("the agent has ended"), stop, disorder: None }
+        Taken { updates: self.close_calls("the agent ended"), stop, disorder: None }
     }
 
-    /// Whether the editor shows the call of a question, and that a gate holds it.
+    /// Whether the editor shows the question's call as held by a gate.
     pub fn is_held(&self, question: &Question) -> bool {
         self.held.is_some() && self.held.as_deref() == Some(&*call_id(question))
     }
 
-    /// The history of a session that is shown again has ended: its calls without a result get none any more.
+    /// The shown history of a session has ended: its open calls get no result any more.
     pub fn end_history(&mut self) -> Vec<String> {
         self.session = Session::default();
-        self.said.clear();
+        self.last_text.clear();
         self.close_calls("the run was interrupted: the call may have been carried out, or not")
     }
 
-    /// A line that the agent has sent; `user_message` records are those of a session that is shown again.
+    /// Takes a line from the agent; `user_message` records belong to the shown history of a session.
     pub fn take(&mut self, line: &str) -> Taken {
         let mut taken = Taken { disorder: self.session.received(line).err(), ..Taken::default() };
         let Ok(fields) = Fields::read(line) else { return taken };
@@ -181,7 +181,7 @@ impl Updates {
             Some("error") => {
                 let text = format!("Error: {}", fields.text("content").unwrap_or_default());
                 updates.extend([self.whole_message("agent_message_chunk", &text), in_meta(line)]);
-                // A message that the agent has refused: nothing else comes of it.
+                // The agent refused the message: nothing else follows from it.
                 let is_at_rest = !matches!(self.state(), State::Running | State::Confirm);
                 if self.turn.as_ref().is_some_and(|turn| !turn.has_run) && is_at_rest {
                     taken.stop = self.turn.take().map(|_| StopReason::EndTurn);
@@ -197,7 +197,7 @@ impl Updates {
         taken
     }
 
-    /// The turn ends once the agent has worked and is at rest again.
+    /// The turn ends when the agent has worked and is idle or waiting again.
     fn stop(&mut self) -> Option<StopReason> {
         let state = self.state();
         let turn = self.turn.as_mut()?;
@@ -235,7 +235,7 @@ impl Updates {
         let streamed = slot.take();
         let options = options(fields);
         if let Some(streamed) = streamed.filter(|streamed| streamed.is_of(&text)) {
-            self.said = text;
+            self.last_text = text;
             return (!options.is_empty()).then(|| chunk_of(chunk, streamed.message, &options));
         }
         let text = text + &options;
@@ -245,7 +245,7 @@ impl Updates {
     fn whole_message(&mut self, chunk: &'static str, text: &str) -> String {
         self.messages += 1;
         if chunk == "agent_message_chunk" {
-            text.clone_into(&mut self.said);
+            text.clone_into(&mut self.last_text);
         }
         let text = self.paragraph(chunk, text);
         chunk_of(chunk, self.messages, &text)
@@ -301,7 +301,7 @@ impl Updates {
         Some(put_result(call_update(&id), fields, &diffs).end())
     }
 
-    /// What a status changes of a call.
+    /// The change of a call by a status.
     fn status(&mut self, fields: &Fields<'_>) -> Option<String> {
         if let Some(id) = fields.get("call_id") {
             let id = Some(id_text(id.get())).filter(|id| self.calls.contains_key(id))?;
@@ -323,13 +323,13 @@ impl Updates {
         }
     }
 
-    /// The end of a goal.
+    /// Takes the end of a goal.
     fn end(&mut self, fields: &Fields<'_>) -> Vec<String> {
         let text = fields.text("content").unwrap_or_default();
         let outcome = fields.text("outcome").unwrap_or_default();
-        // It may have been written as the model's answer already.
+        // The text may have been shown already as the model's answer.
         let streamed = mem::take(&mut self.streamed)[0].take();
-        let is_said = streamed.is_some_and(|streamed| streamed.is_of(&text)) || self.said.trim() == text.trim();
+        let is_shown = streamed.is_some_and(|streamed| streamed.is_of(&text)) || self.last_text.trim() == text.trim();
         let stop = match outcome.as_str() {
             "limit" if fields.text("limit").as_deref() == Some("tokens") => StopReason::MaxTokens,
             "limit" => StopReason::MaxTurnRequests,
@@ -339,19 +339,19 @@ impl Updates {
         if let Some(turn) = self.turn.as_mut().filter(|turn| !turn.follows_another) {
             *turn = Turn { has_run: true, stop: Some(stop), ..Turn::default() };
         }
-        let mut updates = self.close_calls(&format!("{outcome}: it has no result"));
-        let said = match outcome.as_str() {
+        let mut updates = self.close_calls(&format!("{outcome}: no result"));
+        let text = match outcome.as_str() {
             "cancelled" => None,
             "failed" => Some(format!("Failed: {text}")),
-            _ if is_said => None,
+            _ if is_shown => None,
             _ => Some(text),
         };
-        let said = said.filter(|text| !text.trim().is_empty());
-        updates.extend(said.map(|text| self.whole_message("agent_message_chunk", &text)));
+        let text = text.filter(|text| !text.trim().is_empty());
+        updates.extend(text.map(|text| self.whole_message("agent_message_chunk", &text)));
         updates
     }
 
-    /// Calls that have no result have none.
+    /// Marks open calls as failed.
     fn close_calls(&mut self, why: &str) -> Vec<String> {
         self.held = None;
         let why = list(&[content(&text_block(&fenced(why)))]);
@@ -380,7 +380,7 @@ fn meta(line: &str) -> String {
     Object::default().put(RECORD, one_line(line.trim())).end()
 }
 
-/// A record that ACP has nothing for.
+/// A record that has no counterpart in ACP.
 fn in_meta(line: &str) -> String {
     update("session_info_update").put("_meta", meta(line)).end()
 }

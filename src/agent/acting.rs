@@ -1,4 +1,4 @@
-//! Calls of the world: the model's, and those that the profile makes around them.
+//! Calls to the world: the model's calls, and those that the profile makes around them.
 
 use super::conversation::{Part, cut, data};
 use super::profile::{Mode, Step};
@@ -12,35 +12,35 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// A call that is to be made.
+/// A call to be made.
 #[derive(Debug, Clone)]
 pub(super) struct Planned {
     pub(super) tool: String,
-    /// JSON text: an object.
+    /// A JSON object as text.
     pub(super) arguments: String,
     pub(super) purpose: For,
 }
 
-/// What a call is for.
+/// The purpose of a call.
 #[derive(Debug, Clone)]
 pub(super) enum For {
-    /// The model has decided it: its own id of the call, and those of its further calls.
+    /// The model decided on it: its own id of the call, and the ids of its further calls.
     Action { call_id: Option<String>, others: Vec<String> },
-    /// The model is given the result.
+    /// Its result is for the model.
     Observation { image: Option<String>, is_silent: bool, fields: Vec<String> },
-    /// An action comes to rest.
+    /// It waits until an action has settled.
     Settling,
     /// The profile's call after actions with this number.
     After(usize),
 }
 
-/// A call that the world carries out.
+/// A call that the world is carrying out.
 #[derive(Debug, Clone)]
 pub(super) struct Call {
-    /// The loop's own id of it.
+    /// The loop's own id of the call.
     pub(super) id: String,
     pub(super) planned: Planned,
-    /// A gate holds it for a person.
+    /// Whether a gate holds it for a person.
     pub(super) is_held: bool,
 }
 
@@ -55,7 +55,7 @@ impl Call {
     }
 }
 
-/// The names of the arguments that differ between two objects, JSON texts; `None` where one is no object.
+/// The names of the arguments that differ between two objects (JSON texts); `None` if one is not an object.
 fn changed(before: &str, after: &str) -> Option<String> {
     let [before, after] = [before, after].map(serde_json::from_str::<serde_json::Map<String, Value>>);
     let (before, after) = (before.ok()?, after.ok()?);
@@ -65,7 +65,7 @@ fn changed(before: &str, after: &str) -> Option<String> {
     Some(names.join(", "))
 }
 
-/// Whether the kind of a failure is a word, as the kinds of pipewright(7) are.
+/// Whether the kind of a failure is a single word, like the kinds of pipewright(7).
 fn is_plain(kind: &str) -> bool {
     kind.len() <= 40 && kind.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
@@ -78,7 +78,7 @@ impl Planned {
     }
 }
 
-/// The arguments of a step, JSON text; `limit` is put in under its name.
+/// The arguments of a step as JSON text, with `limit` under its name.
 fn arguments(step: &Step, limit: Option<(&str, u64)>) -> String {
     let mut arguments = step.arguments.clone();
     if let Some((name, milliseconds)) = limit {
@@ -88,7 +88,7 @@ fn arguments(step: &Step, limit: Option<(&str, u64)>) -> String {
 }
 
 impl Agent {
-    /// Makes the next call that is planned; false where there is none.
+    /// Makes the next planned call; false if there is none.
     pub(super) fn make_call(&mut self, now: Duration) -> bool {
         let Some(planned) = self.queue.pop_front() else { return false };
         self.calls += 1;
@@ -110,7 +110,7 @@ impl Agent {
         self.queue.extend(self.settings.profile.observe.iter().map(Planned::observation));
     }
 
-    /// A gate holds the call until a person has decided: clocks stand still.
+    /// A gate holds the call until a person decides: clocks stop.
     pub(super) fn hold_call(&mut self, now: Duration) {
         let Doing::World(Call { id, planned, is_held }) = &mut self.doing else { return };
         *is_held = true;
@@ -120,14 +120,14 @@ impl Agent {
         self.report_status("waiting_user", Pending::Confirm, Some(&action));
     }
 
-    /// A person has decided: the world carries the call out, with these arguments where they were changed.
+    /// A person has approved the call; the world carries it out, with these arguments if they were changed.
     pub(super) fn release_call(&mut self, edited: Option<&str>, now: Duration) {
         let Doing::World(call) = &mut self.doing else { return };
         if !std::mem::take(&mut call.is_held) {
             return;
         }
         if let Some(names) = edited.and_then(|edited| changed(&call.planned.arguments, edited)) {
-            // Not to which values: the person may have entered what the model is not to have.
+            // The values are not shown: the person may have entered something that the model must not see.
             let text = format!(
                 "The person has changed arguments of this call: {names}. The result is that of the changed call."
             );
@@ -137,7 +137,7 @@ impl Agent {
         self.report_status("running", Pending::None, None);
     }
 
-    /// Takes the result of the call that is under way.
+    /// Takes the result of the open call.
     pub(super) fn take_result(&mut self, fields: &Fields<'_>, line: &str, now: Duration) {
         let Doing::World(call) = std::mem::replace(&mut self.doing, Doing::Working) else { return };
         self.budget.go_on(now);
@@ -169,7 +169,7 @@ impl Agent {
         }
     }
 
-    /// Puts a result into the event of the step.
+    /// Adds a result to the event of the step.
     fn note(&mut self, planned: &Planned, result: &Result<&RawValue, ToolError<'_>>) {
         let Planned { tool, arguments, purpose } = planned;
         let error = result.as_ref().err();
@@ -207,7 +207,7 @@ impl Agent {
         }
         let history = format!("{tool} {}: {outcome}", cut(&call.planned.arguments, SHORT));
         let framed = data(tool, &cut(&text, profile.max_result));
-        // Without observations there is nothing in which a change could be seen.
+        // Changes can only be detected in observations.
         let watched = match &result {
             _ if is_look || profile.observe.is_empty() => Watched::No,
             Ok(result) if has_one_of(result.get(), &profile.changes) => Watched::Changed,
@@ -242,7 +242,7 @@ impl Agent {
         }
     }
 
-    /// Tells the model what it repeats.
+    /// Tells the model what it is repeating.
     pub(super) fn report_repetition(&mut self, repeated: Option<&str>) {
         if let Some(why) = repeated {
             let nudge = format!("You are going in circles: {why}. Do something else, or call assistant_ask.");
@@ -250,7 +250,7 @@ impl Agent {
         }
     }
 
-    /// Gives the model the result of a call that it has decided.
+    /// Gives the model the result of its call.
     pub(super) fn answer_call(&mut self, call: &Call, text: &str, is_error: bool) {
         if let For::Action { call_id, others } = &call.planned.purpose {
             self.answer_own(call_id.as_deref(), &call.planned.tool, text, is_error);
@@ -258,7 +258,7 @@ impl Agent {
         }
     }
 
-    /// The same, of any of its calls: one that stood in its text is answered in text.
+    /// The same for any of its calls; a call that was found in the turn's text is answered in text.
     pub(super) fn answer_own(&mut self, call_id: Option<&str>, tool: &str, text: &str, is_error: bool) {
         match call_id {
             Some(call_id) => self.conversation.result(call_id, text, is_error),
@@ -269,7 +269,7 @@ impl Agent {
         }
     }
 
-    /// Every call of a turn needs a result, also those that are not carried out.
+    /// Every call of a turn needs a result, even if it is not carried out.
     pub(super) fn refuse_others(&mut self, others: &[String]) {
         for call_id in others {
             self.conversation.result(
@@ -307,9 +307,9 @@ impl Agent {
     fn take_after(&mut self, number: usize, result: Result<&RawValue, ToolError<'_>>, now: Duration) {
         let after = &self.settings.profile.after[number];
         let value = result.ok().and_then(|result| serde_json::from_str::<Value>(result.get()).ok());
-        let said = after.spent.as_ref().and_then(|field| value.as_ref()?.get(field)?.as_u64());
+        let reported = after.spent.as_ref().and_then(|field| value.as_ref()?.get(field)?.as_u64());
         let measured = u64::try_from(now.saturating_sub(self.called).as_millis()).unwrap_or(u64::MAX);
-        let spent = said.unwrap_or(measured);
+        let spent = reported.unwrap_or(measured);
         self.step.banners(value.as_ref().and_then(|value| value.get("closed")), spent);
         self.spent[number] = self.spent[number].saturating_add(spent);
     }
@@ -343,13 +343,13 @@ impl Agent {
         let path = image_path(result.get(), field);
         let part = match path.as_ref().and_then(|path| self.images.remove(path)) {
             Some(Ok(stored)) => Part::Image(stored),
-            // The path is the world's: it does not reach the model.
+            // The path belongs to the world and is not shown to the model.
             Some(Err(_)) | None => Part::Text("There is no picture: it cannot be read.".to_owned()),
         };
         self.conversation.say(&part);
     }
 
-    /// Keeps what the model sees, for evidence: as it stands, and the texts in it.
+    /// Keeps what the model is shown, for evidence: the raw text, and the texts in it.
     fn see(&mut self, text: &str) {
         self.seen.push_str(&format!("{text}\n{}", texts(text)));
     }

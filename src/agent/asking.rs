@@ -1,4 +1,4 @@
-//! Asking: the model for its next call, or for a report; the person for an answer.
+//! Requests to the model for its next call or a report, and questions to the person.
 
 use super::budget::{Limit, Limits};
 use super::conversation::{Choice, Part};
@@ -11,24 +11,24 @@ use crate::json::Object;
 use crate::record::Fields;
 use std::time::Duration;
 
-/// What the model is asked for.
+/// What a request to the model is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// The next call.
     Decision,
-    /// What was done, at the end: why that is.
+    /// A report at the end, and why the run ends.
     Report(String),
-    /// What was done so far, and how to go on: the person is asked.
+    /// A summary of the actions so far, and how to continue; then the person is asked.
     Summary,
 }
 
-/// A limit of cost that nothing would ever reach.
-const NO_COST: &str = "the cost is limited, and the model side does not report what a turn costs: llm-pipe takes the model's price from models.toml";
+/// The error if a limit of cost cannot be enforced.
+const NO_COST: &str = "the cost is limited, but the model command does not report the cost of a turn: llm-pipe takes the model's price from models.toml";
 
-/// The same of tokens.
-const NO_TOKENS: &str = "the tokens are limited, and the model side does not report how many a turn has";
+/// The same for tokens.
+const NO_TOKENS: &str = "the tokens are limited, but the model command does not report the tokens of a turn";
 
-/// What a run says at its end.
+/// The instruction for the report at the end of a run.
 const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did not, and what the next step would be.";
 
 impl Agent {
@@ -63,7 +63,7 @@ impl Agent {
                 self.reached = Some(limit.name());
                 return self.ask(Purpose::Report(format!("the limit of {limit} is reached")), now);
             }
-            // A report would take more of it.
+            // A report would exceed the limit further.
             Some(limit) => return self.stop_at(&limit, now),
             None if self.repetition.is_hopeless() => {
                 self.reached = Some("circles");
@@ -104,7 +104,7 @@ impl Agent {
         self.doing = Doing::Model(id, purpose);
     }
 
-    /// Takes a line of the model side's.
+    /// Takes a line from the model command.
     pub(super) fn take_model(&mut self, line: &str, now: Duration) {
         if line.trim().is_empty() {
             return;
@@ -118,18 +118,18 @@ impl Agent {
                         self.doing = Doing::Working;
                         self.take_answer(answer, purpose, now);
                     }
-                    // Of a request that was cancelled.
+                    // The answer to a cancelled request.
                     Ok(id) if id.starts_with('m') => {}
-                    _ => self.take_bad_turn("its request_id is none of a request", now),
+                    _ => self.take_bad_turn("its request_id matches no request", now),
                 }
             }
             Ok(None) => self.take_token(line, now),
             Err(why) if line.contains("\"model_turn\"") => self.take_bad_turn(&why.to_string(), now),
-            Err(why) => self.effects.push(Effect::Note(format!("a line of the model side is skipped: {why}"))),
+            Err(why) => self.effects.push(Effect::Note(format!("skipped a line from the model command: {why}"))),
         }
     }
 
-    /// A turn that cannot be read decides nothing.
+    /// An unreadable turn decides nothing.
     pub(super) fn take_bad_turn(&mut self, why: &str, now: Duration) {
         let Doing::Model(_, purpose) = std::mem::replace(&mut self.doing, Doing::Working) else { return };
         match purpose {
@@ -143,7 +143,7 @@ impl Agent {
         }
     }
 
-    /// Part of a turn, while it is written; or what is none of the model side's records.
+    /// Takes a part of an unfinished turn, or a record that the model command should not send.
     fn take_token(&mut self, line: &str, now: Duration) {
         let Ok(fields) = Fields::read(line) else { return };
         match fields.text("type").as_deref() {
@@ -151,12 +151,12 @@ impl Agent {
             Some("model_request") => {
                 self.finish(
                     Outcome::Failed,
-                    "the model side passes requests on instead of answering them",
+                    "the model command echoes requests instead of answering them",
                     FAILED,
                     now,
                 );
             }
-            _ => self.effects.push(Effect::Note("a line of the model side is no model_turn: skipped".to_owned())),
+            _ => self.effects.push(Effect::Note("skipped a line from the model command: not a model_turn".to_owned())),
         }
     }
 
@@ -165,7 +165,7 @@ impl Agent {
             Answer::Failed(kind, why, usage) => {
                 self.budget.usage = self.budget.usage.plus(usage);
                 match asked {
-                    // What does not fit is said in fewer words, once.
+                    // A conversation that is too long is summarised, once.
                     Purpose::Decision if kind == "overflow" && !self.is_compacted => self.compact(),
                     Purpose::Decision => {
                         self.finish(Outcome::Failed, &format!("the model failed: {kind}: {why}"), FAILED, now)
@@ -191,7 +191,7 @@ impl Agent {
                 }
                 match asked {
                     Purpose::Decision => self.take_turn(&turn, now),
-                    // A turn that calls all the same gets its results.
+                    // If the turn makes calls anyway, they get results.
                     Purpose::Report(limit) => {
                         self.refuse_others(&ids(&turn.calls));
                         self.report(&limit, Some(&turn), now);
@@ -209,7 +209,7 @@ impl Agent {
         }
     }
 
-    /// The end at a limit.
+    /// Ends the run at a limit.
     fn report(&mut self, limit: &str, turn: Option<&Turn>, now: Duration) {
         let text = turn.map(|turn| turn.text.trim()).filter(|text| !text.is_empty());
         let why = format!("stopped: {limit}");
@@ -217,7 +217,7 @@ impl Agent {
         self.finish(Outcome::Limit, &content, FAILED, now);
     }
 
-    /// The person is asked whether to go on.
+    /// Asks the person whether to continue.
     fn ask_to_go_on(&mut self, text: Option<String>, now: Duration) {
         let text = text.filter(|text| !text.trim().is_empty());
         let text = text.unwrap_or_else(|| self.summary("The limit of actions for one message is reached. Go on?"));
@@ -242,12 +242,12 @@ impl Agent {
         self.report_status("waiting_user", pending, None);
     }
 
-    /// Begins a new conversation, with what is needed of the old one.
+    /// Begins a new conversation, with the needed parts of the old one.
     pub(super) fn compact(&mut self) {
         self.is_compacted = true;
         self.wants_compaction = false;
         let new = self.new_conversation();
-        // What was not sent yet is still to be said.
+        // Parts that were not sent yet are kept.
         let unsent = std::mem::replace(&mut self.conversation, new).unsent();
         let goal = self.goal.clone().unwrap_or_default();
         let mut text = format!("Goal: {goal}\nThis conversation goes on from an earlier one. The person has said:\n");

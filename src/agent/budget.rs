@@ -1,17 +1,17 @@
-//! How much a run may do and cost. Clocks stop while a call is held for approval, and while the person is asked.
+//! The limits of a run, and what it has used. Clocks stop while a call is held for approval, and while the person is asked.
 
 use crate::record::Usage;
 use std::fmt;
 use std::time::Duration;
 
-/// What a run may not pass.
+/// The limits of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Limits {
     /// Turns of the model for a goal; in a session, for a message.
     pub max_steps: u32,
-    /// Calls of the world that the model chooses for a message; then the person is asked. `None` is no limit.
+    /// Calls to the world that the model chooses for a message; then the person is asked. `None` is unlimited.
     pub turn_steps: Option<u32>,
-    /// How long a run may take; in a session, a message.
+    /// The time for a run; in a session, for a message.
     pub deadline: Option<Duration>,
     /// Input and output tokens of all requests together.
     pub max_tokens: Option<u64>,
@@ -19,7 +19,7 @@ pub struct Limits {
     pub max_cost: Option<f64>,
 }
 
-/// One of them.
+/// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Limit {
     Steps(u32),
@@ -30,7 +30,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// As records have it.
+    /// Its name in records.
     pub(super) fn name(self) -> &'static str {
         match self {
             Limit::Steps(_) => "steps",
@@ -52,14 +52,14 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What has been used.
+/// What was used so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Budget {
     /// Turns of the model since the last message.
     pub(super) steps: u32,
     /// Calls that the model chose since the last message.
     pub(super) actions: u32,
-    /// Turns of the model in all.
+    /// Turns of the model in total.
     pub(super) all_steps: u32,
     pub(super) usage: Usage,
     begun: Duration,
@@ -68,7 +68,7 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// A message has come.
+    /// Starts the counts of a new message.
     pub(super) fn begin(&mut self, now: Duration) {
         (self.steps, self.actions, self.begun, self.held, self.held_since) = (0, 0, now, Duration::ZERO, None);
     }
@@ -83,7 +83,7 @@ impl Budget {
         }
     }
 
-    /// How long the clock has run.
+    /// The time on the clock.
     pub(super) fn elapsed(&self, now: Duration) -> Duration {
         let held = self.held + self.held_since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
         now.saturating_sub(self.begun).saturating_sub(held)
@@ -93,7 +93,7 @@ impl Budget {
         self.usage.input.unwrap_or(0).saturating_add(self.usage.output.unwrap_or(0))
     }
 
-    /// The limit that is reached.
+    /// The limit that is reached, if any.
     pub(super) fn reached(&self, limits: &Limits, now: Duration) -> Option<Limit> {
         let time = limits.deadline.filter(|deadline| self.elapsed(now) >= *deadline).map(Limit::Time);
         let tokens = limits.max_tokens.filter(|most| self.tokens() >= *most).map(Limit::Tokens);
@@ -102,13 +102,13 @@ impl Budget {
         time.or(tokens).or(cost).or(steps)
     }
 
-    /// When the deadline passes; `None` while the clock stands still.
+    /// When the deadline passes; `None` while the clock is stopped.
     pub(super) fn due(&self, limits: &Limits) -> Option<Duration> {
         let deadline = limits.deadline.filter(|_| self.held_since.is_none())?;
         Some(self.begun + self.held + deadline)
     }
 
-    /// What remains, for the model: counts, and no clock time, so that a replay asks the same.
+    /// The remaining budget, for the model: counts only, no clock time, so that a replay sends the same request.
     pub(super) fn remaining(&self, limits: &Limits) -> String {
         let steps = limits.max_steps.saturating_sub(self.steps);
         match limits.turn_steps {
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_stand_still_while_a_call_is_held() {
+    fn clocks_stop_while_a_call_is_held() {
         let second = Duration::from_secs;
         let limits = Limits { max_steps: 5, deadline: Some(second(10)), ..Limits::default() };
         let mut budget = Budget::default();

@@ -1,5 +1,5 @@
-//! The conversation with the model: system text and tools are fixed when it begins, and messages are only appended. Providers bind what
-//! they have signed to everything before it.
+//! The conversation with the model: the system text and the tools are fixed when it begins, and messages are only appended. Providers bind their
+//! signatures to everything that precedes them.
 
 use super::turn::Turn;
 use crate::json::{Object, quoted};
@@ -17,7 +17,7 @@ pub(super) enum Part {
 pub struct Stored {
     /// Its path, relative to the folder.
     pub path: String,
-    /// Of its bytes, in hexadecimal digits.
+    /// The hash of its bytes, in hexadecimal digits.
     pub sha256: String,
     /// Its media type.
     pub mime: String,
@@ -30,16 +30,16 @@ pub(super) enum Choice {
     None,
 }
 
-/// Everything that a request has but its number. The messages are kept as text: a step of a long run costs a copy, not a serialisation.
+/// Everything in a request except its number. The messages are kept as text: a step of a long run costs a copy, not a serialisation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Conversation {
-    /// JSON text: a string.
+    /// A JSON string.
     system: String,
-    /// JSON text: the list.
+    /// A JSON list.
     tools: String,
-    /// JSON texts with commas between them.
+    /// JSON texts separated by commas.
     messages: String,
-    /// The parts of the next message of the user, as JSON texts.
+    /// The parts of the user's next message, as JSON texts.
     parts: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Conversation {
         Conversation { system: quoted(system), tools, ..Conversation::default() }
     }
 
-    /// Appends to the user's next message.
+    /// Appends a part to the user's next message.
     pub(super) fn say(&mut self, part: &Part) {
         self.parts.push(match part {
             Part::Text(text) => Object::default().text("text", text).end(),
@@ -60,13 +60,13 @@ impl Conversation {
         });
     }
 
-    /// Appends a turn of the model's. What the user was about to say stands before it.
+    /// Appends a turn of the model, after the user's pending message.
     pub(super) fn answer(&mut self, turn: &Turn) {
         self.flush();
         self.push(Object::default().text("role", "assistant").put("turn", &turn.kept));
     }
 
-    /// Appends the result of a call of the last turn's.
+    /// Appends the result of a call in the last turn.
     pub(super) fn result(&mut self, call_id: &str, text: &str, is_error: bool) {
         let content = Object::default().text("text", text).end();
         let message =
@@ -74,7 +74,7 @@ impl Conversation {
         self.push(message.put_some("is_error", is_error.then_some(true)));
     }
 
-    /// The request for the next turn, JSON text without a line feed.
+    /// The request for the next turn, as JSON text without a line feed.
     pub(super) fn request(&mut self, id: &str, choice: Choice) -> String {
         self.flush();
         let request =
@@ -83,7 +83,7 @@ impl Conversation {
         request.text_some("tool_choice", (choice == Choice::None).then_some("none")).end()
     }
 
-    /// Whether it was begun with a system text and tools.
+    /// Whether it has a system text and tools.
     pub(super) fn is_begun(&self) -> bool {
         !self.system.is_empty()
     }
@@ -93,7 +93,7 @@ impl Conversation {
         (&self.system, &self.tools) == (&other.system, &other.tools)
     }
 
-    /// The parts of a message that was not sent.
+    /// The parts of the message that was not sent yet.
     pub(super) fn unsent(self) -> Vec<String> {
         self.parts
     }
@@ -117,10 +117,10 @@ impl Conversation {
     }
 }
 
-/// What the world has given, marked as data. A page can neither end the mark nor begin another, because the mark's name is spelled differently in it.
+/// Text from the world, marked as data. A page can neither close the mark nor open another one, because the mark's name is altered within the text.
 pub(super) fn data(source: &str, text: &str) -> String {
     const NAME: &str = "world_data";
-    // Small letters of ASCII alone, so that places in both texts are the same.
+    // Only ASCII letters are lowered, so that positions in both texts are equal.
     let lower = text.to_ascii_lowercase();
     let mut plain = String::with_capacity(text.len());
     let mut from = 0;
@@ -133,7 +133,7 @@ pub(super) fn data(source: &str, text: &str) -> String {
     format!("<world_data source={}>\n{plain}\n</world_data>", quoted(source))
 }
 
-/// The beginning of a text, of at most so many bytes; how much is missing stands behind it.
+/// The beginning of a text, at most `most` bytes; the number of missing bytes is appended.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

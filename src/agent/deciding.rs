@@ -1,4 +1,4 @@
-//! What a turn of the model's decides, and what the loop's own tools do.
+//! Carries out the decision of a turn, and the loop's own tools.
 
 use super::acting::{For, Planned};
 use super::conversation::Part;
@@ -11,7 +11,7 @@ use crate::json::Object;
 use crate::record::ModelCall;
 use std::time::Duration;
 
-/// So many turns in a row may decide nothing.
+/// The most turns in a row that may decide nothing.
 const UNDECIDED: u32 = 3;
 
 impl Agent {
@@ -71,7 +71,7 @@ impl Agent {
         self.queue.push_back(Planned { tool, arguments: arguments.get().to_owned(), purpose });
     }
 
-    /// A call of one of the loop's own tools.
+    /// Carries out a call of one of the loop's own tools.
     fn take_own(&mut self, own: Local, decision: &Decision, others: &[String], now: Duration) {
         let reply = |agent: &mut Agent, text: &str, is_error: bool| {
             let error = is_error.then_some(("invalid_args", text));
@@ -79,7 +79,7 @@ impl Agent {
             agent.answer_own(decision.call_id.as_deref(), &decision.tool, text, is_error);
             agent.refuse_others(others);
         };
-        // With a goal of its own, nothing is done after it.
+        // With --goal, nothing follows after this call.
         let is_last_word = self.run.goal.is_some() && matches!(own, Local::Done { .. });
         if !self.inbox.is_empty() && (is_last_word || !own.asked().is_empty()) {
             let why = "the person has said something since, which follows: call it again if that changes nothing";
@@ -157,7 +157,7 @@ pub(super) fn ids(calls: &[ModelCall]) -> Vec<String> {
     ids
 }
 
-/// Those of the calls that are not carried out.
+/// The ids of the calls that are not carried out.
 fn others(calls: &[ModelCall]) -> Vec<String> {
     ids(calls).into_iter().skip(1).collect()
 }

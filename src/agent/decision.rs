@@ -1,4 +1,4 @@
-//! What a turn of the model's decides: one call. Every turn is a decision, or an error that is reported to the model.
+//! The decision of a turn: one call. Every turn is a decision, or an error that is reported to the model.
 
 use super::turn::Turn;
 use crate::record::{Arguments, OwnedTool, text_calls};
@@ -7,16 +7,16 @@ use serde_json::value::RawValue;
 /// One call.
 #[derive(Debug, Clone)]
 pub(super) struct Decision {
-    /// The model's own id of it; `None` where it stands in the text.
+    /// The model's own id of the call; `None` if the call was found in the text.
     pub(super) call_id: Option<String>,
     pub(super) tool: String,
-    /// An object.
+    /// A JSON object.
     pub(super) arguments: Box<RawValue>,
-    /// One line for the person: what the model says beside the call.
+    /// One line for the person: the model's text besides the call.
     pub(super) progress: String,
 }
 
-/// Why a turn decides nothing, in words for the model; and the call that the words are about, where there is one.
+/// Why a turn decides nothing, as text for the model; and the call that this is about, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Undecided {
     pub(super) call_id: Option<String>,
@@ -26,10 +26,10 @@ pub(super) struct Undecided {
 /// The longest line of progress, in characters.
 const LINE: usize = 300;
 
-/// Reads the first call of a turn: a structured one, else one in its text.
+/// Reads the first call of a turn: a structured one, otherwise one in its text.
 ///
 /// # Errors
-/// There is none, or it cannot be carried out.
+/// There is no call, or it cannot be carried out.
 pub(super) fn read(turn: &Turn, tools: &[OwnedTool]) -> Result<Decision, Undecided> {
     let (call_id, tool, arguments, text) = match turn.calls.first() {
         Some(call) => (Some(call.call_id.clone()), call.tool_name.clone(), call.arguments.clone(), turn.text.clone()),

@@ -1,4 +1,4 @@
-//! How a goal ends, and what is reported then.
+//! The end of a goal, and its report.
 
 use super::acting::{Call, For, Planned};
 use super::budget::Limit;
@@ -10,7 +10,7 @@ use crate::record::Fields;
 use std::time::Duration;
 
 impl Agent {
-    /// Ends the goal at a limit at which no further turn of the model's may be asked for.
+    /// Ends the goal at a limit after which the model must not be asked any more.
     pub(super) fn stop_at(&mut self, limit: &Limit, now: Duration) {
         self.abandon(&format!("the limit of {limit} is reached"), now);
         self.reached = Some(limit.name());
@@ -19,7 +19,7 @@ impl Agent {
         self.finish(Outcome::Limit, &summary, status, now);
     }
 
-    /// Gives up what is under way.
+    /// Gives up the open call or request.
     pub(super) fn abandon(&mut self, why: &str, now: Duration) {
         self.queue.clear();
         match std::mem::replace(&mut self.doing, Doing::Working) {
@@ -40,7 +40,7 @@ impl Agent {
         }
     }
 
-    /// The call that was under way has no result.
+    /// The open call has no result.
     pub(super) fn answer_abandoned(&mut self, call: &Call, kind: &str, why: &str) {
         let Planned { tool, arguments, .. } = &call.planned;
         if matches!(call.planned.purpose, For::Action { .. }) {
@@ -50,7 +50,7 @@ impl Agent {
         self.answer_call(call, why, true);
     }
 
-    /// The world or the model side has ended.
+    /// The world or the model command has ended.
     pub(super) fn lose(&mut self, why: &str, now: Duration) {
         match &self.doing {
             Doing::Ended => return,
@@ -67,7 +67,7 @@ impl Agent {
             self.end_step(now);
             let record = self.final_record(Outcome::Failed, why);
             self.report_final(&record, LOST);
-            // The next process of the session goes on from here.
+            // The next process of the session continues from here.
             self.then = match self.doing {
                 Doing::Waiting(pending) => Doing::Waiting(pending),
                 _ => Doing::Working,
@@ -78,7 +78,7 @@ impl Agent {
         self.end(LOST);
     }
 
-    /// The world or the model side does not start. What was to be done stays, for the next process of the session.
+    /// The world or the model command does not start. Pending work is left to the next process of the session.
     pub(super) fn fail_start(&mut self, why: &str, now: Duration) {
         self.budget.go_on(now);
         self.effects.push(Effect::Note(why.to_owned()));
@@ -96,13 +96,13 @@ impl Agent {
         record.put("denied", self.denied).text_some("limit", limit).end()
     }
 
-    /// Reports the last record of a goal, with the ids that hold now.
+    /// Reports the last record of a goal, with the current ids.
     pub(super) fn report_final(&mut self, record: &str, status: u8) {
         let record = self.with_ids(record);
         self.effects.push(Effect::Final(record, status));
     }
 
-    /// A record of our own, JSON text, with the ids that hold now.
+    /// A record of our own (JSON text) with the current ids.
     pub(super) fn with_ids(&self, record: &str) -> String {
         match Fields::read(record) {
             Ok(fields) => self.settings.ids.add(record, &fields, &self.plan),
@@ -110,7 +110,7 @@ impl Agent {
         }
     }
 
-    /// The goal is at its end.
+    /// Ends the goal.
     pub(super) fn finish(&mut self, outcome: Outcome, content: &str, status: u8, now: Duration) {
         self.budget.go_on(now);
         self.end_step(now);
@@ -136,7 +136,7 @@ impl Agent {
         }
     }
 
-    /// Reports the step that is under way, and begins the next.
+    /// Reports the current step, and begins the next.
     pub(super) fn end_step(&mut self, now: Duration) {
         let next = self.step.next(self.budget.all_steps + 1, now);
         let step = std::mem::replace(&mut self.step, next);
@@ -145,7 +145,7 @@ impl Agent {
         }
     }
 
-    /// What was done, where the model cannot say it.
+    /// A summary without the model.
     pub(super) fn summary(&self, why: &str) -> String {
         format!("{why}\n{}", self.history.of_message())
     }

@@ -1,80 +1,80 @@
-//! What the loop is begun with, what it takes, and what it gives.
+//! The loop's settings, inputs and effects.
 
 use super::conversation::Stored;
 use super::profile::Profile;
 use super::{Ids, Limits};
 
-/// How the loop works. Each process of a session may have its own.
+/// How the loop works. Each process of a session may have its own settings.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// What is done around the model's calls.
+    /// How the world is observed and used around the model's calls.
     pub profile: Profile,
-    /// The ids of its records.
+    /// The ids of the session's records.
     pub ids: Ids,
-    /// The world's tools that are offered, as globs; all where there are none.
+    /// The world's tools that are offered, as globs; all if empty.
     pub allow: Vec<String>,
-    /// Those that are not offered, even if they are allowed.
+    /// Tools that are not offered even if they are allowed.
     pub deny: Vec<String>,
-    /// A new conversation is begun after a request that had more tokens.
+    /// A new conversation is begun after a request with more tokens than this.
     pub compact_at: Option<u64>,
 }
 
-/// What a process of a session is to do.
+/// The task of a process of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
-    /// What it may not pass.
+    /// Its limits.
     pub limits: Limits,
-    /// It ends with this goal. Without one, messages are taken until there are no more.
+    /// The run ends with this goal. Without one, it takes messages until there are no more.
     pub goal: Option<String>,
 }
 
-/// What has happened.
+/// An event.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
-    /// A line of the world's.
+    /// A line from the world.
     World(&'a str),
-    /// A line of the model side's.
+    /// A line from the model command.
     Model(&'a str),
-    /// A line of the person's or client's.
+    /// A line from the person or client.
     Person(&'a str),
-    /// The image at a path that a result names was stored, or could not be; it comes before the result.
+    /// The image at a path in a result was stored, or could not be; precedes the result.
     Image(&'a str, Result<&'a Stored, &'a str>),
     /// The world does not list its tools: why.
     NoTools(&'a str),
-    /// A line of the person's that cannot be read: why.
+    /// An unreadable line from the person: why.
     Unreadable(&'a str),
-    /// A line of the model side's that cannot be read, and is most likely a turn: why.
+    /// An unreadable line from the model command, which is probably a turn: why.
     BadTurn(&'a str),
-    /// The person will send nothing more.
+    /// The person has closed the input.
     Closed,
     /// The world has ended: how.
     WorldEnded(&'a str),
-    /// The model side has ended: how.
+    /// The model command has ended: how.
     ModelEnded(&'a str),
     /// [`Agent::due`] has passed.
     Due,
-    /// The process has ended since the last input; world and model side were started anew.
+    /// The process has ended since the last input; the world and the model command were restarted.
     Resumed(&'a Settings, &'a Run),
 }
 
-/// What is to be done.
+/// An action that an input causes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// A line for the model side.
+    /// A line for the model command.
     Model(String),
     /// A line for the world.
     World(String),
     /// A record for the person or client.
     Session(String),
-    /// The last record of a goal, JSON text that still lacks `exit_status`: that is this one, or 1 where it is 0 and something else was wrong.
+    /// The last record of a goal as JSON text without `exit_status`. The status is this number, or 1 if this is 0 and another error occurred.
     Final(String, u8),
-    /// A step has ended: its event, JSON text.
+    /// The event of a finished step, as JSON text.
     Step(String),
-    /// What the model shows of its reasoning: for the log.
+    /// Reasoning that the model shows, for the log.
     Reasoning(String),
-    /// The last line of the person's was not taken: why.
+    /// The last line from the person was refused: why.
     Refused(String),
-    /// A message for the log.
+    /// A message for stderr.
     Note(String),
     /// The run ends with this exit status.
     End(u8),

@@ -1,21 +1,21 @@
-//! What was done, a line for each step: for a new conversation, and for a report that the model does not give.
+//! A line for each step: for a new conversation, and for a report that the model does not give.
 
 use std::collections::VecDeque;
 
-/// So many steps are kept.
+/// The most steps that are kept.
 const KEPT: usize = 60;
 
-/// So many messages of the person.
+/// The most messages of the person that are kept.
 const MESSAGES: usize = 40;
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct History {
     lines: VecDeque<String>,
-    /// Of all lines so far, those that are not kept.
+    /// The number of dropped lines.
     dropped: usize,
-    /// Of all lines so far, those before the message that is worked on.
+    /// The number of lines before the current message.
     earlier: usize,
-    /// What the person has said.
+    /// The person's messages.
     messages: VecDeque<String>,
 }
 
@@ -35,22 +35,22 @@ impl History {
         }
     }
 
-    /// What the person has said, in its order, as a list.
+    /// The person's messages in order, as a list.
     pub(super) fn messages(&self) -> String {
         self.messages.iter().map(|message| format!("- {message}\n")).collect()
     }
 
-    /// The next message is worked on.
+    /// The next message begins.
     pub(super) fn begin_message(&mut self) {
         self.earlier = self.dropped + self.lines.len();
     }
 
-    /// Everything, as a list.
+    /// All steps, as a list.
     pub(super) fn text(&self) -> String {
         self.since(0)
     }
 
-    /// What was done for the message that is worked on.
+    /// The steps of the current message.
     pub(super) fn of_message(&self) -> String {
         self.since(self.earlier)
     }

@@ -1,4 +1,4 @@
-//! The loop's own tools: how the model ends, asks, plans and hands over. They are offered beside those of the world.
+//! The loop's own tools, by which the model ends, asks, plans and hands over. They are offered besides the world's tools.
 
 use super::plan::Status;
 use crate::json::Object;
@@ -28,7 +28,7 @@ pub(super) enum Local {
     },
 }
 
-/// Name, description and JSON Schema of each.
+/// The name, description and JSON Schema of each tool.
 const TOOLS: [(&str, &str, &str); 6] = [
     (
         "assistant_done",
@@ -72,10 +72,10 @@ pub(super) fn tools() -> impl Iterator<Item = OwnedTool> {
     })
 }
 
-/// Reads a call; `None` is a tool of the world's.
+/// Reads a call; `None` if the tool belongs to the world.
 ///
 /// # Errors
-/// Arguments that do not fit, in words for the model.
+/// Invalid arguments, as text for the model.
 pub(super) fn read(tool: &str, arguments: &RawValue) -> Option<Result<Local, String>> {
     TOOLS.iter().any(|(name, ..)| *name == tool).then(|| {
         let fields = Fields::read(arguments.get()).map_err(|error| error.to_string())?;
@@ -116,7 +116,7 @@ fn steps(fields: &Fields<'_>) -> Result<Vec<(String, String)>, String> {
     let list = fields.list("steps").map_err(|error| error.to_string())?;
     let mut steps = Vec::new();
     for (index, step) in list.into_iter().enumerate() {
-        // A model may also give texts.
+        // A model may also give strings.
         if let Ok(desc) = serde_json::from_str::<String>(step.get()) {
             steps.push(((index + 1).to_string(), desc));
             continue;
@@ -134,7 +134,7 @@ fn steps(fields: &Fields<'_>) -> Result<Vec<(String, String)>, String> {
 }
 
 impl Local {
-    /// For the list of what was done.
+    /// The entry in the list of steps.
     pub(super) fn describe(&self) -> String {
         let (name, what) = match self {
             Local::Done { reason, .. } => ("done", reason),
@@ -147,7 +147,7 @@ impl Local {
         format!("{name}: {what}")
     }
 
-    /// What the person is asked.
+    /// The question to the person.
     pub(super) fn asked(&self) -> &str {
         match self {
             Local::Ask { question, .. } => question,

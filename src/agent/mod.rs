@@ -1,6 +1,6 @@
-//! The loop of an agent as a state machine: observe, ask the model, act, see what came of it. It touches no stream, process, file or clock:
-//! [`Agent::take`] takes one input at a time and gives what is to be done. The same inputs give the same effects, so that a recorded run
-//! is resumed by taking its inputs again.
+//! The agent's loop as a state machine: observe, ask the model, act, read the result. It does no I/O and reads no clock:
+//! [`Agent::take`] takes one input at a time and gives its effects. The same inputs give the same effects, so a recorded run
+//! is resumed by applying its inputs again.
 
 mod acting;
 mod asking;
@@ -50,13 +50,13 @@ enum Doing {
     Idle,
     /// The next call or request can be made.
     Working,
-    /// The model is asked: the number of the request.
+    /// The model is being asked: the number of the request.
     Model(String, Purpose),
-    /// The world carries out a call.
+    /// The world is carrying out a call.
     World(Call),
-    /// An action settles until then.
+    /// An action settles until this time.
     Pausing(Duration),
-    /// The person is asked.
+    /// The person is being asked.
     Waiting(Pending),
     Ended,
 }
@@ -75,7 +75,7 @@ struct Ended {
     status: u8,
 }
 
-/// The rules that hold for every profile.
+/// The rules for every profile.
 const RULES: &str = "\
 Rules:
 - In each turn write one short line of progress, and call exactly one tool. Further calls of a turn are not carried out.
@@ -84,7 +84,7 @@ Rules:
 - Never ask for passwords or one-time codes, and never type them: call assistant_need_user.
 - Call assistant_done only when you have seen that the goal is reached.";
 
-/// So many messages of the person may wait, and so many calls of the person's own.
+/// The most queued messages of the person, and the most open calls of the person.
 const MESSAGES: usize = 64;
 const CALLS: usize = 1024;
 
@@ -97,68 +97,68 @@ pub struct Agent {
     settings: Settings,
     run: Run,
     doing: Doing,
-    /// What it does when the world has listed its tools.
+    /// What it does once the world has listed its tools.
     then: Doing,
-    /// Those that the model is offered: the world's, and the loop's own.
+    /// The tools that the model is offered: the world's, and the loop's own.
     tools: Vec<OwnedTool>,
-    /// All that the world listed, each as JSON text.
+    /// All tools that the world listed, each as JSON text.
     listed: Vec<String>,
-    /// The world's name, where it gives one.
+    /// The world's name, if it has one.
     world: String,
-    /// Requests for the tools, as JSON texts of their ids, that came before the world had listed them.
+    /// Requests for the tools (their ids as JSON texts) that came before the world had listed them.
     unlisted: Vec<Option<String>>,
     conversation: Conversation,
     goal: Option<String>,
-    /// The goal that it was begun with; the model may have replaced it.
+    /// The goal that it was given; the model may have replaced it.
     given: Option<String>,
     /// How the last goal ended.
     ended: Option<Ended>,
-    /// The question that the person is asked, as a record.
+    /// The open question to the person, as a record.
     question: Option<String>,
-    /// What the person has said and the model has not been given yet.
+    /// Messages of the person that the model has not been given yet.
     inbox: VecDeque<String>,
-    /// What the world has reported unasked since the model was asked: the newest.
+    /// The latest unrequested observations of the world since the model was last asked.
     reported: VecDeque<String>,
-    /// Those before them.
+    /// The number of earlier ones, which were dropped.
     unreported: usize,
     /// Calls to be made before the model is asked.
     queue: VecDeque<Planned>,
-    /// Something has changed since the last observation.
+    /// Whether anything has changed since the last observation.
     is_stale: bool,
-    /// What was observed since the last action, as the model was given it: its result, and the observations after it.
+    /// The observations since the last action, as the model was given them: the action's result, and the observations after it.
     observed: Vec<String>,
     /// The same as plain text, for evidence.
     seen: String,
-    /// The result of the last call that the model has decided.
+    /// The result of the model's last call.
     result: String,
-    /// Images by the paths that results have.
+    /// Images by the paths in results.
     images: HashMap<String, Result<Stored, String>>,
     plan: Plan,
     budget: Budget,
     repetition: Repetition,
-    /// The step that is under way.
+    /// The current step.
     step: Step,
     history: History,
     /// The limit that ends the goal.
     reached: Option<&'static str>,
-    /// Calls that were denied or rejected, for this goal.
+    /// Calls for this goal that were denied or rejected.
     denied: u32,
     /// Turns in a row that decided nothing.
     undecided: u32,
-    /// The evidence of a goal was missed once.
+    /// Whether the evidence for a goal was missing once.
     missed_evidence: bool,
-    /// What each of the profile's calls after actions has used of its budget, in milliseconds.
+    /// How much of its budget each of the profile's calls after actions has used, in milliseconds.
     spent: Vec<u64>,
-    /// A new conversation was begun, and no turn has come since.
+    /// Whether a new conversation was begun and no turn has come since.
     is_compacted: bool,
-    /// The conversation has become long.
+    /// Whether the conversation has become too long.
     wants_compaction: bool,
     closed: bool,
-    /// The ids, JSON texts, of calls that may still have a result, which only the person gets: the person's own, and those that were given up.
+    /// The ids (JSON texts) of calls whose results are only for the person: the person's own calls, and those that were given up.
     foreign: Vec<String>,
     requests: u64,
     calls: u64,
-    /// When the last one was made.
+    /// When the last call was made.
     called: Duration,
     /// What the current observation shows.
     shown: String,
@@ -168,7 +168,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// The beginning, and the request for the world's tools.
+    /// Begins a run, and requests the world's tools.
     pub fn begin(settings: Settings, run: Run) -> (Agent, Vec<Effect>) {
         let mut agent = Agent {
             settings,
@@ -222,7 +222,7 @@ impl Agent {
         (agent, effects)
     }
 
-    /// Takes an input, `now` since the beginning of the run.
+    /// Takes an input; `now` is the time since the beginning of the run.
     pub fn take(&mut self, input: Input<'_>, now: Duration) -> Vec<Effect> {
         match input {
             Input::World(line) => self.take_world(line, now),
@@ -235,8 +235,8 @@ impl Agent {
             Input::Unreadable(why) => self.complain(why),
             Input::BadTurn(why) => self.take_bad_turn(why, now),
             Input::Closed => self.closed = true,
-            Input::WorldEnded(how) => self.lose(&format!("the world has ended: {how}"), now),
-            Input::ModelEnded(how) => self.lose(&format!("the model side has ended: {how}"), now),
+            Input::WorldEnded(how) => self.lose(&format!("the world ended: {how}"), now),
+            Input::ModelEnded(how) => self.lose(&format!("the model command ended: {how}"), now),
             Input::Due => self.take_due(now),
             Input::Resumed(settings, run) => self.resume(settings, run, now),
         }
@@ -244,7 +244,7 @@ impl Agent {
         std::mem::take(&mut self.effects)
     }
 
-    /// When [`Input::Due`] is to be given, since the beginning of the run.
+    /// When [`Input::Due`] is to be given, as the time since the beginning of the run.
     pub fn due(&self) -> Option<Duration> {
         match &self.doing {
             Doing::Starting | Doing::Idle | Doing::Waiting(_) | Doing::Ended => None,
@@ -253,12 +253,12 @@ impl Agent {
         }
     }
 
-    /// Whether the model is asked.
+    /// Whether the model is being asked.
     pub fn is_model_asked(&self) -> bool {
         matches!(self.doing, Doing::Model(..))
     }
 
-    /// The id of the call that the world carries out.
+    /// The id of the call that the world is carrying out.
     pub fn call_under_way(&self) -> Option<&str> {
         match &self.doing {
             Doing::World(call) => Some(&call.id),
@@ -266,28 +266,28 @@ impl Agent {
         }
     }
 
-    /// The path of an image in a line of the world's: it is to be stored, and given as [`Input::Image`], before the line is.
+    /// The path of an image in a line of the world. It must be stored, and given as [`Input::Image`], before the line.
     pub fn image_in(&self, line: &str) -> Option<String> {
         let Doing::World(call) = &self.doing else { return None };
         call.image_in(line)
     }
 
-    /// Whether the person is asked.
+    /// Whether the person is being asked.
     pub fn is_waiting(&self) -> bool {
         matches!(self.doing, Doing::Waiting(_))
     }
 
-    /// Whether the next message is waited for.
+    /// Whether the agent waits for the next message.
     pub fn is_asking(&self) -> bool {
         matches!(self.doing, Doing::Idle | Doing::Waiting(_))
     }
 
-    /// So much waits that no further input of the person is to be read.
+    /// Whether so much is queued that no further input of the person should be read.
     pub fn is_behind(&self) -> bool {
         self.inbox.len() >= MESSAGES || self.foreign.len() >= CALLS
     }
 
-    /// The process is about to end on a signal, with this status: reports it. The session goes on from what stood before.
+    /// Reports that the process is about to end on a signal, with this status. The session continues from its earlier state.
     pub fn interrupt(&mut self, status: u8, now: Duration) -> Vec<Effect> {
         if self.is_working() {
             self.abandon("the run was interrupted", now);
@@ -301,7 +301,7 @@ impl Agent {
         matches!(self.doing, Doing::Starting)
     }
 
-    /// Whether a goal is worked on, or begun with as soon as the world has started.
+    /// Whether the agent works on a goal, or will as soon as the world has started.
     fn is_working(&self) -> bool {
         match self.doing {
             Doing::Starting => !self.inbox.is_empty() || !matches!(self.then, Doing::Idle),
@@ -310,7 +310,7 @@ impl Agent {
         }
     }
 
-    /// Does what can be done without another input.
+    /// Does everything that needs no further input.
     fn advance(&mut self, now: Duration) {
         loop {
             match &self.doing {
@@ -321,7 +321,7 @@ impl Agent {
                 Doing::Waiting(Pending::Manual | Pending::Question) if self.closed => {
                     self.finish(
                         Outcome::Failed,
-                        "the person is asked, and nobody can answer: stdin is closed",
+                        "the person is asked, but nobody can answer: stdin is closed",
                         FAILED,
                         now,
                     );
@@ -359,7 +359,7 @@ impl Agent {
         self.report_status("running", Pending::None, None);
     }
 
-    /// Gives the model what the person has said meanwhile. The first message is the goal.
+    /// Gives the model the person's new messages. The first message is the goal.
     fn take_messages(&mut self) {
         while let Some(message) = self.inbox.pop_front() {
             if self.question.take().is_some() {

@@ -2,7 +2,7 @@
 
 use crate::json::Object;
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Pending,
@@ -37,10 +37,10 @@ struct Step {
     status: Status,
 }
 
-/// The plan; empty where there is none.
+/// The plan; empty without one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plan {
-    /// So many plans there were.
+    /// The number of plans so far.
     count: u32,
     steps: Vec<Step>,
 }
@@ -56,15 +56,15 @@ impl Plan {
         self.steps = steps.into_iter().enumerate().map(step).collect();
     }
 
-    /// There is none any more.
+    /// Removes the plan.
     pub(super) fn clear(&mut self) {
         self.steps.clear();
     }
 
-    /// Sets the status of a step. When one is done and none is running, the next that is pending is.
+    /// Sets the status of a step. If no step is running after one is done, the next pending step is set to running.
     ///
     /// # Errors
-    /// There is no such step; the message names those that there are.
+    /// There is no such step; the message lists the existing ones.
     pub(super) fn progress(&mut self, id: &str, status: Status) -> Result<(), String> {
         let Some(step) = self.steps.iter_mut().find(|step| step.id == id) else {
             let ids: Vec<&str> = self.steps.iter().map(|step| &*step.id).collect();
@@ -82,7 +82,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The ids of the plan and of the step that is running.
+    /// The ids of the plan and of its running step.
     pub(super) fn ids(&self) -> Option<(String, Option<&str>)> {
         (!self.steps.is_empty()).then(|| (format!("plan-{}", self.count), self.current()))
     }
@@ -91,7 +91,7 @@ impl Plan {
         self.steps.iter().find(|step| step.status == Status::Running).map(|step| &*step.id)
     }
 
-    /// `"steps":[{"id","desc","status"}],"current_step"?` put into a record.
+    /// Adds `"steps":[{"id","desc","status"}],"current_step"?` to a record.
     pub(super) fn put(&self, record: Object) -> Object {
         let step = |step: &Step| {
             Object::default().text("id", &step.id).text("desc", &step.desc).text("status", step.status.name()).end()

@@ -1,47 +1,47 @@
-//! Profiles: what the loop does around the model's calls in a kind of world. They are data, and none is for one site or game.
+//! Profiles: how the loop observes and uses a kind of world around the model's calls. They are data, and none is for a single site or game.
 
 use crate::toml_error;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// One call of the loop's own.
+/// A call by the loop itself.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The tool of the world's.
+    /// The world's tool.
     pub tool: String,
     /// Its arguments.
     #[serde(default)]
     pub arguments: serde_json::Map<String, serde_json::Value>,
-    /// The field of the result that is the path of an image; the model gets the image.
+    /// The result's field with the path of an image; the model gets the image.
     pub image: Option<String>,
-    /// The fields of the result that the model gets; all where none are named.
+    /// The result's fields that the model gets; all if empty.
     #[serde(default)]
     pub fields: Vec<String>,
-    /// The model does not get the result.
+    /// Whether the model does not get the result.
     #[serde(default)]
     pub is_silent: bool,
 }
 
-/// What an action may take to come to rest.
+/// How long an action may take to settle.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settle {
-    /// `events`: `wait` is called after an action whose result has one of `when`, or after every action; `fixed`: the loop waits for `pause_ms` after each.
+    /// `events`: `wait` is called after an action whose result matches one of `when`, or after every action if `when` is empty; `fixed`: the loop waits for `pause_ms` after every action.
     pub mode: Mode,
-    /// At most so long.
+    /// The longest time.
     #[serde(default = "four_seconds")]
     pub pause_ms: u64,
-    /// The call that waits; its argument `limit_argument` is `pause_ms`.
+    /// The call that waits; it gets `pause_ms` as its argument `limit_argument`.
     pub wait: Option<Step>,
-    /// The argument of `wait` that has its limit in milliseconds.
+    /// The argument of `wait` for its limit in milliseconds.
     pub limit_argument: Option<String>,
-    /// `FIELD=VALUE` of a result. Where there is none, after every action.
+    /// `FIELD=VALUE` conditions on a result. If empty, every action matches.
     #[serde(default)]
     pub when: Vec<String>,
 }
 
-/// An action that takes longer than this is waited for by a call.
+/// Longer waits need a call.
 const LONGEST_PAUSE: Duration = Duration::from_secs(600);
 
 fn four_seconds() -> u64 {
@@ -52,25 +52,25 @@ fn four_seconds() -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// The world says when.
+    /// The world reports when.
     Events,
     /// After a pause.
     Fixed,
 }
 
-/// What runs after actions that have worked, within a budget of time.
+/// A call after successful actions, within a time budget.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct After {
     /// The call.
     pub call: Step,
-    /// Its argument that has the time it may take, in milliseconds.
+    /// Its argument for the time that it may take, in milliseconds.
     pub budget_argument: Option<String>,
-    /// The most for one step.
+    /// The most time for one step.
     pub budget_ms: u64,
-    /// The most for all steps of a message.
+    /// The most time for all steps of a message.
     pub total_ms: u64,
-    /// The field of its result that says how long it took, in milliseconds.
+    /// The result's field with the time that it took, in milliseconds.
     pub spent: Option<String>,
 }
 
@@ -78,33 +78,33 @@ pub struct After {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What it was read from.
+    /// The text that it was read from.
     #[serde(skip)]
     pub text: String,
-    /// What the model is told before the rules that hold for all profiles.
+    /// The model's instructions before the rules for all profiles.
     #[serde(default)]
     pub system: String,
-    /// What is called before each decision after something has changed.
+    /// Calls before each decision, if anything has changed.
     #[serde(default)]
     pub observe: Vec<Step>,
-    /// Tools after which nothing has changed: globs.
+    /// Tools that change nothing, as globs.
     #[serde(default)]
     pub looks: Vec<String>,
-    /// `FIELD=VALUE` of results that say that something has changed, even where the observations are the same.
+    /// `FIELD=VALUE` conditions on results that mean a change even if the observations are equal.
     #[serde(default)]
     pub changes: Vec<String>,
-    /// How actions come to rest.
+    /// How actions settle.
     pub settle: Option<Settle>,
-    /// What runs after them.
+    /// Calls after actions.
     #[serde(default)]
     pub after: Vec<After>,
-    /// What is called where one fails.
+    /// Calls after an action that failed.
     #[serde(default)]
     pub on_error: Vec<Step>,
-    /// What the model is told then.
+    /// The advice to the model after that.
     #[serde(default)]
     pub advice: String,
-    /// `assistant_done` needs evidence that was observed.
+    /// Whether `assistant_done` needs evidence that was observed.
     #[serde(default)]
     pub needs_evidence: bool,
     /// The longest result that the model gets, in bytes.
@@ -116,7 +116,7 @@ fn result_bytes() -> usize {
     16_000
 }
 
-/// Those that are built in: name and text.
+/// The built-in profiles: name and text.
 pub const BUILT_IN: [(&str, &str); 4] = [
     ("browser", include_str!("profiles/browser.toml")),
     ("playwright", include_str!("profiles/playwright.toml")),
@@ -128,7 +128,7 @@ impl Profile {
     /// Reads a profile, TOML text.
     ///
     /// # Errors
-    /// Where it is wrong, and why.
+    /// What is wrong, and where.
     pub fn read(text: &str) -> Result<Profile, String> {
         let mut profile: Profile = toml::from_str(text).map_err(|error| toml_error::describe(text, &error))?;
         text.clone_into(&mut profile.text);
@@ -151,7 +151,7 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The tools that it calls itself.
+    /// The tools that the profile calls itself.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         let settle = self.settle.iter().filter_map(|settle| settle.wait.as_ref());
         let steps = self.observe.iter().chain(settle).chain(self.after.iter().map(|after| &after.call));

@@ -1,4 +1,4 @@
-//! The lines of the world and of the person.
+//! Handles the lines of the world and of the person.
 
 use super::conversation::{Part, cut, data};
 use super::{Agent, Doing, Effect, FAILED, Outcome};
@@ -7,11 +7,11 @@ use crate::record::{Fields, ToolList, is_same_id, recognise};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// So many observations that were not asked for are kept for the model, and so much of each, in bytes.
+/// The most unrequested observations that are kept for the model, and the most bytes of each.
 const REPORTS: usize = 32;
 const REPORT: usize = 4000;
 
-/// Whether an id, JSON text, is one that [`Agent`] gives its calls.
+/// Whether an id (JSON text) has the form of [`Agent`]'s own call ids.
 fn is_own_id(id: &RawValue) -> bool {
     let id = serde_json::from_str::<String>(id.get()).unwrap_or_default();
     let digits = id.strip_prefix('a').unwrap_or_default();
@@ -27,9 +27,9 @@ impl Agent {
         match fields.text("type").as_deref() {
             Some("user_message") => match fields.text("content").filter(|content| !content.trim().is_empty()) {
                 Some(content) => self.inbox.push_back(content),
-                None => self.complain("a user_message needs \"content\", a text"),
+                None => self.complain("a user_message needs \"content\", a string"),
             },
-            // Of a call of the person's own.
+            // Cancels a call by the person.
             Some("cancel") if fields.get("call_id").is_some_and(|id| !is_own_id(id)) => {
                 self.effects.push(Effect::World(line.to_owned()));
             }
@@ -38,16 +38,16 @@ impl Agent {
                 let is_over = call_id.is_some() && call_id.as_deref() != self.call_under_way();
                 if self.is_working() && !is_over {
                     self.inbox.clear();
-                    self.abandon("the person has cancelled it", now);
-                    self.finish(Outcome::Cancelled, "the person has cancelled it", FAILED, now);
+                    self.abandon("the person cancelled it", now);
+                    self.finish(Outcome::Cancelled, "the person cancelled it", FAILED, now);
                 }
             }
             Some("list_tools") => self.list_tools(fields.get("request_id").map(|id| id.get().to_owned())),
-            // To a question of a tool's.
+            // The answer to a tool's question.
             Some("input_response") => self.effects.push(Effect::World(line.to_owned())),
             _ => match recognise(line) {
                 Ok(Some(call)) if call.id.is_some_and(is_own_id) => {
-                    self.complain("ids such as \"a1\" are those of the loop's own calls: take another one");
+                    self.complain("ids such as \"a1\" are reserved for the agent's own calls: use another id");
                 }
                 Ok(Some(call)) => {
                     let text = format!("The person has called {} with {}.", call.tool, call.arguments_text());
@@ -63,13 +63,13 @@ impl Agent {
         }
     }
 
-    /// Gives the person a record of the world's or the model side's.
+    /// Passes a record from the world or the model command to the person.
     pub(super) fn pass_on(&mut self, line: &str, fields: &Fields<'_>) {
         let record = self.settings.ids.add(line, fields, &self.plan);
         self.effects.push(Effect::Session(record));
     }
 
-    /// Keeps what the world reports unasked, until the model is asked. How far a call is, it need not know.
+    /// Keeps an unrequested observation of the world until the model is asked. The progress of calls is dropped.
     fn keep_report(&mut self, line: &str, fields: &Fields<'_>) {
         let event = fields.object("data").and_then(|data| data.text("event"));
         if event.as_deref() == Some("progress") {
@@ -82,7 +82,7 @@ impl Agent {
         }
     }
 
-    /// Gives the model what the world has reported.
+    /// Gives the model the kept observations.
     pub(super) fn tell_reports(&mut self) {
         let skipped = std::mem::take(&mut self.unreported);
         if skipped > 0 {
@@ -110,7 +110,7 @@ impl Agent {
         }
         let fields = match Fields::read(line) {
             Ok(fields) => fields,
-            Err(why) => return self.effects.push(Effect::Note(format!("a line of the world is skipped: {why}"))),
+            Err(why) => return self.effects.push(Effect::Note(format!("skipped a line from the world: {why}"))),
         };
         let is_ours = |id: Option<&RawValue>| match (&self.doing, id) {
             (Doing::World(call), Some(id)) => serde_json::from_str::<String>(id.get()).is_ok_and(|id| id == call.id),
@@ -139,12 +139,12 @@ impl Agent {
                 self.keep_report(line, &fields);
                 self.pass_on(line, &fields);
             }
-            // The result of a call of the person's own, also in the short form.
+            // The result of a call by the person, possibly in the short form.
             Some("tool_result") | None => {
                 let id = fields.get("call_id").or(fields.get("id"));
                 match (id, self.foreign.iter().position(|own| is_same_id(Some(own), id.map(RawValue::get)))) {
                     (Some(_), None) => {
-                        let why = "a line of the world is skipped: a result of a call that nobody has made";
+                        let why = "skipped a line from the world: a result of an unknown call";
                         self.effects.push(Effect::Note(why.to_owned()));
                         return;
                     }
@@ -156,14 +156,14 @@ impl Agent {
             Some("status") if fields.get("call_id").is_some() && fields.get("pending_kind").is_none() => {
                 self.pass_on(line, &fields);
             }
-            // Of a gate, or of a tool that asks the person.
+            // A record of a gate, or a question from a tool to the person.
             Some("policy_request" | "policy_result" | "input_request" | "error") => {
                 self.pass_on(line, &fields);
             }
-            // The others are the loop's to give.
+            // The loop itself makes all other records.
             Some(what) => {
                 self.effects.push(Effect::Note(format!(
-                    "a line of the world is skipped: a record {what:?} is none of a world's"
+                    "skipped a line from the world: a world does not send records of type {what:?}"
                 )));
             }
         }

@@ -1,24 +1,24 @@
-//! The records of a session: what the loop reports on its stdout. Each has the ids of the run.
+//! The records of a session, which the loop reports on stdout. Each has the ids of the run.
 
 use super::plan::Plan;
 use crate::json::Object;
 use crate::record::Fields;
 
-/// The ids that every record has.
+/// The ids in every record.
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
-    /// Of the session.
+    /// The session's id.
     pub session_id: Option<String>,
-    /// Of the agent in a chain.
+    /// The agent's id in a chain.
     pub agent_id: Option<String>,
-    /// What the agent does in the chain.
+    /// The agent's role in the chain.
     pub role: Option<String>,
-    /// Of the chain.
+    /// The chain's id.
     pub chain_id: Option<String>,
 }
 
 impl Ids {
-    /// A record of the world's, JSON text, with those that it does not have.
+    /// A record of the world (JSON text) with the ids that it lacks.
     pub(super) fn add(&self, record: &str, fields: &Fields<'_>, plan: &Plan) -> String {
         let (plan_id, step_id) = plan.ids().unzip();
         let own = [
@@ -33,13 +33,13 @@ impl Ids {
         let added = missing.fold(Object::default(), |object, (key, id)| object.text_some(key, *id)).end();
         let is_ours = fields.get("type").is_some();
         match record.trim_end().strip_suffix('}').filter(|_| is_ours) {
-            // A record has a type, so that a comma has to stand between.
+            // A record is never empty, so a comma is needed.
             Some(open) if added != "{}" => format!("{open},{}", &added[1..]),
             _ => record.to_owned(),
         }
     }
 
-    /// The record with the ids behind it, and those of the plan.
+    /// Adds the ids and those of the plan to a record.
     pub(super) fn put(&self, record: Object, plan: &Plan) -> Object {
         let record = match plan.ids() {
             Some((plan_id, step_id)) => record.text("plan_id", &plan_id).text_some("step_id", step_id),
@@ -48,7 +48,7 @@ impl Ids {
         self.put_own(record)
     }
 
-    /// Those without the plan's: records of the plan have them themselves.
+    /// Adds the ids without the plan's: records of the plan have those themselves.
     pub(super) fn put_own(&self, record: Object) -> Object {
         let record = record.text_some("session_id", self.session_id.as_deref());
         let record = record.text_some("agent_id", self.agent_id.as_deref()).text_some("role", self.role.as_deref());
@@ -60,9 +60,9 @@ impl Ids {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pending {
     None,
-    /// A person's approval of a call, which a gate holds.
+    /// A person's approval of a held call.
     Confirm,
-    /// What only the person can do.
+    /// An action that only the person can do.
     Manual,
     /// An answer.
     Question,
@@ -82,18 +82,18 @@ impl Pending {
 /// How a goal ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The goal is reached.
+    /// The goal was reached.
     Done,
-    /// A limit ended it, or it went in circles.
+    /// A limit ended it, or the model kept repeating itself.
     Limit,
-    /// It could not go on.
+    /// It could not continue.
     Failed,
     /// The person cancelled it.
     Cancelled,
 }
 
 impl Outcome {
-    /// As it is written.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Done => "done",

@@ -1,44 +1,44 @@
-//! Whether the model goes in circles.
+//! Detects that the model repeats itself.
 
 use std::collections::VecDeque;
 
-/// So many steps are looked at.
+/// The number of steps that are compared.
 const KEPT: usize = 8;
 
-/// The same action with the same outcome, so often in a row.
+/// How often in a row the same action must have the same outcome.
 const SAME: usize = 3;
 
-/// So many actions after which the world shows the same.
+/// The number of actions without a visible change.
 const UNCHANGED: u32 = 6;
 
-/// Whether the world is looked at after a call, so that a change would be seen.
+/// Whether the world is observed after a call, so that a change would be visible.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Watched {
     #[default]
     No,
     Yes,
-    /// It is, and the result says that something has changed.
+    /// It is, and the result reports a change.
     Changed,
 }
 
-/// A step: what was done, with what outcome.
+/// A step: the action and its outcome.
 type Step = (String, String);
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Repetition {
     steps: VecDeque<Step>,
-    /// What the world showed last, and after how many actions it has shown nothing else.
+    /// What the world showed last, and the number of actions since it changed.
     shown: String,
     unchanged: u32,
-    /// What the world shows after the last call is still to come.
+    /// The observation after the last call is still to come.
     watched: Watched,
-    /// So often it was reported.
+    /// How often a repetition was reported.
     reports: u32,
 }
 
 impl Repetition {
-    /// Takes a call and its outcome; where it is watched, [`Repetition::show`] follows. Gives what is repeated, in
-    /// words for the model.
+    /// Takes a call and its outcome; if it is observed, [`Repetition::show`] follows. Gives the repetition, as text for
+    /// the model.
     pub(super) fn act(&mut self, action: String, outcome: String, watched: Watched) -> Option<&'static str> {
         self.steps.push_back((action, outcome));
         if self.steps.len() > KEPT {
@@ -48,7 +48,7 @@ impl Repetition {
         if watched == Watched::No { self.find() } else { None }
     }
 
-    /// Takes what the world shows: it is part of the outcome of the call before. Gives the same.
+    /// Takes the observation after the last call, as part of that call's outcome. Gives the repetition.
     pub(super) fn show(&mut self, shown: &str) -> Option<&'static str> {
         let is_same = self.shown == shown;
         if !is_same {
@@ -84,7 +84,7 @@ impl Repetition {
         Some(why)
     }
 
-    /// It was reported once, and goes on.
+    /// Whether the repetition continues after it was reported.
     pub(super) fn is_hopeless(&self) -> bool {
         self.reports > 1
     }
@@ -94,7 +94,7 @@ impl Repetition {
 mod tests {
     use super::*;
 
-    /// Takes steps: each an action, and what the world shows after it.
+    /// Takes steps: each is an action, and what the world shows after it.
     fn take(steps: &[(&str, &str)]) -> Vec<Option<&'static str>> {
         let mut repetition = Repetition::default();
         let act = |(action, shown): &(&str, &str)| {
@@ -113,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_action_is_no_circle_where_the_world_changes() {
+    fn the_same_action_is_not_a_repetition_if_the_world_changes() {
         let shown: Vec<String> = (0..12).map(|x| x.to_string()).collect();
         let steps: Vec<(&str, &str)> = shown.iter().map(|shown| ("press Right", &**shown)).collect();
         assert!(take(&steps).iter().all(Option::is_none));
     }
 
     #[test]
-    fn a_world_that_shows_the_same_is_found_once_and_then_again() {
+    fn an_unchanged_world_is_reported_once_and_then_again() {
         let mut repetition = Repetition::default();
         repetition.show("page");
         let found = (0..13).filter(|step| {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn scrolling_changes_what_no_list_shows() {
+    fn scrolling_counts_as_a_change() {
         let mut repetition = Repetition::default();
         for position in 0..20 {
             assert!(repetition.act("scroll".to_owned(), position.to_string(), Watched::Changed).is_none());
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn different_calls_that_are_not_watched_repeat_nothing() {
+    fn different_unobserved_calls_are_not_a_repetition() {
         let mut repetition = Repetition::default();
         assert!((0..20).all(|row| repetition.act(format!("write_row {row}"), "ok".to_owned(), Watched::No).is_none()));
     }

@@ -1,12 +1,12 @@
-//! Results of the world's, as the model is given them.
+//! Formats results of the world for the model.
 
 use crate::json::Object;
 use crate::record::ToolError;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// The text of a result, JSON text: of one of MCP's the texts of its blocks, and its structured content; of a text, itself; else the JSON. Only these fields of an
-/// object; all where none are named.
+/// A result (JSON text) as text: for an MCP result, the texts of its blocks and its structured content; for a string, its content; otherwise the JSON. Of an object only these fields;
+/// all if `fields` is empty.
 pub(super) fn presented(result: &str, fields: &[String]) -> String {
     match serde_json::from_str::<Value>(result) {
         Ok(Value::Object(object)) if !fields.is_empty() => {
@@ -19,7 +19,7 @@ pub(super) fn presented(result: &str, fields: &[String]) -> String {
     }
 }
 
-/// The text of a `CallToolResult`; `None` is another object.
+/// The text of a `CallToolResult`; `None` for any other object.
 fn of_mcp(object: &Map<String, Value>) -> Option<String> {
     const FIELDS: [&str; 4] = ["content", "structuredContent", "isError", "_meta"];
     const TYPES: [&str; 5] = ["text", "image", "audio", "resource", "resource_link"];
@@ -27,18 +27,18 @@ fn of_mcp(object: &Map<String, Value>) -> Option<String> {
     let is_block = |block: &Value| block["type"].as_str().is_some_and(|kind| TYPES.contains(&kind));
     let is_mcp = object.keys().all(|key| FIELDS.contains(&&**key)) && blocks.iter().all(is_block);
     let mut texts: Vec<String> = blocks.iter().filter(|_| is_mcp).map(block).collect();
-    // Servers give it as text, too, where they keep to the specification.
+    // Servers that follow the specification repeat it as text.
     let structured = object.get("structuredContent").filter(|structured| !structured.is_null());
-    let is_said = |structured: &&Value| {
+    let is_repeated = |structured: &&Value| {
         texts.iter().any(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value == **structured))
     };
-    if let Some(structured) = structured.filter(|structured| !is_said(structured)) {
+    if let Some(structured) = structured.filter(|structured| !is_repeated(structured)) {
         texts.push(structured.to_string());
     }
     is_mcp.then(|| texts.join("\n"))
 }
 
-/// The text of a block. What is no text is named, and not given: models take no base64.
+/// The text of a block. Other blocks are only named: models do not accept base64 text.
 fn block(block: &Value) -> String {
     let kind = block["type"].as_str().unwrap_or_default();
     let resource = &block["resource"];
@@ -50,7 +50,7 @@ fn block(block: &Value) -> String {
     }
 }
 
-/// All texts in a JSON text, as they are read.
+/// All strings in a JSON text, decoded.
 pub(super) fn texts(json: &str) -> String {
     fn collect(value: &Value, to: &mut String) {
         match value {
@@ -70,7 +70,7 @@ pub(super) fn texts(json: &str) -> String {
     texts
 }
 
-/// Whether a result, JSON text, has one of these: `FIELD=VALUE`.
+/// Whether a result (JSON text) meets one of the conditions `FIELD=VALUE`.
 pub(super) fn has_one_of(result: &str, conditions: &[String]) -> bool {
     let Ok(result) = serde_json::from_str::<Value>(result) else { return false };
     conditions.iter().any(|condition| {
@@ -84,10 +84,10 @@ pub(super) fn image_path(result: &str, field: &str) -> Option<String> {
     serde_json::from_str::<Value>(result).ok()?.get(field)?.as_str().map(str::to_owned)
 }
 
-/// A failure.
+/// A failure as text.
 pub(super) fn describe(error: &ToolError<'_>) -> String {
     let code = error.code.as_ref().map(|code| format!(" ({code})")).unwrap_or_default();
-    // The message is the text of a failed result of MCP.
+    // The error message of a failed MCP result repeats the result's text.
     let is_mcp = |data: &&RawValue| serde_json::from_str(data.get()).is_ok_and(|data| of_mcp(&data).is_some());
     let data = error.data.filter(|data| !is_mcp(data)).map(|data| format!("\n{}", data.get())).unwrap_or_default();
     let maybe = if error.maybe_executed { "\nThe call may have been executed." } else { "" };
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_blocks_of_mcp_and_texts_are_given_as_they_are_read() {
+    fn mcp_blocks_and_strings_are_given_as_plain_text() {
         let snapshot = r#"{"content":[{"type":"text","text":"- button \"Pay\" [ref=e1]\n- link"},{"type":"image","data":"iVBORw0K","mimeType":"image/png"}]}"#;
         assert_eq!(
             presented(snapshot, &[]),

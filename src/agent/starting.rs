@@ -1,4 +1,4 @@
-//! How the loop starts: with the tools that the world lists, and, where a session goes on, with what was under way.
+//! Starts the loop: with the tools that the world lists, and, in a continued session, with the interrupted work.
 
 use super::conversation::{Conversation, Part};
 use super::records::Pending;
@@ -17,7 +17,7 @@ impl Agent {
         self.effects.push(Effect::World(ListTools { request_id: id.as_deref() }.record()));
     }
 
-    /// The goal that a process was started with. One that is worked on already, or has been reached, is not begun again.
+    /// Takes the goal of a process. A goal that is being worked on, or was reached already, is not started again.
     pub(super) fn take_goal(&mut self, goal: &str) {
         let is_given = self.given.as_deref() == Some(goal);
         let is_idle = matches!(self.then, Doing::Idle);
@@ -34,11 +34,11 @@ impl Agent {
         self.given = Some(goal.to_owned());
         self.plan.clear();
         self.denied = 0;
-        // Before what the person has said and nobody has read.
+        // Precedes messages that were not read yet.
         self.inbox.push_front(goal.to_owned());
     }
 
-    /// The process was started anew, with these options: what was under way may have been done or not.
+    /// A new process continues the session with these options. An interrupted call may have been executed or not.
     pub(super) fn resume(&mut self, settings: &Settings, run: &Run, now: Duration) {
         self.settings = settings.clone();
         self.run = run.clone();
@@ -47,7 +47,7 @@ impl Agent {
         self.foreign.clear();
         self.repetition = Repetition::default();
         match std::mem::replace(&mut self.doing, Doing::Starting) {
-            // It had not started.
+            // The earlier process had not started.
             Doing::Starting | Doing::Ended => {}
             Doing::Idle => self.then = Doing::Idle,
             Doing::Waiting(pending) => self.then = Doing::Waiting(pending),
@@ -83,7 +83,7 @@ impl Agent {
         self.tools = self.offered(tools);
         self.spent = vec![0; self.settings.profile.after.len()];
         if self.conversation.is_begun() {
-            // A conversation keeps its tools: with other ones, another begins.
+            // A conversation keeps its tools: if they differ, a new one begins.
             if !self.conversation.has_beginning_of(&self.new_conversation()) {
                 self.compact();
             }
@@ -107,7 +107,7 @@ impl Agent {
         }
     }
 
-    /// Tells the person which tools the world has, once that is known.
+    /// Sends the person the world's tools once they are known.
     pub(super) fn list_tools(&mut self, request_id: Option<String>) {
         if self.is_starting() {
             if self.unlisted.len() < MESSAGES {
@@ -120,7 +120,7 @@ impl Agent {
         self.effects.push(Effect::Session(list));
     }
 
-    /// Takes the steps out of the profile whose tools the world does not have, or that are denied.
+    /// Removes the profile's steps whose tools the world does not have or that are denied.
     fn leave_out(&mut self, tools: &[OwnedTool]) {
         let Settings { deny, profile, .. } = &mut self.settings;
         let has = |name: &str| tools.iter().any(|tool| tool.name == name) && !is_one_of(deny, name);
@@ -128,7 +128,7 @@ impl Agent {
         missing.sort_unstable();
         missing.dedup();
         for tool in missing {
-            let why = "which the world does not have, or which is denied: it is left out";
+            let why = "which is missing in the world or denied: the step is skipped";
             self.effects.push(Effect::Note(format!("the profile calls {tool}, {why}")));
         }
         let has = |step: &profile::Step| has(&step.tool);
@@ -138,7 +138,7 @@ impl Agent {
         profile.settle = profile.settle.take().filter(|settle| settle.wait.as_ref().is_none_or(has));
     }
 
-    /// Those that the model is offered: the world's, but for those that are not allowed, and the loop's own.
+    /// The tools that the model is offered: the allowed tools of the world, and the loop's own.
     fn offered(&mut self, tools: Vec<OwnedTool>) -> Vec<OwnedTool> {
         let Settings { allow, deny, .. } = &self.settings;
         let own: Vec<OwnedTool> = local::tools().collect();
@@ -147,7 +147,7 @@ impl Agent {
             let is_allowed = (allow.is_empty() || is_one_of(allow, &tool.name)) && !is_one_of(deny, &tool.name);
             let has = |tools: &[OwnedTool]| tools.iter().any(|other| other.name == tool.name);
             if has(&own) || has(&offered) {
-                let why = format!("the world's tool {} has the name of another one: it is left out", tool.name);
+                let why = format!("the world's tool {} is ignored: another tool has the same name", tool.name);
                 self.effects.push(Effect::Note(why));
             } else if is_allowed {
                 offered.push(tool);
@@ -162,7 +162,7 @@ impl Agent {
         Conversation::begin(system.trim(), &self.tools)
     }
 
-    /// The world does not start.
+    /// The world did not start.
     pub(super) fn refuse_world(&mut self, why: &str, now: Duration) {
         if self.is_starting() {
             self.fail_start(&format!("the world does not list its tools: {why}"), now);

@@ -1,36 +1,36 @@
-//! Step events: what a step was, for a log that people and programs read, without the content of pages. A step is a turn of the model's, and what
-//! the loop does until the next.
+//! Step events: a log of the steps for people and programs, without the content of pages. A step is a turn of the model, and the
+//! loop's actions until the next turn.
 
 use crate::json::Object;
 use crate::mask::mentions_secret;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
-/// The fields of results that say where the world is.
+/// The fields of results that describe the world's location.
 const PAGE: [&str; 6] = ["url", "title", "nav_type", "active_tab", "active_frame", "scroll_pos"];
 const FOCUS: [&str; 4] = ["focused_role", "focused_name", "input_ok", "select_ok"];
 
-/// In the place of what may be a secret.
+/// Replaces texts that may be secret.
 const HIDDEN: &str = "<HIDDEN>";
 
-/// Arguments that hold what is typed.
+/// Arguments with typed text.
 const TYPED: [&str; 4] = ["text", "value", "keys", "key"];
 
-/// A step that is under way.
+/// The current step.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Step {
     number: u32,
     begun: Duration,
-    /// What the model has said beside its call.
+    /// The model's text besides its call.
     progress: String,
     call: Option<Made>,
-    /// The call of the step before, and how often it was made in a row before that.
+    /// The call of the previous step, and how often it was repeated in a row.
     before: Option<(Made, u32)>,
     /// Why the turn decides nothing.
     undecided: Option<String>,
-    /// What was typed may be a secret, by what the world says of the field, or by the name of that which has the focus.
+    /// Whether typed text may be a secret, according to the world's description of the field or the name of the focused element.
     is_secret: bool,
-    /// The answer of the person may be one.
+    /// Whether the person's answer may be a secret.
     hides_reply: bool,
     page: Map<String, Value>,
     enumerate: Map<String, Value>,
@@ -44,13 +44,13 @@ pub(super) struct Step {
     ask: Map<String, Value>,
 }
 
-/// A call of the model's.
+/// A call by the model.
 #[derive(Debug, Clone)]
 struct Made {
     tool: String,
-    /// JSON text.
+    /// A JSON text.
     arguments: String,
-    /// The kind, and why, where it failed.
+    /// If it failed: the kind and the reason.
     error: Option<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl Step {
         Step { number, begun: now, before, ..Step::default() }
     }
 
-    /// So often the same call was made in the steps before.
+    /// How often the same call was made in the previous steps.
     fn retries(&self) -> u32 {
         match (&self.call, &self.before) {
             (Some(call), Some((before, retries)))
@@ -73,7 +73,7 @@ impl Step {
         }
     }
 
-    /// What the model has said beside its call.
+    /// Sets the model's text besides its call.
     pub(super) fn progress(&mut self, progress: &str) {
         progress.clone_into(&mut self.progress);
     }
@@ -83,13 +83,13 @@ impl Step {
         self.undecided = Some(why.to_owned());
     }
 
-    /// The model's call, with its outcome: a kind, and why, where it failed.
+    /// Sets the model's call with its outcome: a kind and a reason if it failed.
     pub(super) fn call(&mut self, tool: &str, arguments: &str, error: Option<(&str, &str)>) {
         let error = error.map(|(kind, why)| (kind.to_owned(), why.to_owned()));
         self.call = Some(Made { tool: tool.to_owned(), arguments: arguments.to_owned(), error });
     }
 
-    /// What a result says, by the names of its fields: those of browser-bridge, which other worlds may have, too.
+    /// Reads known fields of a result: those of browser-bridge, which other worlds may use, too.
     pub(super) fn result(&mut self, tool: &str, arguments: &Value, result: &Value) {
         let Value::Object(result) = result else { return };
         let copy = |names: &[&str], to: &mut Map<String, Value>| {
@@ -131,14 +131,14 @@ impl Step {
         }
     }
 
-    /// A call that closes what is in the way.
+    /// Adds a call that closes banners.
     pub(super) fn banners(&mut self, closed: Option<&Value>, spent: u64) {
         self.banners.insert("auto_close_started".to_owned(), true.into());
         self.banners.insert("closed_count".to_owned(), closed.cloned().unwrap_or_else(|| 0.into()));
         self.banners.insert("spent_ms".to_owned(), spent.into());
     }
 
-    /// A call that waits.
+    /// Adds a call that waits.
     pub(super) fn wait(&mut self, arguments: &Value, is_completed: bool, is_late: bool) {
         let Value::Object(arguments) = arguments else { return };
         if let Some((kind, value)) = arguments.iter().find(|(name, _)| !name.contains("timeout")) {
@@ -149,7 +149,7 @@ impl Step {
         self.wait.insert("timeout".to_owned(), is_late.into());
     }
 
-    /// A call failed: a transfer, by the name of its tool.
+    /// Adds a failed transfer, recognised by its tool's name.
     pub(super) fn transfer_error(&mut self, tool: &str, kind: &str) {
         for (part, name) in [("upload", "upload_error"), ("download", "download_error")] {
             if tool.contains(part) {
@@ -158,20 +158,20 @@ impl Step {
         }
     }
 
-    /// A question for the person, the answer to which may be a secret.
+    /// Adds a question to the person, whose answer may be a secret.
     pub(super) fn ask(&mut self, question: &str, hides_reply: bool) {
         self.ask.insert("asked".to_owned(), true.into());
         self.ask.insert("question".to_owned(), question.into());
         self.hides_reply = hides_reply;
     }
 
-    /// The answer.
+    /// Adds the answer.
     pub(super) fn reply(&mut self, text: &str) {
         let reply = if self.hides_reply { HIDDEN } else { text };
         self.ask.insert("user_reply".to_owned(), reply.into());
     }
 
-    /// The event, JSON text without a line feed; `None` where nothing has happened.
+    /// The event as JSON text without a line feed; `None` if nothing happened.
     pub(super) fn end(self, now: Duration) -> Option<String> {
         let call = self.call.as_ref().map(|call| call.json(self.is_secret, self.retries()));
         if call.is_none() && self.undecided.is_none() {
@@ -202,7 +202,7 @@ impl Step {
 }
 
 impl Made {
-    /// For the event. What was typed into a field for secrets is left out, and also where the call failed: then the field is not known.
+    /// The call for the event. Text typed into a secret field is hidden; after a failure the field is unknown, so it is hidden as well.
     fn json(&self, is_secret: bool, retries: u32) -> String {
         let mut arguments: Value = serde_json::from_str(&self.arguments).unwrap_or_default();
         let mut typed = Vec::new();
@@ -210,7 +210,7 @@ impl Made {
             hide_typed(&mut arguments, &mut typed);
         }
         let (kind, why) = self.error.as_ref().map(|(kind, why)| (&**kind, why.clone())).unzip();
-        // A message may quote it.
+        // An error message may quote it.
         let why = why.map(|why| typed.iter().fold(why, |why, typed| why.replace(typed.as_str(), HIDDEN)));
         let status = if self.error.is_some() { "error" } else { "ok" };
         let object = Object::default().text("tool", &self.tool).text("status", status);
@@ -219,7 +219,7 @@ impl Made {
     }
 }
 
-/// Hides the texts that are typed, at any depth, and gives them.
+/// Hides the typed texts at any depth, and gives them.
 fn hide_typed(arguments: &mut Value, typed: &mut Vec<String>) {
     match arguments {
         Value::Object(object) => {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const TOOLS: &str = r#"{"type":"tool_list","request_id":"tools","world":"w","tools":[{"name":"look"},{"name":"press","input_schema":{"type":"object"}}]}"#;
 
-/// The loop at work on the goal `g`, and its first request.
+/// An agent that works on the goal `g`, and its first request.
 fn agent(profile: &str, limits: Limits) -> (Agent, Vec<Effect>) {
     let settings = Settings {
         profile: Profile::read(profile).unwrap(),
@@ -24,7 +24,7 @@ fn limits() -> Limits {
     Limits { max_steps: 20, ..Limits::default() }
 }
 
-/// The id of the request that is asked last.
+/// The id of the latest request.
 fn request(effects: &[Effect]) -> Option<String> {
     let asked = effects.iter().rev().find_map(|effect| match effect {
         Effect::Model(line) if line.contains("model_request") => Some(line),
@@ -38,7 +38,7 @@ fn goal() -> Input<'static> {
     Input::Person(r#"{"type":"user_message","content":"g"}"#)
 }
 
-/// Texts, names and arguments as models write them, and as they do not.
+/// Texts, names and arguments, both valid and invalid.
 fn turn() -> impl Strategy<Value = (String, Vec<(String, String)>)> {
     let text = prop_oneof![
         ".{0,40}",
@@ -73,7 +73,7 @@ fn turn() -> impl Strategy<Value = (String, Vec<(String, String)>)> {
 }
 
 proptest! {
-    /// Whatever a model writes, there is a next thing to do, or an end; and every call of a turn has a result in the next request.
+    /// Whatever a model writes, the loop continues or ends, and every call of a turn has a result in the next request.
     #[test]
     fn every_turn_is_a_call_a_question_an_end_or_an_error_for_the_model(turns in prop::collection::vec(turn(), 1..12)) {
         let (mut agent, mut effects) = agent("", limits());
@@ -125,7 +125,7 @@ proptest! {
 }
 
 #[test]
-fn the_built_in_profiles_are_profiles() {
+fn the_built_in_profiles_are_valid() {
     for (name, text) in profile::BUILT_IN {
         let profile = Profile::read(text).unwrap_or_else(|why| panic!("{name}: {why}"));
         assert!(!profile.system.trim().is_empty(), "{name}");
@@ -136,7 +136,7 @@ fn the_built_in_profiles_are_profiles() {
 }
 
 #[test]
-fn a_long_conversation_begins_anew_with_what_was_done() {
+fn a_long_conversation_is_restarted_with_a_summary() {
     let (mut agent, mut effects) = agent("", limits());
     for number in 0..2 {
         let id = request(&effects).unwrap();
@@ -156,7 +156,7 @@ fn a_long_conversation_begins_anew_with_what_was_done() {
 }
 
 #[test]
-fn a_request_that_is_too_long_is_begun_anew_once() {
+fn an_overlong_request_is_restarted_once() {
     let (mut agent, effects) = agent("", limits());
     let overflow = |id: String| {
         format!(

@@ -1,39 +1,39 @@
-//! A `model_turn` as the loop reads it: what it says, and what of it goes back to the model.
+//! A `model_turn` as the loop uses it: its text and calls, and the part that goes back to the model.
 
 use crate::json::Object;
 use crate::record::{Fields, Message, ModelCall, ModelRequest, Unreadable, Usage, unreadable};
 
-/// What a turn cost, and how it came, is no part of the conversation: a replay would differ in it.
+/// The cost and the delivery of a turn are not part of the conversation: they would differ in a replay.
 const LEFT_OUT: [&str; 4] = ["usage", "latency_ms", "retries", "from_cache"];
 
 /// A turn of the model's.
 #[derive(Debug, Clone)]
 pub(super) struct Turn {
     pub(super) text: String,
-    /// What is shown of the model's reasoning.
+    /// The reasoning that the model shows.
     pub(super) reasoning: String,
     pub(super) calls: Vec<ModelCall>,
     pub(super) usage: Usage,
-    /// It was kept from an earlier request, and cost nothing.
+    /// Whether it came from a cache and cost nothing.
     pub(super) is_cached: bool,
     /// Why it ended: `call`, `end`, `length` or `refusal`.
     pub(super) stop: String,
-    /// JSON text: what goes back as the assistant's message.
+    /// The assistant's message for the next request, as JSON text.
     pub(super) kept: String,
 }
 
-/// What the model side has answered.
+/// The model command's answer.
 #[derive(Debug, Clone)]
 pub(super) enum Answer {
     Turn(Turn),
-    /// The kind, the message for people, and what it cost.
+    /// The kind, the message for people, and the usage.
     Failed(String, String, Usage),
 }
 
-/// Reads a `model_turn`; gives its `request_id` as JSON text, too. `None` is another record.
+/// Reads a `model_turn`; also gives its `request_id` as JSON text. `None` for another record.
 ///
 /// # Errors
-/// It has neither `"status":"ok"` with calls that can be read, nor `"status":"error"`.
+/// It has neither `"status":"ok"` with readable calls nor `"status":"error"`.
 pub(super) fn read(line: &str) -> Result<Option<(String, Answer)>, Unreadable> {
     let fields = Fields::read(line)?;
     if fields.text("type").as_deref() != Some("model_turn") {
@@ -60,7 +60,7 @@ pub(super) fn read(line: &str) -> Result<Option<(String, Answer)>, Unreadable> {
     Ok(Some((id, answer)))
 }
 
-/// The calls of a turn, read as the next request will be read that holds it.
+/// The calls of a turn, read in the same way as in the next request.
 fn calls(turn: &str) -> Result<Vec<ModelCall>, Unreadable> {
     let request = format!(r#"{{"type":"model_request","messages":[{{"role":"assistant","turn":{turn}}}]}}"#);
     let request = ModelRequest::read(&request)?;

@@ -1,10 +1,10 @@
-//! Records as events.
+//! Converts records to events.
 
 use super::thread::Thread;
 use crate::json::{Object, one_line};
 use crate::record::Fields;
 
-/// So many calls without a result are remembered.
+/// The most calls without a result that are kept.
 const CALLS: usize = 1024;
 
 impl Thread {
@@ -17,7 +17,7 @@ impl Thread {
         self.count += 1;
         let id = self.new_id();
         match request.or_else(|| (!is_final).then(String::new)) {
-            // The whole message follows.
+            // The complete message follows.
             Some(request) if self.run.is_none() || self.skipped.as_ref() == Some(&request) => {
                 self.skipped = Some(request).filter(|request| !request.is_empty());
                 Vec::new()
@@ -68,7 +68,7 @@ impl Thread {
         self.texts.whole(text, || id)
     }
 
-    /// Unique among all messages of the thread, also those of earlier runs of the server.
+    /// Unique among all messages of the thread, including those of earlier runs of the server.
     pub(super) fn new_id(&self) -> String {
         let run = self.run.as_ref().map_or("between-runs", |run| &run.id);
         format!("{run}-{}", self.count)
@@ -116,7 +116,7 @@ impl Thread {
     pub(super) fn call(&mut self, fields: &Fields<'_>) -> Vec<String> {
         let (Some(tool), Some(id)) = (fields.text("tool_name"), fields.get("call_id")) else { return Vec::new() };
         let id = id.get().to_owned();
-        // A gate has asked about it before the agent said that it makes it.
+        // A gate's question about the call came before the agent's own record.
         if self.calls.contains(&id) {
             return Vec::new();
         }
@@ -190,17 +190,17 @@ pub(super) fn event(kind: &str) -> Object {
     Object::default().text("type", kind)
 }
 
-/// A record that AG-UI has nothing for.
+/// A record that has no counterpart in AG-UI.
 pub(super) fn custom(name: &str, record: &str) -> String {
     event("CUSTOM").text("name", name).put("value", one_line(record.trim())).end()
 }
 
-/// The id of a call as a text.
+/// The id of a call as a string.
 pub(super) fn text_of(id: &str) -> String {
     serde_json::from_str(id).unwrap_or_else(|_| id.to_owned())
 }
 
-/// Where a record belongs: its ids, and how a call went.
+/// The context of a record: its ids, and the outcome of a call.
 pub(super) fn context(fields: &Fields<'_>) -> String {
     const KEYS: [&str; 8] =
         ["session_id", "plan_id", "step_id", "agent_id", "chain_id", "status", "kind", "duration_ms"];

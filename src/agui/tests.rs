@@ -1,4 +1,4 @@
-//! Whatever an agent says, the events are those that the client of the specification takes.
+//! For all records of an agent, the events are accepted by the client of the specification.
 
 use super::{RunInput, Taken, Thread};
 use crate::approvals::Question;
@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// What `@ag-ui/client` 1.0.0 enforces.
+/// The rules that `@ag-ui/client` 1.0.0 enforces.
 #[derive(Default)]
 struct Client {
-    /// A run is open.
+    /// Whether a run is open.
     runs: bool,
     open: BTreeSet<(String, String)>,
     messages: BTreeSet<String>,
@@ -50,7 +50,7 @@ impl Client {
             "TEXT_MESSAGE_CONTENT" | "REASONING_MESSAGE_CONTENT" | "TOOL_CALL_ARGS" => {
                 let stem = stem("_CONTENT").or_else(|| stem("_ARGS")).unwrap();
                 if !self.open.contains(&stem) || event["delta"].as_str().is_none_or(str::is_empty) {
-                    return Err("a part of nothing, or an empty one".to_owned());
+                    return Err("a part without a message, or an empty part".to_owned());
                 }
             }
             "TOOL_CALL_RESULT" | "ACTIVITY_SNAPSHOT" | "CUSTOM" => {}
@@ -58,7 +58,7 @@ impl Client {
                 if let Some(begun) = stem("_STARTED").or_else(|| stem("_START")) {
                     let is_new = kind != "TEXT_MESSAGE_START" || self.messages.insert(id);
                     if !self.open.insert(begun) || !is_new {
-                        return Err("it is open, or was before".to_owned());
+                        return Err("it is open, or was open before".to_owned());
                     }
                 } else {
                     let ended = stem("_FINISHED").or_else(|| stem("_END")).or_else(|| stem("_ERROR"));
@@ -125,7 +125,7 @@ fn kinds(taken: &Taken) -> Vec<String> {
 }
 
 #[test]
-fn a_call_that_is_held_interrupts_the_run_and_the_next_one_goes_on() {
+fn a_held_call_interrupts_the_run_and_the_next_run_continues() {
     let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
     let (begun, new) = thread.begin(&input(1, &[("u1", "Do it.")]));
     client.take(&begun).unwrap();
@@ -138,7 +138,7 @@ fn a_call_that_is_held_interrupts_the_run_and_the_next_one_goes_on() {
     client.take(&held).unwrap();
     assert_eq!(kinds(&held), ["STEP_FINISHED", "RUN_FINISHED"], "the call is shown already");
     assert!(held.events[1].contains(r#""interrupts":[{"id":"n1","reason":"tool_call""#), "{}", held.events[1]);
-    // What happens meanwhile is part of the next run.
+    // Events in the meantime belong to the next run.
     assert_eq!(thread.take(RECORDS[4]), Taken::default());
     thread.release("n1");
     let (begun, new) = thread.begin(&input(2, &[("u1", "Do it.")]));
@@ -152,7 +152,7 @@ fn a_call_that_is_held_interrupts_the_run_and_the_next_one_goes_on() {
 }
 
 #[test]
-fn a_message_that_was_written_piece_by_piece_is_shown_once() {
+fn a_streamed_message_is_shown_once() {
     let mut thread = Thread::new("t", Session::default());
     thread.begin(&input(1, &[("u1", "Hi.")]));
     thread.sent(r#"{"type":"user_message","content":"Hi."}"#);
@@ -164,7 +164,7 @@ fn a_message_that_was_written_piece_by_piece_is_shown_once() {
 }
 
 #[test]
-fn what_came_between_runs_is_left_out_whole() {
+fn a_turn_between_runs_is_dropped_completely() {
     let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
     for number in 0..400 {
         for record in [RECORDS[0], RECORDS[13], RECORDS[5], RECORDS[21]] {
@@ -182,7 +182,7 @@ fn what_came_between_runs_is_left_out_whole() {
 }
 
 #[test]
-fn a_question_ends_the_run_and_a_message_that_is_refused_fails_it() {
+fn a_question_ends_the_run_and_a_refused_message_fails_it() {
     let mut thread = Thread::new("t", Session::default());
     thread.begin(&input(1, &[("u1", "Hi.")]));
     thread.take(RECORDS[0]);
@@ -196,13 +196,13 @@ fn a_question_ends_the_run_and_a_message_that_is_refused_fails_it() {
 
 proptest! {
     #[test]
-    fn any_records_are_events_that_the_client_takes(steps in prop::collection::vec(0..RECORDS.len() + 6, 0..80)) {
+    fn the_client_accepts_the_events_of_any_records(steps in prop::collection::vec(0..RECORDS.len() + 6, 0..80)) {
         let (mut thread, mut client) = (Thread::new("t", Session::default()), Client::default());
         let (mut run, mut nonce) = (0, 0);
         for step in steps {
             let taken = match RECORDS.get(step) {
                 Some(record) => thread.take(record),
-                None if step == RECORDS.len() => thread.ended("the agent has ended"),
+                None if step == RECORDS.len() => thread.ended("the agent ended"),
                 None if step == RECORDS.len() + 1 => {
                     nonce += 1;
                     thread.hold(&question(&format!("n{nonce}")))

@@ -1,27 +1,27 @@
-//! Messages: those that are being written, and whole ones.
+//! Messages as events: unfinished and complete ones.
 
 use crate::json::Object;
 
-/// So much of what is being written is kept to recognise the whole message that follows.
+/// The most bytes of unfinished text that are kept, to recognise the complete message that follows.
 const KEPT: usize = 1 << 20;
 
 /// Messages of one kind.
 #[derive(Debug)]
 pub(super) struct Messages {
-    /// What the types of their events begin with.
+    /// The prefix of their event types.
     prefix: &'static str,
     role: &'static str,
-    /// The one that is being written.
+    /// The unfinished message.
     open: Option<Open>,
-    /// The text of the one that was written last, until the whole message has come.
+    /// The text of the last streamed message, until the complete message has arrived.
     written: Option<String>,
-    /// That of the last whole message.
+    /// The text of the last complete message.
     last: String,
 }
 
 #[derive(Debug)]
 struct Open {
-    /// JSON text of the `request_id` of the turn that it belongs to.
+    /// The `request_id` of its turn, as JSON text.
     request: String,
     id: String,
     text: String,
@@ -36,7 +36,7 @@ impl Messages {
         Object::default().text("type", &format!("{}_{part}", self.prefix)).text("messageId", id)
     }
 
-    /// A part of a message; `new_id` is for one that begins with it.
+    /// Adds a part of a message; `new_id` gives the id of a new message.
     pub fn part(&mut self, request: &str, restarted: bool, text: &str, new_id: impl FnOnce() -> String) -> Vec<String> {
         let mut events = Vec::new();
         if restarted || self.open.as_ref().is_some_and(|open| open.request != request) {
@@ -60,7 +60,7 @@ impl Messages {
         events
     }
 
-    /// A whole message; what was written of it is not shown again.
+    /// Adds a complete message. It is skipped if its parts were shown before.
     pub fn whole(&mut self, text: &str, new_id: impl FnOnce() -> String) -> Vec<String> {
         let mut events = self.end();
         text.clone_into(&mut self.last);
@@ -79,7 +79,7 @@ impl Messages {
         self.last.trim() == text.trim()
     }
 
-    /// What is being written is ended.
+    /// Ends the unfinished message.
     pub fn end(&mut self) -> Vec<String> {
         let Some(open) = self.open.take() else { return Vec::new() };
         self.written = Some(open.text);

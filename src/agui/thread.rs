@@ -1,4 +1,4 @@
-//! A session as the thread of an AG-UI client: its records as events of the run that is open.
+//! A session as the thread of an AG-UI client: converts its records to events of the open run.
 
 use super::events::{context, custom, event, text_of};
 use super::input::RunInput;
@@ -10,31 +10,31 @@ use crate::session::{Session, State};
 use std::collections::VecDeque;
 use std::mem;
 
-/// Between two runs so many bytes of events are kept for the next one.
+/// The most bytes of events that are kept between two runs, for the next one.
 const KEPT: usize = 1 << 20;
 
-/// An event takes so many bytes beside its text.
+/// The size of a kept event besides its text.
 const EVENT: usize = 32;
 
-/// What an approval asks the client to answer, JSON Schema.
+/// The JSON Schema of the client's answer to an approval.
 const RESPONSE: &str = r#"{"type":"object","properties":{"action":{"enum":["approve","edit","reject"]},"edited_arguments":{"type":"object"},"replace":{"type":"boolean"},"feedback":{"type":"string"}},"required":["action"]}"#;
 
-/// What follows for the client.
+/// The effects of a record.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Events of the run that is open, JSON text, in their order.
+    /// Events of the open run as JSON text, in order.
     pub events: Vec<String>,
-    /// The run has ended.
+    /// Whether the run has ended.
     pub is_over: bool,
 }
 
-/// The run that is open.
+/// The open run.
 #[derive(Debug)]
 pub(super) struct Run {
     pub id: String,
-    /// The agent has worked since it began.
+    /// Whether the agent has worked since the run began.
     has_run: bool,
-    /// It has no message of its own: it is over as soon as the agent is seen at rest.
+    /// Whether the run brought no message: it ends as soon as the agent is idle or waiting.
     only_watches: bool,
 }
 
@@ -44,33 +44,33 @@ pub struct Thread {
     id: String,
     pub(super) session: Session,
     pub(super) run: Option<Run>,
-    /// Events that came while no run was open, those of a record together.
+    /// Events that came while no run was open, grouped by record.
     kept: VecDeque<Vec<String>>,
     kept_bytes: usize,
-    /// For so many records there was no room.
+    /// The number of records that were dropped for lack of room.
     left_out: u64,
-    /// The ids of the messages that the client had last.
+    /// The ids of the messages that the client sent last.
     messages: Vec<String>,
-    /// So many messages of ours were begun.
+    /// The number of our messages so far.
     pub(super) count: u64,
     pub(super) texts: Messages,
     pub(super) thoughts: Messages,
-    /// A turn of which parts came between runs.
+    /// A turn of which parts came between runs; the rest is skipped.
     pub(super) skipped: Option<String>,
-    /// The thought that is open.
+    /// The open thought.
     pub(super) reasoning: Option<String>,
-    /// The step that is open.
+    /// The open step.
     pub(super) step: Option<String>,
-    /// The agents of a chain that work.
+    /// The working agents of a chain.
     pub(super) agents: Vec<String>,
-    /// Calls without a result, JSON text of their ids.
+    /// Calls without a result: their ids as JSON text.
     pub(super) calls: Vec<String>,
-    /// Open questions of gates: the nonce, and the interrupt.
+    /// Open questions of gates: the nonce and the interrupt.
     held: Vec<(String, String)>,
 }
 
 impl Thread {
-    /// Of a session as far as it is.
+    /// For a session in its current state.
     pub fn new(id: &str, session: Session) -> Thread {
         Thread {
             id: id.to_owned(),
@@ -92,7 +92,7 @@ impl Thread {
         }
     }
 
-    /// A run begins. Gives its first events, and which of its messages are new.
+    /// Begins a run. Gives its first events, and the ids of its new messages.
     pub fn begin(&mut self, input: &RunInput) -> (Taken, Vec<String>) {
         let started = event("RUN_STARTED").text("threadId", &self.id).text("runId", &input.run);
         let mut events = vec![started.text("protocolVersion", "1.0").end()];
@@ -100,7 +100,7 @@ impl Thread {
         events.extend((left_out > 0).then(|| custom("gap", &Object::default().put("records", left_out).end())));
         events.extend(self.kept.drain(..).flatten());
         self.kept_bytes = 0;
-        // A client sends what was said with each run.
+        // A client sends all messages with every run.
         let is_new = |id: &String| id.is_empty() || !self.messages.contains(id);
         let new: Vec<String> =
             input.messages.iter().filter(|(id, _)| is_new(id)).map(|(_, text)| text.clone()).collect();
@@ -115,12 +115,12 @@ impl Thread {
         matches!(self.session.state(), State::Running | State::Confirm)
     }
 
-    /// The person's message is sent to the agent.
+    /// A message of the person is sent to the agent.
     pub fn sent(&mut self, record: &str) {
         self.session.sent(record);
     }
 
-    /// Ends the run where nothing can follow: no message was sent, and the agent is at rest.
+    /// Ends the run if nothing can follow: no message was sent, and the agent is idle or waiting.
     pub fn end_if_idle(&mut self) -> Taken {
         if !self.held.is_empty() {
             return self.interrupt();
@@ -135,9 +135,9 @@ impl Thread {
         self.run = None;
     }
 
-    /// A record of the agent's, or about what it does.
+    /// Takes a record from the agent, or about its state.
     pub fn take(&mut self, line: &str) -> Taken {
-        // What stands where it cannot stand is said elsewhere.
+        // Records out of order are reported elsewhere.
         let _ = self.session.received(line);
         let Ok(fields) = Fields::read(line) else { return Taken::default() };
         if let Some(run) = &mut self.run {
@@ -165,13 +165,13 @@ impl Thread {
         taken
     }
 
-    /// Whether the agent has worked in this run, or nothing was asked of it, and it waits for the person now.
+    /// Whether the agent waits for the person, after it has worked in this run or was given nothing to do.
     fn is_at_rest(&self) -> bool {
         let may_end = self.run.as_ref().is_some_and(|run| run.has_run || run.only_watches);
         may_end && !self.is_at_work() && !self.session.has_unread()
     }
 
-    /// Whether the message of this run was not taken.
+    /// Whether the agent refused the message of this run.
     fn is_refused(&self) -> bool {
         self.run.as_ref().is_some_and(|run| !run.has_run) && !self.is_at_work()
     }
@@ -184,7 +184,7 @@ impl Thread {
         if self.run.is_some() { self.fail(why, "agent_ended") } else { Taken::default() }
     }
 
-    /// A gate asks about a call: the run ends with an interrupt.
+    /// A gate holds a call: the run ends with an interrupt.
     pub fn hold(&mut self, question: &Question) -> Taken {
         let call = question.call.call();
         let id = call.id.map_or_else(|| quoted(&question.nonce), |id| id.get().to_owned());
@@ -199,7 +199,7 @@ impl Thread {
             .text_some("expiresAt", question.expires_at.map(|time| format!("{time:.3}")).as_deref());
         let record = question.held_call();
         self.held.push((question.nonce.clone(), interrupt.put("metadata", one_line(&record)).end()));
-        // The agent says that it makes the call over another pipe, before or after this.
+        // The agent's own record of the call comes over another pipe, before or after this.
         let events = match Fields::read(&record) {
             Ok(fields) if !self.calls.contains(&id) => {
                 self.start_call(&id, &call.tool, call.arguments_text(), &context(&fields))
@@ -213,7 +213,7 @@ impl Thread {
         taken
     }
 
-    /// A question is open no more.
+    /// A question is settled.
     pub fn release(&mut self, nonce: &str) {
         self.held.retain(|(own, _)| own != nonce);
     }
@@ -224,7 +224,7 @@ impl Thread {
         self.finish(&outcome, None)
     }
 
-    /// The run is refused, or has failed.
+    /// Ends the run as refused or failed.
     pub fn fail(&mut self, why: &str, code: &str) -> Taken {
         let mut events = self.ends();
         events.push(event("RUN_ERROR").text("message", why).text("code", code).end());
@@ -249,15 +249,15 @@ impl Thread {
             Some("failed") => self.fail(&content, "failed"),
             Some("cancelled") => self.finish(r#"{"type":"cancelled"}"#, Some(&one_line(line))),
             _ => {
-                let said = if self.texts.is_last(&content) { Vec::new() } else { self.whole_text(&content) };
+                let message = if self.texts.is_last(&content) { Vec::new() } else { self.whole_text(&content) };
                 let mut taken = self.finish(r#"{"type":"success"}"#, Some(&one_line(line)));
-                taken.events.splice(..0, said);
+                taken.events.splice(..0, message);
                 taken
             }
         }
     }
 
-    /// Events go to the run; while there is none, they are kept for the next.
+    /// Passes events to the run, or keeps them for the next one.
     fn give(&mut self, events: Vec<String>) -> Taken {
         if self.run.is_some() {
             return Taken { events, is_over: false };
@@ -273,7 +273,7 @@ impl Thread {
         Taken::default()
     }
 
-    /// What ends whatever is open.
+    /// The events that end everything that is open.
     fn ends(&mut self) -> Vec<String> {
         let mut events = self.texts.end();
         events.extend(self.end_thought());

@@ -1,4 +1,4 @@
-//! The log of steps, and that of the model's reasoning: masked, and bounded in size.
+//! The logs of steps and of the model's reasoning: masked, and limited in size.
 
 use crate::io::append::{Appender, OpenError};
 use crate::io::report::{Failure, Report, Status};
@@ -9,13 +9,13 @@ use jiff::Timestamp;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A log of steps becomes so long; so many older ones are kept beside it.
+/// The size at which a log of steps is rotated, and the number of older logs that are kept.
 const ROTATION: Rotation = Rotation { size: 10 << 20, keep: 4 };
 
-/// JSON in arguments nests no deeper.
+/// The deepest nesting of JSON in arguments.
 const DEPTH: usize = 512;
 
-/// Where a log goes.
+/// The destination of a log.
 #[derive(Debug)]
 enum Target {
     None,
@@ -33,7 +33,7 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// `-` is stderr.
+    /// Opens the logs; `-` is stderr.
     ///
     /// # Errors
     /// [`Status::Usage`]: a file cannot be opened.
@@ -43,18 +43,18 @@ impl Logs {
         Ok(Logs { steps, reasoning, masker: Masker::new(Rules::default(), DEPTH), report: Arc::clone(report) })
     }
 
-    /// The event of a step, JSON text.
+    /// Writes the event of a step, JSON text.
     pub fn step(&mut self, event: &str) {
         if matches!(self.steps, Target::None) {
             return;
         }
         let masked = self.masker.line(event.as_bytes());
-        // The event is an object: the time stands before its first field.
+        // The event is an object; the time is added before its first field.
         let line = format!("{{\"time\":\"{:.6}\",{}\n", Timestamp::now(), String::from_utf8_lossy(&masked[1..]));
         append(&mut self.steps, "--steps", &line, &self.report);
     }
 
-    /// What the model shows of its reasoning.
+    /// Writes reasoning that the model shows.
     pub fn reasoning(&mut self, text: &str) {
         if matches!(self.reasoning, Target::None) {
             return;
@@ -87,7 +87,7 @@ fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Fa
     Ok(Target::File(file))
 }
 
-/// A log that cannot be written is reported once, and the run goes on.
+/// A log that cannot be written is reported once, and the run continues without it.
 fn append(target: &mut Target, option: &str, line: &str, report: &Report) {
     let written = match target {
         Target::None => return,

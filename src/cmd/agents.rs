@@ -1,10 +1,12 @@
-//! The agents that a client starts, one for each session; what gates below them ask comes to the client.
+//! Starts the agents of a client, one for each session, and passes the questions of gates below them to the client.
 
 use super::approver::connections::{Accepted, Connections};
 use super::approver::gates::Gates;
+use super::options::TOO_DEEP;
 use crate::io::approvers::{SOCKET, VARIABLE};
 use crate::io::between::{Listener, Program};
 use crate::io::child::Surroundings;
+use crate::io::lines::{Piece, deeper_than};
 use crate::io::private;
 use crate::io::report::Report;
 use crate::io::session::{Session, token};
@@ -23,20 +25,29 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// The longest line of an agent's: results of tools hold pictures.
+/// The longest line that is read from an agent: results of tools contain pictures.
 pub const LONGEST_RECORD: usize = 128 << 20;
 
-/// In the arguments of an agent, the id of its session.
+/// How long an agent may take to show the history of a session.
+pub const LOAD: Duration = Duration::from_secs(60);
+
+/// How long an agent may run after it has closed its stdout.
+pub const END: Duration = Duration::from_secs(2);
+
+/// An agent gets no further message while more than this many bytes wait for it to read them.
+pub const MUCH: u64 = 1 << 20;
+
+/// Stands for the session's id in an agent's arguments.
 const PLACEHOLDER: &[u8] = b"{session}";
 
-/// The names of the folders with the sockets. Not that of the approvers which gates find without an address: these sockets are for the
-/// gates of one session.
+/// The name of the folder with the sockets. It differs from the approvers' folder, which gates search without an address: these sockets are only
+/// for the gates of one session.
 const FOLDER: &str = "session";
 
-/// After a connection that could not be accepted (the process may have no descriptor left), the next is waited for so much later.
+/// The delay after a connection that could not be accepted (the process may be out of file descriptors).
 const NEXT_TRY: Duration = Duration::from_millis(100);
 
-/// What starts the agents.
+/// Starts agents.
 pub struct Agents {
     command: Vec<OsString>,
     folder: Session,
@@ -53,13 +64,13 @@ struct Socket {
 }
 
 impl Agents {
-    /// For an agent's program with its arguments. Gives also the gates, and the listener through which they connect.
+    /// Takes an agent's command line. Also gives the gates, and the listener through which they connect.
     ///
     /// # Errors
-    /// Where there can be no private folder for the sockets.
+    /// If the private folder for the sockets cannot be created.
     pub fn new(command: Vec<OsString>, report: &Arc<Report>) -> io::Result<(Agents, Gates, Listener)> {
         let connections = Connections::new(Arc::clone(report));
-        // A rendezvous: what waits to be accepted waits at its socket.
+        // A rendezvous channel: connections that are not accepted yet wait at their socket.
         let (accepted, next) = sync_channel(0);
         let gates = Gates::new(connections.clone(), Arc::clone(report));
         let listener = listener(next, connections.clone());
@@ -68,12 +79,12 @@ impl Agents {
         Ok((agents, gates, listener))
     }
 
-    /// Whether the agent's arguments name the session: then it can be gone on with by another process.
+    /// Whether the agent's arguments name the session, so that another process can continue it.
     pub fn keeps_sessions(&self) -> bool {
         self.command.iter().any(|argument| names_session(argument))
     }
 
-    /// Whether a file or folder that the arguments name for this session is there, from this folder.
+    /// Whether a file or folder that the arguments name for this session exists, relative to `folder`.
     pub fn has_session(&self, id: &str, folder: &Path) -> bool {
         self.command.iter().filter(|argument| names_session(argument)).any(|argument| {
             let argument = with_session(argument, id);
@@ -82,10 +93,10 @@ impl Agents {
         })
     }
 
-    /// The agent of a session, which is started in `folder`, or else in ours. It ends with us.
+    /// The agent of a session. It starts in `folder`, by default in the current folder, and ends with this process.
     ///
     /// # Errors
-    /// Where the session's socket cannot be made.
+    /// If the session's socket cannot be created.
     pub fn program(&mut self, session: usize, id: &str, folder: Option<PathBuf>) -> io::Result<Program> {
         let path = self.folder.folder().join(format!("{SOCKET}-{session}"));
         if !self.sockets.contains_key(&session) {
@@ -94,6 +105,27 @@ impl Agents {
         let command = self.command.iter().map(|argument| with_session(argument, id)).collect();
         let set = vec![(VARIABLE.into(), path.into())];
         Ok(Program { command, around: Surroundings { set, folder, ends_with_us: true, ..Surroundings::default() } })
+    }
+
+    /// The text of a line from the agent of the session `id`. Skipped lines are reported; blank lines are ignored.
+    pub fn text<'a>(&self, id: &str, piece: &'a Piece<'_>, max_depth: usize) -> Option<&'a str> {
+        let why = match piece {
+            Piece::Part { last: false, .. } => return None,
+            Piece::Part { .. } => format!("longer than {} MiB", LONGEST_RECORD >> 20),
+            Piece::Line(line) if line.is_blank() => return None,
+            Piece::Line(line) if deeper_than(line.body(), max_depth) => TOO_DEEP.to_owned(),
+            Piece::Line(line) => match std::str::from_utf8(line.body()) {
+                Ok(text) => return Some(text),
+                Err(_) => "not UTF-8".to_owned(),
+            },
+        };
+        self.skip(id, piece.number(), &why);
+        None
+    }
+
+    /// Reports a line of an agent that is skipped.
+    pub fn skip(&self, id: &str, line: u64, why: &str) {
+        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
     }
 
     fn listen(&mut self, session: usize, path: &Path) -> io::Result<()> {
@@ -106,7 +138,7 @@ impl Agents {
         thread::spawn(move || {
             while is_open.load(Ordering::Relaxed) {
                 match connections.accept(&listener, session) {
-                    // The run has ended where nobody receives it.
+                    // Fails only after the run has ended, when nobody receives.
                     Ok(connection) => _ = accepted.send(connection),
                     Err(_) if !is_open.load(Ordering::Relaxed) => {}
                     Err(error) => {
@@ -119,16 +151,16 @@ impl Agents {
         Ok(())
     }
 
-    /// The run has ended: no gate connects any more.
+    /// Removes the sockets at the end of the run: no gate can connect any more.
     pub fn end(&self) {
         self.folder.remove();
     }
 
-    /// A session is closed: no gate connects to its socket any more.
+    /// Closes a session's socket: no gate can connect to it any more.
     pub fn forget(&mut self, session: usize) {
         if let Some(socket) = self.sockets.remove(&session) {
             socket.is_open.store(false, Ordering::Relaxed);
-            // It wakes the thread that accepts; where the system does not do that, the thread waits until the end.
+            // Wakes the thread that accepts. On systems where it does not, the thread waits until the end of the run.
             let _ = shutdown(socket.listener.as_raw_fd(), Shutdown::Both);
         }
     }
@@ -141,18 +173,18 @@ fn listener(next: Receiver<Accepted>, connections: Connections) -> Listener {
     }))
 }
 
-/// A new session's id: when it began, in UTC, and eight random digits. It has only letters, digits and `-`.
+/// A new session's id: its start in UTC, and eight random hexadecimal digits. It consists of letters, digits and `-`.
 ///
 /// # Errors
-/// Where the system's source of random bytes cannot be read.
+/// If the system's source of random bytes cannot be read.
 pub fn new_session_id() -> io::Result<String> {
     Ok(format!("{}-{}", Timestamp::now().strftime("%Y%m%d-%H%M%S"), &token()?[..8]))
 }
 
-/// Whether a text can be the id of a session: it becomes part of the names of files.
+/// Whether a text can be a session's id, which becomes part of file names.
 pub fn is_session_id(id: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-    // It may be an argument of its own: it is no option.
+    // An id may also be an argument of its own, so it must not look like an option.
     id.starts_with(|first: char| first.is_ascii_alphanumeric()) && id.len() <= 64 && id.bytes().all(is_allowed)
 }
 
@@ -177,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_session_is_named_in_the_arguments() {
+    fn the_session_id_replaces_its_placeholder_in_arguments() {
         let argument = OsStr::new("runs/{session}/{session}.jsonl");
         assert_eq!(with_session(argument, "a-1"), "runs/a-1/a-1.jsonl");
         assert_eq!(with_session(OsStr::new("{sessio"), "a"), "{sessio");
@@ -189,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kept_session_is_found_by_its_file() {
+    fn a_session_is_found_by_its_file() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("s-old.jsonl"), "").unwrap();
         for arguments in [&["agent", "--session", "s-{session}.jsonl"][..], &["agent", "--session=s-{session}.jsonl"]] {

@@ -1,15 +1,15 @@
-//! The token that clients of our HTTP servers have to know.
+//! The token for clients of our HTTP servers.
 
 use crate::io::report::{Failure, Status};
 use std::path::Path;
 
-/// A shorter one could be guessed.
+/// Shorter tokens could be guessed.
 const SHORTEST: usize = 16;
 
-/// The token in this file, else in this variable, else a new one; and whether it is new.
+/// The token from this file, otherwise from this variable, otherwise a new one; and whether it is new.
 ///
 /// # Errors
-/// [`Status::Usage`] for a file that cannot be read or a text that is no token, [`Status::NotStarted`] where none can be made.
+/// [`Status::Usage`] if the file cannot be read or the token is invalid, [`Status::NotStarted`] if no token can be generated.
 pub fn read_or_make(file: Option<&Path>, variable: &str) -> Result<(String, bool), Failure> {
     let (token, place) = match (file, std::env::var_os(variable)) {
         (Some(path), _) => {
@@ -29,10 +29,10 @@ pub fn read_or_make(file: Option<&Path>, variable: &str) -> Result<(String, bool
     Ok((token.to_owned(), false))
 }
 
-/// A text that nobody can guess.
+/// An unguessable text.
 ///
 /// # Errors
-/// [`Status::NotStarted`] where the system's source of random bytes cannot be read.
+/// [`Status::NotStarted`] if the system's source of random bytes cannot be read.
 pub fn make() -> Result<String, Failure> {
     crate::io::session::token().map_err(|error| Failure::new(Status::NotStarted, format_args!("/dev/urandom: {error}")))
 }

@@ -1,4 +1,4 @@
-//! A folder that pictures, sounds and documents are written to, one numbered file each.
+//! A folder for pictures, sounds and documents, one numbered file each.
 
 use crate::io::private;
 use std::ffi::OsStr;
@@ -16,18 +16,18 @@ impl MediaFolder {
     /// Creates the folder if it does not exist, accessible to its owner only.
     ///
     /// # Errors
-    /// What the system says to that.
+    /// The system's error.
     pub fn open(folder: &Path) -> io::Result<MediaFolder> {
         private::folder().recursive(true).create(folder)?;
-        // Those of former runs sort before ours, whatever they end with.
+        // Files of earlier runs sort before ours, whatever their extension.
         let numbers = std::fs::read_dir(folder)?.flatten().filter_map(|entry| number_of(&entry.file_name()));
         Ok(MediaFolder { folder: folder.to_owned(), next: numbers.max().map_or(1, |last| last.saturating_add(1)) })
     }
 
-    /// Writes a new file, whose name ends with `.ENDING`; gives its path.
+    /// Writes a new file with the extension `ending`; gives its path.
     ///
     /// # Errors
-    /// What the system says to that.
+    /// The system's error.
     pub fn write(&mut self, bytes: &[u8], ending: &str) -> io::Result<PathBuf> {
         loop {
             let path = self.folder.join(format!("{:06}.{ending}", self.next));
@@ -44,7 +44,7 @@ impl MediaFolder {
     }
 }
 
-/// The number in the name of a file that was saved. Somebody else's file may be called by any number.
+/// The number in the name of a saved file. Foreign files may have any number.
 fn number_of(name: &OsStr) -> Option<u64> {
     let (number, _) = name.to_str()?.split_once('.')?;
     number.parse().ok().filter(|_| (4..=9).contains(&number.len()))

@@ -1,4 +1,4 @@
-//! Names for models: `models.toml`, which a person writes, and what is found there.
+//! The models that the user names in `models.toml`.
 
 use crate::io::report::{Failure, Status};
 use crate::io::{folders, regular};
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// The longest file that is read, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// The models of `models.toml`, by their names; none where there is no such file.
+/// The models of `models.toml` by name; empty without the file.
 #[derive(Debug, Default)]
 pub struct Models {
     path: PathBuf,
@@ -27,7 +27,7 @@ pub struct Models {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table for each model")]
 pub struct Model {
-    /// PROVIDER/NAME; the table's own name where it is missing.
+    /// PROVIDER/NAME; by default the table's own name.
     model: Option<String>,
     /// The server's address.
     pub base_url: Option<String>,
@@ -45,14 +45,16 @@ pub struct Price {
     input: f64,
     #[serde(deserialize_with = "dollars")]
     output: f64,
-    /// Of input that the provider had in its cache; as other input where it is missing.
+    /// For cached input; by default the price of other input.
     #[serde(default, deserialize_with = "some_dollars")]
     cached: Option<f64>,
 }
 
 fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let price = f64::deserialize(from)?;
-    (price >= 0.0 && price.is_finite()).then_some(price).ok_or_else(|| D::Error::custom("a price is a number from 0"))
+    (price >= 0.0 && price.is_finite())
+        .then_some(price)
+        .ok_or_else(|| D::Error::custom("a price is a number that is at least 0"))
 }
 
 fn some_dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
@@ -79,7 +81,7 @@ impl Models {
         Ok(Models { path, models })
     }
 
-    /// PROVIDER/NAME of the model that `name` means, and its table; `name` itself where the file has no such table.
+    /// The PROVIDER/NAME that `name` stands for, and its table; `name` itself if the file has no such table.
     pub fn find(&self, name: &str) -> (String, Model) {
         match self.models.get(name) {
             Some(model) => (model.model.clone().unwrap_or_else(|| name.to_owned()), model.clone()),
@@ -87,12 +89,12 @@ impl Models {
         }
     }
 
-    /// The environment variables that tables name for their keys.
+    /// The environment variables that the tables name for their keys.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
         self.models.values().filter_map(|model| model.key_env.as_deref())
     }
 
-    /// Prints what `--model` may name: a line for each table of the file, then one for each provider.
+    /// Prints the values that `--model` accepts: a line for each table of the file, then one for each provider.
     ///
     /// # Errors
     /// [`Status::Usage`]: the file cannot be read. [`Status::Fault`]: stdout cannot be written.
@@ -133,13 +135,13 @@ fn with_keys(object: Object, variables: &[&str]) -> Object {
     object.text("key_env", &variables.join(" or ")).put("has_key", is_set)
 }
 
-/// The variable's value without blanks around it; `None` where it is not set or empty.
+/// The variable's value without surrounding blanks; `None` if it is unset or empty.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
 }
 
 impl Price {
-    /// Of these tokens, in US dollars; `None` where the provider reports none.
+    /// The cost of these tokens in US dollars; `None` if the provider reports none.
     pub fn of(self, usage: Usage) -> Option<f64> {
         usage.input.or(usage.output)?;
         let cached = usage.cached.unwrap_or(0);

@@ -6,7 +6,7 @@ use crate::json::{Object, one_line, quoted};
 use crate::record::{Arguments, Fields};
 use serde_json::value::RawValue;
 
-/// The fields of an object in the order in which they came: each as it came, but for texts that are appended to.
+/// The fields of an object in the order of their arrival, unchanged except for strings that are appended to.
 #[derive(Debug, Default)]
 pub(super) struct Assembly(Vec<(String, Value)>);
 
@@ -27,7 +27,7 @@ impl Assembly {
         *self.value(key) = Value::Json(json);
     }
 
-    /// Appends to a text; what is no text there is replaced.
+    /// Appends to a string; any other value is replaced.
     pub(super) fn append(&mut self, key: &str, more: &str) {
         let value = self.value(key);
         if let Value::Json(json) = value {
@@ -46,7 +46,7 @@ impl Assembly {
         }
     }
 
-    /// The arguments of a call: `pieces` put together, or what the field began with where none came. In the field they stand as an
+    /// The arguments of a call: `pieces` joined, or the field's first value if there were no pieces. The field is set to the
     /// object.
     pub(super) fn arguments(&mut self, key: &str, pieces: &str) -> Result<Arguments, Failure> {
         let begun = match self.value(key) {
@@ -76,7 +76,7 @@ impl Assembly {
     }
 }
 
-/// The data of an event as JSON text without line ends, so that parts of it can stand in a record.
+/// The data of an event as JSON text without line ends, so that its parts can be used in a record.
 pub(super) fn event_text(data: &[u8]) -> Result<String, Failure> {
     std::str::from_utf8(data).map(one_line).map_err(Failure::protocol)
 }
@@ -87,7 +87,7 @@ pub(super) fn list<Item: AsRef<str>>(items: &[Item]) -> String {
     format!("[{}]", items.join(","))
 }
 
-/// JSON text that was put together here.
+/// JSON text that was assembled here.
 pub(super) fn raw(json: String) -> Result<Box<RawValue>, Failure> {
     RawValue::from_string(json).map_err(Failure::protocol)
 }
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_put_together_with_every_digit() {
+    fn an_object_is_assembled_with_every_digit() {
         let fields = Fields::read(r#"{"type":"text","text":"a","n":1.10,"input":{},"note":null}"#).unwrap();
         let mut object = Assembly::of(&fields);
         object.append("text", "\"b");

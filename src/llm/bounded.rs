@@ -1,12 +1,12 @@
-//! A limit of what one turn may take: a server that never ends its answer must not fill the memory.
+//! The size limit of a turn: a server that never ends its answer must not fill the memory.
 
 use super::{Failure, Retry, Token, TurnReader};
 use crate::record::{Kind, ModelTurn, Usage};
 
-/// Bytes of the data of all events of a turn, 64 MiB. The longest turns that models write are a tenth of it.
+/// The most bytes of event data in a turn, 64 MiB. The longest turns of models have a tenth of that.
 pub(super) const LONGEST_TURN: usize = 64 << 20;
 
-/// A reader that takes so many bytes more.
+/// A reader that accepts this many more bytes.
 pub(super) struct Bounded {
     pub(super) inner: Box<dyn TurnReader>,
     pub(super) left: usize,
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_without_end_is_too_large() {
+    fn an_endless_turn_is_too_large() {
         let mut reader = Chat::OPENAI.reader(&short(), "m");
         let text = "x".repeat(1 << 20);
         let event = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#);

@@ -1,4 +1,4 @@
-//! What every provider's encoder and reader needs of the conversation.
+//! Parts of the conversation that every provider's encoder and reader needs.
 
 use crate::json::Object;
 use crate::record::{Arguments, Image, ImageSource, Message, ModelCall, ModelRequest, OwnTurn, Stop};
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The turn as it came, where this provider and model made it; any other model's turn is rebuilt from its text and calls.
+/// The raw turn, if it was made by this provider and model; turns of other models are rebuilt from their text and calls.
 pub(super) fn own_raw<'a>(turn: &'a OwnTurn, provider: &str, model: &str) -> Option<&'a RawValue> {
     turn.raw.as_deref().filter(|_| turn.provider == provider && turn.model == model)
 }
@@ -14,7 +14,7 @@ pub(super) fn own_raw<'a>(turn: &'a OwnTurn, provider: &str, model: &str) -> Opt
 /// The media type of an image, and its bytes in base64.
 ///
 /// # Errors
-/// The caller has not read the image's file, or does not know its type.
+/// The caller did not read the image's file, or its type is unknown.
 pub(super) fn image_data(image: &Image) -> Result<(&str, &str), String> {
     match (&image.source, &image.mime) {
         (ImageSource::Base64(data), Some(mime)) => Ok((mime, data)),
@@ -23,8 +23,8 @@ pub(super) fn image_data(image: &Image) -> Result<(&str, &str), String> {
     }
 }
 
-/// Arguments for a provider that takes only objects. What is no object is wrapped, so that the model sees what it wrote: the key is the
-/// one that Anthropic's documentation names (fine-grained tool streaming).
+/// Arguments for a provider that accepts only objects. Other arguments are wrapped, so that the model sees its own text. The key is the
+/// one in Anthropic's documentation (fine-grained tool streaming).
 pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
     match arguments {
         Arguments::Object(object) => Cow::Borrowed(object.get()),
@@ -32,8 +32,8 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
     }
 }
 
-/// The calls of a turn that ended so. Where a limit or a filter cut the turn, its last call is left out if it has no arguments, or ones
-/// that are no whole object: it may only have begun, and no provider says which.
+/// The calls of a turn. If a limit or a filter cut the turn, its last call is dropped if it has no arguments or incomplete
+/// ones: it may be unfinished, and no provider marks that.
 pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCall> {
     let is_whole = |call: &ModelCall| match &call.arguments {
         Arguments::Object(object) => !object.get().trim_matches(['{', '}']).trim().is_empty(),
@@ -45,7 +45,7 @@ pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCal
     calls
 }
 
-/// The same request for a server that takes no JSON Schema of the answer: the system text asks for it.
+/// The same request for a server that does not support a JSON Schema of the answer: the system text asks for it.
 #[must_use]
 pub fn without_schema(request: &ModelRequest) -> ModelRequest {
     let mut written = request.clone();
@@ -58,12 +58,12 @@ pub fn without_schema(request: &ModelRequest) -> ModelRequest {
     written
 }
 
-/// Ids for calls to which the provider gives none: `call_1` and so on, each once in the conversation, and always the same in a replay.
+/// Generates ids for calls without one: `call_1` and so on, unique in the conversation, and the same in a replay.
 #[derive(Debug)]
 pub(super) struct CallIds {
-    /// Of the whole conversation.
+    /// The ids in the whole conversation.
     taken: HashSet<String>,
-    /// The provider's own in this turn.
+    /// The provider's own ids in this turn.
     own: HashSet<String>,
     last: usize,
 }
@@ -79,8 +79,8 @@ impl CallIds {
         CallIds { last: taken.len(), taken, own: HashSet::new() }
     }
 
-    /// The provider's own id, or the next one where there is none, or another call of the turn has it. (Some servers begin again with
-    /// each turn: that is left as it is, because a result names its call by it.)
+    /// The provider's own id, or a generated one if it is missing or used by another call of the turn. (Some servers reuse ids in
+    /// each turn: those are kept, because results name their calls by them.)
     pub(super) fn take(&mut self, own: Option<String>) -> String {
         if let Some(own) = own.filter(|own| !own.is_empty() && self.own.insert(own.clone())) {
             self.taken.insert(own.clone());
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_made_that_no_call_of_the_conversation_has() {
+    fn generated_ids_are_unique_in_the_conversation() {
         let request = ModelRequest::read(
             r#"{"type":"model_request","messages":[{"role":"assistant","turn":{"calls":[
                 {"call_id":"call_3","tool_name":"x","arguments":{}},{"call_id":"b","tool_name":"x","arguments":{}}]}}]}"#,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_call_of_a_turn_that_was_cut_is_left_out_unless_it_is_whole() {
+    fn the_last_call_of_a_cut_turn_is_dropped_unless_it_is_complete() {
         let left = |stop, written: &[&str]| {
             let call = |text: &&str| ModelCall {
                 call_id: String::new(),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_an_object_or_what_was_written() {
+    fn arguments_are_an_object_or_the_original_text() {
         for text in ["", " ", "{}"] {
             let Arguments::Object(object) = Arguments::of_text(text) else { unreachable!("{text}") };
             assert_eq!(object.get(), "{}");

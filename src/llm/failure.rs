@@ -1,47 +1,47 @@
-//! Why there is no turn, and whether it is worth asking again.
+//! Why there is no turn, and whether to send the request again.
 
 use super::retry::{is_overflow, overruled};
 use crate::record::{Fields, Kind, TurnFailure, Unreadable};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// A header's value by its lower-case name.
+/// Gives a header's value by its lower-case name.
 pub type Headers<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// Whether a request that failed may be sent again.
+/// Whether a failed request may be sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
-    /// It would fail again, or cost again.
+    /// No: it would fail again, or cost again.
     Never,
-    /// After a pause of our own.
+    /// After a pause that we choose.
     Backoff,
     /// After the pause that the provider asks for.
     After(Duration),
 }
 
-/// The code of a failure because the model, or its server, takes no tools: the tools can be described in the prompt instead. The servers
-/// have no code of their own for it.
+/// The code of a failure because the model or its server does not support tools: they can be described in the prompt instead. Servers
+/// have no common code for it.
 pub const TOOLS_UNSUPPORTED: &str = "tools_unsupported";
 
-/// The same of a server, or model, that takes no JSON Schema of the answer.
+/// The same for a JSON Schema of the answer.
 pub const SCHEMA_UNSUPPORTED: &str = "schema_unsupported";
 
 /// Why an attempt gave no turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What the caller is given where it is the last attempt.
+    /// The failure that is reported if this was the last attempt.
     pub what: TurnFailure,
-    /// Whether another attempt is worth it.
+    /// Whether to try again.
     pub retry: Retry,
 }
 
 impl Failure {
-    /// A failure without a code of the provider's.
+    /// A failure without a code of the provider.
     pub fn new(kind: Kind, message: impl Into<String>, retry: Retry) -> Failure {
         Failure { what: TurnFailure { kind, message: message.into(), code: None }, retry }
     }
 
-    /// The same with the provider's own code.
+    /// Sets the provider's own code.
     #[must_use]
     pub fn with_code(mut self, code: Option<String>) -> Failure {
         self.what.code = code;
@@ -53,13 +53,13 @@ impl Failure {
         Failure::new(Kind::Lost, "the answer ended before the turn was complete", Retry::Backoff)
     }
 
-    /// What came is not what the provider's protocol says.
+    /// The data does not follow the provider's protocol.
     pub fn protocol(why: impl std::fmt::Display) -> Failure {
-        Failure::new(Kind::Protocol, format!("the answer can't be read: {why}"), Retry::Backoff)
+        Failure::new(Kind::Protocol, format!("the answer cannot be read: {why}"), Retry::Backoff)
     }
 
-    /// By the status of an answer, 200 to 599, the provider's own code and message, and the headers. A limit that no pause lifts has
-    /// no status of its own: the providers know its codes.
+    /// A failure by the HTTP status (200 to 599), the provider's own code and message, and the headers. A limit that no pause lifts has
+    /// no status of its own: the providers recognise its codes.
     pub(super) fn of_status(status: u16, code: Option<String>, message: String, headers: &Headers<'_>) -> Failure {
         let kind = match status {
             ..=399 => Kind::Protocol,
@@ -83,7 +83,7 @@ impl Failure {
         Failure::new(kind, message, retry).with_code(code)
     }
 
-    /// The same, as a limit that no pause lifts: money, or a quota of a day.
+    /// Turns the failure into a limit that no pause lifts: money, or a daily quota.
     #[must_use]
     pub(super) fn into_quota(mut self) -> Failure {
         (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
@@ -91,12 +91,12 @@ impl Failure {
     }
 }
 
-/// Why an answer that refuses nothing, status 200 to 399, is no turn. What `location` holds behind a `?` may be secret.
+/// Why a successful answer or a redirect (status 200 to 399) is not a turn. The part of `location` after a `?` may be secret.
 fn no_stream(status: u16, message: &str, headers: &Headers<'_>) -> String {
     if status < 300 {
         let media_type = headers("content-type").unwrap_or_else(|| "a body without a content type".to_owned());
         return format!(
-            "the server answered {media_type} instead of a stream of events; is the base URL the API's address? ({message})"
+            "the server answered {media_type} instead of a stream of events; check that the base URL is the API's address ({message})"
         );
     }
     let target = headers("location").map(|to| match to.split_once(['?', '#']) {
@@ -107,7 +107,7 @@ fn no_stream(status: u16, message: &str, headers: &Headers<'_>) -> String {
         },
     });
     format!(
-        "the server redirects{} (HTTP status {status}), and redirects are not followed; is the base URL the API's address?",
+        "the server redirects{} (HTTP status {status}), and redirects are not followed; check that the base URL is the API's address",
         target.unwrap_or_default()
     )
 }
@@ -118,12 +118,12 @@ impl From<Unreadable> for Failure {
     }
 }
 
-/// What a server reports of a failure: `{"error":{...}}`, the same in an array, `{"error":"..."}`, or an object without `error`.
+/// An error as reported by a server: `{"error":{...}}`, the same in an array, `{"error":"..."}`, or an object without `error`.
 #[derive(Debug)]
 pub(super) struct Reported<'a> {
-    /// The fields of the error; none where the body is something else.
+    /// The fields of the error; empty if the body has another form.
     pub fields: Fields<'a>,
-    /// Its message; else the status and how the body begins.
+    /// Its message; otherwise the status and the beginning of the body.
     pub message: String,
 }
 
@@ -143,14 +143,14 @@ impl<'a> Reported<'a> {
         Reported { fields, message }
     }
 
-    /// A code, which some servers write as a number.
+    /// A code, which some servers send as a number.
     pub(super) fn code(&self, key: &str) -> Option<String> {
         let number = || self.fields.get(key)?.get().parse::<i64>().ok().map(|number| number.to_string());
         self.fields.text(key).or_else(number)
     }
 }
 
-/// Characters that are shown of a body that is not the provider's JSON: a proxy's page.
+/// The most characters that are shown of a body in an unknown form, such as a proxy's page.
 const LONGEST: usize = 200;
 
 #[cfg(test)]
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_decides_and_then_what_is_said() {
+    fn the_status_decides_and_then_the_message() {
         let failure = |status, code: &str, message: &str| {
             let failure = Failure::of_status(status, Some(code.to_owned()), message.to_owned(), &|_| None);
             (failure.what.kind, failure.retry)
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_is_no_stream_says_what_it_is() {
+    fn an_answer_that_is_not_a_stream_is_described() {
         let message = |status, header: &'static str, value: &'static str| {
             let headers = |name: &str| (name == header).then(|| value.to_owned());
             let failure = Failure::of_status(status, None, "HTTP status 200: <html>".to_owned(), &headers);
@@ -187,7 +187,7 @@ mod tests {
         };
         let page = message(200, "content-type", "text/html");
         assert!(
-            page.starts_with("the server answered text/html instead of a stream of events; is the base URL"),
+            page.starts_with("the server answered text/html instead of a stream of events; check that the base URL"),
             "{page}"
         );
         assert!(page.ends_with("(HTTP status 200: <html>)"), "{page}");
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_of_a_failure_is_found_in_each_form() {
+    fn the_message_of_a_failure_is_found_in_every_form() {
         let read = |body: &'static str| Reported::read(503, body.as_bytes());
         assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).message, "a");
         assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).code("code").as_deref(), Some("7"));

@@ -1,8 +1,8 @@
-//! Model providers: what is sent to each, and how its streamed answer becomes a turn. Nothing here touches a stream, a clock or a key.
+//! Model providers: encodes requests for each, and converts its streamed answer to a turn. Does no I/O, and handles no clock or key.
 //!
-//! A [`Provider`] encodes a [`ModelRequest`] as the body of a POST, and gives a [`TurnReader`] for the events of its answer, or tells
-//! from an answer that is no stream why there is no turn. The same request always gives the same bytes, and a conversation that
-//! goes on gives a body that begins with the same messages: so providers' caches work, and signatures over what stands before stay valid.
+//! A [`Provider`] encodes a [`ModelRequest`] as the body of a POST. It gives a [`TurnReader`] for the events of the answer, or explains
+//! why an answer that is not a stream contains no turn. The same request always gives the same bytes, and a continued
+//! conversation gives a body that begins with the same messages: so providers' caches work, and signatures over earlier messages stay valid.
 
 mod anthropic;
 mod assembly;
@@ -27,87 +27,87 @@ pub use responses::Responses;
 use crate::record::{ModelRequest, ModelTurn, Usage};
 use bounded::{Bounded, LONGEST_TURN};
 
-/// Part of a turn, as it is written.
+/// A part of an unfinished turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
-    /// Of its text.
+    /// A part of its text.
     Text(String),
-    /// Of the reasoning that the provider shows.
+    /// A part of the reasoning that the provider shows.
     Reasoning(String),
 }
 
-/// A way to ask models for turns: one API of one kind of server.
+/// An API that models are asked through.
 pub trait Provider: Sync {
-    /// As in `--model NAME/MODEL`, and in `provider` of a turn.
+    /// The name in `--model NAME/MODEL`, and in a turn's `provider`.
     fn name(&self) -> &'static str;
 
-    /// The base URL of the provider's own servers, without a slash at its end.
+    /// The base URL of the provider's own servers, without a trailing slash.
     fn base_url(&self) -> &'static str;
 
-    /// The environment variables of its key, the usual one first; none where no key is needed.
+    /// The environment variables of its key, the usual one first; empty if no key is needed.
     fn key_variables(&self) -> &'static [&'static str];
 
     /// The header that carries the key, and its value.
     fn key_header(&self, key: &str) -> (&'static str, String);
 
-    /// Headers beside the content type and the key.
+    /// Additional headers besides the content type and the key.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Where requests for turns of `model` are sent, below the base URL, with a query where there is one: `/chat/completions`.
+    /// The path of requests for turns of `model`, relative to the base URL, possibly with a query: `/chat/completions`.
     fn path(&self, model: &str) -> String;
 
-    /// Whether its models may write calls as text, which the server does not recognise ([`text_calls`]).
+    /// Whether its models may write calls as text that the server does not recognise ([`text_calls`]).
     fn has_calls_in_text(&self) -> bool {
         false
     }
 
-    /// Whether so few tokens, counted by the server in so many bytes of text, show that it has dropped part of the text without a word.
+    /// Whether the server has silently dropped part of the text, judging by the tokens that it counted for a text of this size.
     fn drops_text(&self, _bytes: usize, _tokens: u64) -> bool {
         false
     }
 
-    /// The JSON text that asks `model` for the next turn. Every image of the request has its bytes.
+    /// The JSON body that asks `model` for the next turn. All images of the request must have their bytes.
     ///
     /// # Errors
-    /// What the provider cannot be asked, in words for people.
+    /// Why the request cannot be sent, as text for people.
     fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String>;
 
-    /// A reader of the answer to `request`, which was for a turn of `model`; [`Provider::reader`] bounds it.
+    /// A reader of the answer to `request` for a turn of `model`, without a size limit; use [`Provider::reader`].
     fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader>;
 
-    /// A reader of the answer to `request`, which was for a turn of `model`. It takes at most 64 MiB of events.
+    /// A reader of the answer to `request` for a turn of `model`. It accepts at most 64 MiB of events.
     fn reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(Bounded { inner: self.events_reader(request, model), left: LONGEST_TURN })
     }
 
-    /// Why an answer is no stream of events: its status (200 to 599), headers and body (JSON, if the server is what we take it for).
+    /// Why an answer is not a stream of events: from its status (200 to 599), headers and body (JSON if the server has this API).
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure;
 }
 
 /// Reads one streamed answer.
 pub trait TurnReader: Send {
-    /// Takes the next server-sent event, and appends what it adds to the text.
+    /// Takes the next server-sent event, and appends its new tokens.
     ///
     /// # Errors
-    /// The provider reports a failure, or what comes is not its protocol. Nothing more is taken after that.
+    /// The provider reports a failure, or violates its protocol. The reader must not be used after that.
     fn take(&mut self, name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure>;
 
     /// Whether the turn is complete, so that nothing more has to be waited for.
     fn is_complete(&self) -> bool;
 
-    /// What has been counted so far, also of a turn that fails.
+    /// The usage so far, even of a turn that fails.
     fn usage(&self) -> Usage;
 
-    /// The turn, once the stream has ended.
+    /// The turn, after the end of the stream.
     ///
     /// # Errors
-    /// The stream was cut before the turn was complete, or the provider reports no usable turn.
+    /// The stream ended before the turn was complete, or the turn is unusable.
     fn finish(self: Box<Self>) -> Result<ModelTurn, Failure>;
 }
 
-/// All of them.
+/// All providers.
 pub const PROVIDERS: &[&dyn Provider] = &[
     &Gemini,
     &Interactions,

@@ -1,14 +1,14 @@
-//! When a request that failed may be sent again, as the answer's headers say it; and how servers say that a conversation is too long.
+//! Whether a failed request may be sent again according to the answer's headers, and how servers report that a conversation is too long.
 
 use super::{Headers, Retry};
 use jiff::fmt::rfc2822::DateTimeParser;
 use std::time::Duration;
 
-/// Codes of a conversation that is longer than the model's context window.
+/// Codes for a conversation that exceeds the model's context window.
 const OVERFLOW_CODES: [&str; 3] =
     ["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"];
 
-/// What messages say, in lower case, where the code says nothing.
+/// Parts of messages in lower case, for servers without such a code.
 const OVERFLOW_PHRASES: [&str; 13] = [
     "prompt is too long",
     "maximum context length",
@@ -22,18 +22,18 @@ const OVERFLOW_PHRASES: [&str; 13] = [
     "input is too long for requested model",
     "context window exceeds limit",
     "exceeded model token limit",
-    // GitHub Copilot; "exceeds the limit of" alone is also said of max_tokens.
+    // GitHub Copilot; "exceeds the limit of" alone is also used for max_tokens.
     "prompt token count of",
 ];
 
-/// Whether a server says that the conversation is longer than the model's context window.
+/// Whether the server reports that the conversation exceeds the model's context window.
 pub(super) fn is_overflow(code: Option<&str>, message: &str) -> bool {
     let message = message.to_lowercase();
     code.is_some_and(|code| OVERFLOW_CODES.contains(&code))
         || OVERFLOW_PHRASES.iter().any(|phrase| message.contains(phrase))
 }
 
-/// What the headers make of a decision: `x-should-retry` overrules it, and a pause that is asked for replaces one of our own.
+/// Applies the headers to a decision: `x-should-retry` overrules it, and a requested pause replaces our own.
 pub(super) fn overruled(decision: Retry, headers: &Headers<'_>) -> Retry {
     let pause = || pause(headers).map_or(Retry::Backoff, Retry::After);
     match (headers("x-should-retry").as_deref(), decision) {
@@ -44,8 +44,8 @@ pub(super) fn overruled(decision: Retry, headers: &Headers<'_>) -> Retry {
     }
 }
 
-/// `retry-after-ms`, or `retry-after` in seconds or as a date, which is relative to that of the answer: a clock is not needed, and
-/// the server's may be wrong.
+/// Reads `retry-after-ms`, or `retry-after` in seconds or as a date, which is relative to the date of the answer. This needs no clock, and works if
+/// the server's clock is wrong.
 fn pause(headers: &Headers<'_>) -> Option<Duration> {
     let seconds = |text: &str| Duration::try_from_secs_f64(text.trim().parse().ok()?).ok();
     if let Some(pause) = headers("retry-after-ms").and_then(|text| seconds(&text)) {
@@ -55,7 +55,7 @@ fn pause(headers: &Headers<'_>) -> Option<Duration> {
     let date = |text: &str| DateTimeParser::new().parse_timestamp(text.trim()).ok();
     seconds(&after).or_else(|| {
         let pause = date(&after)?.duration_since(date(&headers("date")?)?);
-        // A date that has passed is no pause.
+        // A date in the past means no pause.
         Some(pause.try_into().unwrap_or_default())
     })
 }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pause_that_headers_ask_for_is_read_in_each_form() {
+    fn the_pause_in_the_headers_is_read_in_every_form() {
         let date = ("date", "Sun, 22 Nov 2026 19:00:57 GMT");
         let after = |seconds| Retry::After(Duration::from_secs_f64(seconds));
         for (headers, expected) in [
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_not_be_retried_is_only_where_the_server_says_so() {
+    fn a_final_failure_is_only_retried_if_the_server_asks_for_it() {
         assert_eq!(retry(Retry::Never, &[("retry-after", "7")]), Retry::Never);
         let retried = retry(Retry::Never, &[("retry-after", "7"), ("x-should-retry", "true")]);
         assert_eq!(retried, Retry::After(Duration::from_secs(7)));
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_is_too_long_is_recognised() {
+    fn an_overlong_conversation_is_recognised() {
         for message in [
             "prompt is too long: 213462 tokens > 200000 maximum",
             "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",

@@ -1,4 +1,4 @@
-//! What the tests of all providers use: requests from JSON, and streams from text.
+//! Helpers for the tests of all providers: requests from JSON, and streams from text.
 
 use super::{Anthropic, Failure, Gemini, Interactions, Provider, Responses, Token};
 use crate::record::{ModelRequest, ModelTurn, Stop, Usage};
@@ -8,34 +8,34 @@ pub(super) fn request(fields: &str) -> ModelRequest {
     ModelRequest::read(&format!(r#"{{"type":"model_request",{fields}}}"#)).unwrap().unwrap()
 }
 
-/// A request of one message.
+/// A request with one message.
 pub(super) fn short() -> ModelRequest {
     request(r#""messages":[{"role":"user","content":"hi"}]"#)
 }
 
 #[test]
-fn every_provider_is_asked_at_its_own_path() {
+fn every_provider_has_its_own_path() {
     let paths: Vec<String> = super::PROVIDERS.iter().map(|provider| provider.path("m")).collect();
     let chat = "/chat/completions";
     let gemini = "/models/m:streamGenerateContent?alt=sse";
     assert_eq!(paths, [gemini, "/interactions", "/messages", chat, "/responses", chat, chat, chat, chat, chat]);
 }
 
-/// The body of what is sent for a turn of the model `m`.
+/// The body of a request for a turn of the model `m`.
 pub(super) fn body(provider: &dyn Provider, fields: &str) -> String {
     provider.encode(&request(fields), "m").unwrap()
 }
 
-/// What a stream gives: the turn or why there is none, its tokens, and what was counted.
+/// The result of a stream: the turn or the failure, the tokens, and the usage.
 pub(super) struct Answer {
     pub(super) turn: Result<ModelTurn, Failure>,
     pub(super) tokens: Vec<Token>,
     pub(super) usage: Usage,
-    /// Whether the turn was complete before the stream ended.
+    /// Whether the turn was complete before the end of the stream.
     pub(super) is_complete: bool,
 }
 
-/// Reads a stream of events, each of which ends with an empty line; `event:` and `data:` have one line each.
+/// Reads a stream of events separated by empty lines; `event:` and `data:` have one line each.
 pub(super) fn answer(provider: &dyn Provider, request: &ModelRequest, stream: &str) -> Answer {
     let mut reader = provider.reader(request, "m");
     let mut tokens = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn answer(provider: &dyn Provider, request: &ModelRequest, stream: &s
     Answer { turn: reader.finish(), tokens, usage, is_complete }
 }
 
-/// The events of JSON texts, without names.
+/// A stream of events with these JSON texts, without names.
 pub(super) fn events(data: &[&str]) -> String {
     data.iter().map(|data| format!("data: {data}\n\n")).collect()
 }
@@ -60,7 +60,7 @@ pub(super) fn calls(turn: &ModelTurn) -> String {
 }
 
 #[test]
-fn a_call_that_a_limit_cut_is_not_given() {
+fn a_call_that_was_cut_by_a_limit_is_dropped() {
     let gemini =
         r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"rm","args":{}}}]},"finishReason":"END"}]}"#;
     let step =

@@ -1,25 +1,25 @@
-//! What a server's result means: whether the tool did it, failed, or asks for something first.
+//! Interprets a server's result: the tool succeeded, failed, or asks for input first.
 
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
-/// What a tool gave.
+/// The outcome of a tool call.
 #[derive(Debug, Clone)]
 pub enum Given<'a> {
-    /// It did it: the whole result, or the `data` that [`reported`] finds.
+    /// It succeeded: the complete result, or the `data` that [`reported`] finds.
     Result(&'a RawValue),
-    /// It failed: what it says, and what it gave with that.
+    /// It failed.
     Error {
-        /// For people.
+        /// The message, for people.
         message: String,
-        /// The whole result, or the `data` that [`reported`] finds.
+        /// The complete result, or the `data` that [`reported`] finds.
         data: &'a RawValue,
     },
-    /// It wants something to be answered before it goes on (2026-07-28); the whole result.
+    /// It needs input before it continues (2026-07-28); the complete result.
     InputRequired(&'a RawValue),
 }
 
-/// Reads a `tools/call` result. Everything that the server said stays: text, structured content, blocks, unknown fields, every
+/// Reads a `tools/call` result. Everything in it is kept: text, structured content, blocks, unknown fields, every
 /// digit.
 pub fn given(result: &RawValue) -> Given<'_> {
     let Ok(fields) = Fields::read(result.get()) else { return Given::Result(result) };
@@ -34,9 +34,9 @@ pub fn given(result: &RawValue) -> Given<'_> {
     Given::Result(result)
 }
 
-/// The same for a result whose own status is in what it gives: `status` is what a filter of the caller's found there.
-/// `"error"` says that the tool failed; so does `{"status":"error","error"?,"data"?}`, with a message and other data.
-/// `{"status":"ok","data"}` names other data. Anything else leaves the result as it is.
+/// The same for a result that carries its own status: `status` is what the caller's filter found in it.
+/// `"error"` means that the tool failed; so does `{"status":"error","error"?,"data"?}`, with a message and other data.
+/// `{"status":"ok","data"}` selects other data. Any other status leaves the result as it is.
 pub fn reported<'a>(status: &'a RawValue, result: &'a RawValue) -> Given<'a> {
     let failed = |message: Option<String>, data: Option<&'a RawValue>| {
         let content = || Fields::read(result.get()).ok().and_then(|fields| texts(fields.get("content")));
@@ -54,12 +54,12 @@ pub fn reported<'a>(status: &'a RawValue, result: &'a RawValue) -> Given<'a> {
     }
 }
 
-/// What a tool asks for before it goes on (2026-07-28, multi round-trip requests).
+/// The input that a tool asks for (2026-07-28, multi round-trip requests).
 #[derive(Debug, PartialEq, Eq)]
 pub struct InputRequiredResult<'a> {
-    /// Its requests: their names, methods and parameters (JSON text).
+    /// Its requests: names, methods and parameters (JSON text).
     pub requests: Vec<(String, String, &'a str)>,
-    /// What it wants to have back, as JSON text.
+    /// The state to send back, as JSON text.
     pub state: Option<&'a str>,
 }
 
@@ -84,13 +84,13 @@ impl<'a> InputRequiredResult<'a> {
         }
         let state = fields.get("requestState").filter(is_there).map(RawValue::get);
         if requests.is_empty() && state.is_none() {
-            return Err("its input_required asks for nothing".to_owned());
+            return Err("its input_required contains no requests".to_owned());
         }
         Ok(InputRequiredResult { requests, state })
     }
 }
 
-const UNNAMED: &str = "the tool reports an error";
+const UNNAMED: &str = "the tool reported an error";
 
 #[derive(serde::Deserialize)]
 struct Block {
@@ -112,7 +112,7 @@ fn texts(content: Option<&RawValue>) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What was given, in short: the message of an error, and the data.
+    /// The outcome in short: the message of an error, and the data.
     fn short(given: &Given<'_>) -> (String, String) {
         match given {
             Given::Result(data) => ("ok".to_owned(), data.get().to_owned()),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_was_said_stays() {
+    fn everything_in_a_result_is_kept() {
         for (json, status) in [
             (
                 r#"{"content":[{"type":"text","text":"hi"}],"structuredContent":{"n":12345678901234567890123,"x":1.10},"unknown":{}}"#,
@@ -136,7 +136,7 @@ mod tests {
                 r#"{"content":[{"type":"text","text":"no"},{"type":"image","data":""},{"type":"text","text":"way"}],"isError":true,"structuredContent":{"why":1}}"#,
                 "no\nway",
             ),
-            (r#"{"isError":true}"#, "the tool reports an error"),
+            (r#"{"isError":true}"#, "the tool reported an error"),
             ("[1]", "ok"),
             (r#"{"resultType":"input_required","requestState":"s"}"#, "input required"),
             (
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_asks_for_is_read() {
+    fn the_requests_of_a_tool_are_read() {
         let asked = r#"{"resultType":"input_required","inputRequests":{"q \"1\"":{"method":"elicitation/create","params":{"n":1.10}}},"requestState":"s\u0041"}"#;
         let requests = vec![("q \"1\"".to_owned(), "elicitation/create".to_owned(), r#"{"n":1.10}"#)];
         assert_eq!(InputRequiredResult::read(asked), Ok(InputRequiredResult { requests, state: Some(r#""s\u0041""#) }));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_in_the_content_is_as_the_caller_finds_it() {
+    fn a_status_in_the_content_is_taken_from_the_caller() {
         let json = r#"{"content":[{"type":"text","text":"sold out"}]}"#;
         for (status, message, data) in [
             (r#"{"status":"ok","data":{"n":1.10},"next":2}"#, "ok", r#"{"n":1.10}"#),

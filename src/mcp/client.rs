@@ -1,4 +1,4 @@
-//! A session with a server: greeting it, learning its tools, calling them, and what it says meanwhile.
+//! A session with a server: the handshake, its tools, calls, and its other messages.
 
 use super::tools::{Tool, Tools};
 use crate::json::Object;
@@ -11,17 +11,17 @@ mod resources;
 
 pub use resources::READ_RESOURCE;
 
-/// How the protocol is spoken.
+/// The era of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Era {
-    /// Up to 2025-11-25: `initialize` first.
+    /// Up to 2025-11-25: starts with `initialize`.
     Legacy,
-    /// From 2026-07-28: stateless, `server/discover`.
+    /// From 2026-07-28: stateless, with `server/discover`.
     Modern,
 }
 
 impl Era {
-    /// The version that we name.
+    /// The version that the client requests.
     pub fn version(self) -> &'static str {
         match self {
             Era::Legacy => "2025-11-25",
@@ -30,57 +30,57 @@ impl Era {
     }
 }
 
-/// What one of our requests was for.
+/// The purpose of one of our requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Purpose {
-    Greeting,
+    Handshake,
     Tools,
     Resources(resources::List),
     Call,
     Probe,
 }
 
-/// What a line of the server's means.
+/// The meaning of a line from the server.
 #[derive(Debug)]
 pub enum ServerMessage<'a> {
-    /// It is greeted and its tools are known: calls may be sent.
+    /// The handshake is complete and the tools are known: calls may be sent.
     Ready,
-    /// Its tools have changed, and are known anew.
+    /// The tools have changed, and the new ones are known.
     Relisted,
-    /// They have changed, and it can't list them: those that it had stay known. Why.
+    /// The tools have changed, but the server cannot list them, so the previous ones stay: why.
     NotRelisted(String),
-    /// It answers a call, by our number.
+    /// The answer to a call, by our number.
     Answer(u64, Result<&'a RawValue, RpcError>),
-    /// It lists resources, JSON text each, and whether these are the last.
+    /// Resources, as JSON text each; true if these are the last.
     Resources(Vec<&'a RawValue>, bool),
-    /// It can't list its resources: why.
+    /// The server cannot list its resources: why.
     NoResources(String),
-    /// It tells something: `progress`, `log`, or a notification's own name; its parameters are JSON text.
+    /// A notification: `progress`, `log`, or its own name; its parameters as JSON text.
     Event(String, &'a str),
-    /// It asks for something, and has been told that there is none; its parameters are JSON text.
+    /// A request that the client does not support and has answered with an error; its parameters as JSON text.
     Asks(String, &'a str),
-    /// It asks whoever there is, by its own id, and waits for [`Client::answer`]; its parameters are JSON text.
+    /// A question to a person, with the server's id, that waits for [`Client::answer`]; its parameters as JSON text.
     Elicits(&'a RawValue, &'a str),
-    /// It no longer waits for the answer to what it had asked by that id.
+    /// The server has cancelled its question with this id.
     Withdraws(&'a RawValue),
-    /// It is there.
+    /// The server answered a ping.
     Alive,
-    /// No JSON-RPC: noise on its stdout, and why.
+    /// A line that is not JSON-RPC, and why.
     Noise(String),
-    /// It doesn't understand this era's greeting.
+    /// The server rejected the handshake of this era.
     Refused(RpcError),
-    /// It can't be spoken with.
+    /// The server cannot be used: why.
     Failed(String),
-    /// Nothing to act on: an answer to what isn't waited for any more.
+    /// Nothing to do: an answer to a request that was given up.
     Nothing,
 }
 
-/// What a tool has asked for before it goes on (2026-07-28), answered.
+/// The answers to a tool's requests (2026-07-28).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Round {
-    /// For each of its requests, by its name, the result as JSON text.
+    /// For each request, by name, the result as JSON text.
     pub responses: Vec<(String, String)>,
-    /// What it wants to have back, as JSON text.
+    /// The state to send back, as JSON text.
     pub state: Option<String>,
 }
 
@@ -91,42 +91,42 @@ pub struct Client {
     era: Era,
     next: u64,
     asked: HashMap<u64, Purpose>,
-    has_greeted: bool,
+    is_initialised: bool,
     is_ready: bool,
     tools: Tools,
-    /// A list that comes in pages, until it is whole.
+    /// The incomplete list, which comes in pages.
     listing: Tools,
-    /// How many pages of a list have come.
+    /// The number of pages so far.
     pages: u32,
     is_listing: bool,
-    /// It has changed since it was begun: it is read once more.
+    /// The list changed while it was read, so it is read again.
     is_stale: bool,
-    /// It has refused our greeting, and was greeted again.
+    /// The server rejected the handshake, and a second one was sent.
     was_refused: bool,
     wants: Wants,
 }
 
-/// What a client does beside calling.
+/// Optional capabilities of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wants {
-    /// The server may ask whoever there is; else it is told that it may ask nothing of us.
+    /// The server may ask a person; otherwise the client declares no capability for it.
     pub questions: bool,
-    /// It is to tell how far a call has come, which costs it some work.
+    /// The server should report the progress of calls, which costs it some work.
     pub progress: bool,
 }
 
-/// A server whose list of tools never ends is not to be followed for ever.
+/// The limit for a server whose list of tools never ends.
 const MOST_PAGES: u32 = 1000;
 
 impl Client {
-    /// A client that has sent nothing yet; `name` is what it calls itself to the server (`clientInfo`).
+    /// A client that has sent nothing yet; `name` is its name for the server (`clientInfo`).
     pub fn new(name: &'static str, era: Era, wants: Wants) -> Client {
         Client {
             name,
             era,
             next: 1,
             asked: HashMap::new(),
-            has_greeted: false,
+            is_initialised: false,
             is_ready: false,
             tools: Tools::new(),
             listing: Tools::new(),
@@ -138,20 +138,20 @@ impl Client {
         }
     }
 
-    /// The same client on a new connection. It goes on counting, so that no answer can be taken for another's.
+    /// The same client on a new connection. Its request numbers continue, so that old answers cannot match new requests.
     #[must_use]
     pub fn anew(&self, era: Era) -> Client {
         Client { next: self.next, ..Client::new(self.name, era, self.wants) }
     }
 
-    /// The era that is spoken.
+    /// The current era.
     pub fn era(&self) -> Era {
         self.era
     }
 
-    /// Whether the server has understood the greeting.
-    pub fn has_greeted(&self) -> bool {
-        self.has_greeted
+    /// Whether the handshake is complete.
+    pub fn is_initialised(&self) -> bool {
+        self.is_initialised
     }
 
     /// Whether calls may be sent.
@@ -159,12 +159,12 @@ impl Client {
         self.is_ready
     }
 
-    /// Whether the list of tools has changed and the new one is not known yet.
+    /// Whether the list of tools has changed and the new list has not arrived.
     pub fn is_relisting(&self) -> bool {
         self.is_ready && self.is_listing
     }
 
-    /// Waits no longer for the new list: the tools that are known stay.
+    /// Gives up the new list and keeps the previous tools.
     pub fn keep_tools(&mut self) {
         self.asked.retain(|_, purpose| *purpose != Purpose::Tools);
         self.is_stale = false;
@@ -193,7 +193,7 @@ impl Client {
         id
     }
 
-    /// What every request of the modern era carries.
+    /// The `_meta` of every request in the modern era.
     fn meta(&self, progress: Option<u64>) -> String {
         let mut meta = Object::default();
         if self.era == Era::Modern {
@@ -212,12 +212,12 @@ impl Client {
         Object::default().text("name", self.name).text("version", env!("CARGO_PKG_VERSION")).end()
     }
 
-    /// What the server may ask of us.
+    /// The capabilities that the server may use.
     fn capabilities(&self) -> &'static str {
         if self.wants.questions { r#"{"elicitation":{"form":{},"url":{}}}"# } else { "{}" }
     }
 
-    /// Greets.
+    /// Starts the handshake.
     pub fn greet(&mut self, out: &mut Vec<u8>) {
         match self.era {
             Era::Legacy => {
@@ -225,9 +225,9 @@ impl Client {
                     .text("protocolVersion", self.era.version())
                     .put("capabilities", self.capabilities())
                     .put("clientInfo", self.client_info());
-                self.request(Purpose::Greeting, "initialize", params, out);
+                self.request(Purpose::Handshake, "initialize", params, out);
             }
-            Era::Modern => _ = self.request(Purpose::Greeting, "server/discover", Object::default(), out),
+            Era::Modern => _ = self.request(Purpose::Handshake, "server/discover", Object::default(), out),
         }
     }
 
@@ -236,7 +236,7 @@ impl Client {
         self.call_again(tool, arguments, None, out)
     }
 
-    /// Calls a tool once more, with what it has asked for. Where no tool has that name, [`READ_RESOURCE`] is MCP's method.
+    /// Repeats a call with the answers to its requests. If no tool has the name, [`READ_RESOURCE`] is MCP's method.
     pub fn call_again(&mut self, tool: &str, arguments: &str, round: Option<&Round>, out: &mut Vec<u8>) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -258,7 +258,7 @@ impl Client {
         id
     }
 
-    /// Tells the server that nobody waits for a call any more; what it still answers is dropped.
+    /// Cancels a call; a late answer is dropped.
     pub fn cancel(&mut self, id: u64, reason: &str, out: &mut Vec<u8>) {
         if self.asked.remove(&id).is_some() {
             let params = Object::default().put("requestId", id).text("reason", reason).end();
@@ -266,7 +266,7 @@ impl Client {
         }
     }
 
-    /// Asks whether it is there, while nothing else is asked of it; whatever it answers to that is [`ServerMessage::Alive`].
+    /// Pings the server, while it has no other request; any answer is [`ServerMessage::Alive`].
     pub fn probe(&mut self, out: &mut Vec<u8>) -> u64 {
         let method = match self.era {
             Era::Legacy => "ping",
@@ -275,17 +275,17 @@ impl Client {
         self.request(Purpose::Probe, method, Object::default(), out)
     }
 
-    /// Asks it in another way: some answer what they are for, and no more than that.
+    /// Pings it with another request: some servers answer only those that they support.
     pub fn probe_again(&mut self, out: &mut Vec<u8>) -> u64 {
         self.request(Purpose::Probe, "tools/list", Object::default(), out)
     }
 
-    /// Answers what the server has asked by its own `id`; the result is JSON text.
+    /// Answers the server's question with this `id`; the result is JSON text.
     pub fn answer(&self, id: &str, result: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(response(id, Ok(result)).as_bytes());
     }
 
-    /// No longer waits for an answer: what came of it is known otherwise.
+    /// Gives up a request whose outcome is already known.
     pub fn forget(&mut self, id: u64) {
         self.asked.remove(&id);
     }

@@ -1,7 +1,7 @@
-//! The server's side of MCP, in front of a world that speaks our records: a client's `tools/call` becomes a `tool_call`, the world's
-//! `tool_result` becomes the response. One server answers every client of the world.
+//! The server's side of MCP, in front of a world that uses our records: a client's `tools/call` becomes a `tool_call`, and the world's
+//! `tool_result` becomes the response. One server answers all clients of the world.
 //!
-//! Both eras are served, as the versioning page of specification 2026-07-28 describes for a dual-era server: a request that carries
+//! Both eras are served, as the versioning page of specification 2026-07-28 describes for a dual-era server: a request with
 //! the per-request `_meta` is answered by that revision, any other by the revisions up to 2025-11-25.
 
 use super::Era;
@@ -24,45 +24,45 @@ mod world;
 pub use header::Header;
 pub use world::WorldLine;
 
-/// Where a client's message came from.
+/// The origin of a client's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Origin<'a> {
-    /// Where answers go: the number of a connection, or of one HTTP request.
+    /// Where answers are sent: the number of a connection, or of one HTTP request.
     pub link: u64,
-    /// Within a session the ids of requests are unique, so that a notification can cancel a request of another link.
+    /// Request ids are unique within a session, so that a notification can cancel a request of another link.
     pub session: u64,
     /// The HTTP headers of the message; `None` on stdio, which has none.
     pub headers: Option<&'a [Header]>,
 }
 
-/// What is to be sent; each line has its line feed.
+/// The lines to send, each with its line feed.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Outbox {
     /// To the world.
     pub world: Vec<String>,
     /// To clients, by the number of the link.
     pub clients: Vec<(u64, String)>,
-    /// Links whose last line has been sent, or that get none at all: a transport that keeps a request open for its answer
-    /// ends it. A link may be named that has ended already.
+    /// Links whose last line has been sent, or that get none: a transport that keeps a request open for its answer
+    /// ends it. A link may be listed again after its end.
     pub ended: Vec<u64>,
 }
 
-/// The versions of the first era, the newest first. They differ in nothing that is used here.
+/// The versions of the first era, newest first. Their differences do not matter here.
 const LEGACY_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// The key of a notification's `_meta` that names the subscription that it belongs to.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-/// So many bytes of requests may wait for the list of tools.
+/// The most bytes of requests that wait for the list of tools.
 const MUCH: usize = 8 << 20;
 const LIST_CHANGED: &str = "notifications/tools/list_changed";
 
 /// The server's side of all connections to one world.
 #[derive(Debug, Default)]
 pub struct Server {
-    /// None until the world has listed them.
+    /// `None` until the world has listed its tools.
     tools: Option<Vec<OwnedTool>>,
-    /// Requests that need the list: where they came from, and their lines.
+    /// Requests that need the list: their origins and lines.
     held: Vec<Held>,
-    /// Calls that the world works on, by the number in their call_id.
+    /// Open calls of the world, by the number in their call_id.
     calls: BTreeMap<u64, InFlight>,
     last_call: u64,
     lists_requested: u64,
@@ -79,7 +79,7 @@ struct Held {
     line: String,
 }
 
-/// A call that has no answer yet.
+/// A call without an answer.
 #[derive(Debug)]
 struct InFlight {
     link: u64,
@@ -90,12 +90,12 @@ struct InFlight {
     progress_token: Option<Box<RawValue>>,
 }
 
-/// Who is notified when the list of tools changes.
+/// A client that is notified when the list of tools changes.
 #[derive(Debug)]
 struct Subscription {
     link: u64,
     session: u64,
-    /// The id of the `subscriptions/listen` request (2026-07-28); a legacy client is notified without one.
+    /// The id of the `subscriptions/listen` request (2026-07-28); `None` for a legacy client, which is notified without one.
     id: Option<Box<RawValue>>,
 }
 
@@ -110,10 +110,10 @@ impl Outbox {
 }
 
 impl Server {
-    /// Asks the world for its tools. The answer comes through [`Server::take_world_line`].
+    /// Requests the world's tools. The answer comes through [`Server::take_world_line`].
     pub fn ask_for_tools(&mut self, out: &mut Outbox) {
         self.lists_requested += 1;
-        // A string of digits and letters is JSON.
+        // A string of digits and letters is valid JSON.
         let id = RawValue::from_string(format!("\"tools-{}\"", self.lists_requested)).ok();
         out.world.push(ListTools { request_id: id.as_deref() }.record() + "\n");
     }
@@ -123,17 +123,17 @@ impl Server {
         self.tools.is_some()
     }
 
-    /// Whether the world works on no call.
+    /// Whether the world has no open call.
     pub fn is_idle(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// Whether so much waits for the list of tools that no more should be read for now.
+    /// Whether the queue for the list of tools is full, so that no more should be read for now.
     pub fn is_full(&self) -> bool {
         self.held.iter().map(|held| held.line.len()).sum::<usize>() > MUCH
     }
 
-    /// These are the tools of the world from now on. Requests that waited for them are answered; where others were known, clients
+    /// Sets the tools of the world. Requests that waited for them are answered; if earlier tools were known, clients
     /// are notified of the change.
     pub fn set_tools(&mut self, tools: Vec<OwnedTool>, out: &mut Outbox) {
         if self.tools.as_ref().is_some_and(|known| *known != tools) {
@@ -145,22 +145,22 @@ impl Server {
         }
         self.tools = Some(tools);
         for Held { link, session, headers, line, .. } in std::mem::take(&mut self.held) {
-            // It was a request when it came, so there is nothing to report.
+            // It was checked as a request on arrival, so there is nothing to report.
             let _ = self.take_client_line(Origin { link, session, headers: headers.as_deref() }, &line, out);
         }
     }
 
-    /// The world will not list its tools: requests that wait for them are refused.
+    /// The world will not list its tools: waiting requests are refused.
     pub fn fail_held(&mut self, why: &str, out: &mut Outbox) {
         for Held { link, id, .. } in self.held.drain(..) {
             out.refuse(link, id.get(), &RpcError::new(INTERNAL_ERROR, why));
         }
     }
 
-    /// Takes a client's line, and answers it as far as that needs no world.
+    /// Takes a client's line, and answers it unless that needs the world.
     ///
     /// # Errors
-    /// Why the line is not a message; the client has been told.
+    /// Why the line is not a message; the client has got an error response.
     pub fn take_client_line(&mut self, from: Origin<'_>, line: &str, out: &mut Outbox) -> Result<(), String> {
         match Message::read(line) {
             Ok(Message::Request { id, method, params }) => {
@@ -180,7 +180,7 @@ impl Server {
                 }
                 Ok(())
             }
-            // Nothing is asked of clients.
+            // Clients are sent no requests.
             Ok(Message::Response { .. }) => {
                 out.ended.push(from.link);
                 Ok(())
@@ -192,7 +192,7 @@ impl Server {
         }
     }
 
-    /// Refuses a line of which no id is known, and gives `why` back as the error.
+    /// Answers a line without a known id with an error, and returns `why` as the error.
     ///
     /// # Errors
     /// Always.
@@ -222,7 +222,7 @@ impl Server {
                 },
             },
             (method, _) => {
-                let why = format!("there is no method {method} here");
+                let why = format!("unknown method {method}");
                 response(id.get(), Err(&RpcError::new(METHOD_NOT_FOUND, why)))
             }
         };
@@ -239,7 +239,7 @@ impl Server {
         });
     }
 
-    /// A result, or none where the world was called.
+    /// A result, or `None` if the call was sent to the world.
     fn answer_with_tools(
         &mut self,
         from: Origin<'_>,
@@ -269,7 +269,7 @@ impl Server {
         Ok(None)
     }
 
-    /// `subscriptions/listen`: acknowledged with what is honoured, and open until it is cancelled.
+    /// `subscriptions/listen`: acknowledged with the accepted notifications, and open until it is cancelled.
     fn listen(&mut self, from: Origin<'_>, id: &RawValue, request: &Request<'_>, out: &mut Outbox) {
         let wants_tools = request.wants_tool_changes();
         let honoured = if wants_tools { r#"{"toolsListChanged":true}"# } else { "{}" };
@@ -281,13 +281,13 @@ impl Server {
         }
     }
 
-    /// A legacy client is notified of changes on this link.
+    /// Notifies a legacy client of changes on this link.
     pub fn open_stream(&mut self, from: Origin<'_>) {
         self.subscriptions.retain(|it| it.link != from.link || it.id.is_some());
         self.subscriptions.push(Subscription { link: from.link, session: from.session, id: None });
     }
 
-    /// A client no longer waits for the answer to its request, so that there is none (2025-11-25, cancellation).
+    /// A client has cancelled a request, which therefore gets no answer (2025-11-25, cancellation).
     fn cancel(&mut self, session: u64, id: &RawValue, out: &mut Outbox) {
         let is_it =
             |of: u64, other: &RawValue| of == session && crate::record::is_same_id(Some(id.get()), Some(other.get()));
@@ -299,7 +299,7 @@ impl Server {
         self.forget(cancelled, out);
     }
 
-    /// A link is closed. In the modern era that cancels its requests (Streamable HTTP, "Cancellation"); before, it does not.
+    /// A link is closed. In the modern era this cancels its requests (Streamable HTTP, "Cancellation"); before, it does not.
     pub fn close_link(&mut self, link: u64, out: &mut Outbox) {
         self.held.retain(|held| held.link != link);
         self.subscriptions.retain(|it| it.link != link);
@@ -308,7 +308,7 @@ impl Server {
         self.forget(cancelled, out);
     }
 
-    /// Cancels calls in the world; what it still answers to them is dropped.
+    /// Cancels calls in the world; late answers are dropped.
     fn forget(&mut self, calls: impl IntoIterator<Item = u64>, out: &mut Outbox) {
         for number in calls {
             out.ended.extend(self.calls.remove(&number).map(|call| call.link));
@@ -317,7 +317,7 @@ impl Server {
     }
 }
 
-/// How the world knows a call: never by the id that the client has chosen, which other clients may have chosen too.
+/// A call's id for the world: never the client's own id, which other clients may use too.
 fn call_id(number: u64) -> String {
     format!("c{number}")
 }
@@ -326,7 +326,7 @@ fn capabilities(result: Object) -> Object {
     result.put("capabilities", r#"{"tools":{"listChanged":true}}"#)
 }
 
-/// The result of `initialize`: the client's version where it is served, else our newest (2025-11-25, lifecycle).
+/// The result of `initialize`: the client's version if it is supported, otherwise our newest (2025-11-25, lifecycle).
 fn initialized(request: &Request<'_>) -> Object {
     let asked = request.text("protocolVersion");
     let version = LEGACY_VERSIONS.into_iter().find(|version| asked.as_deref() == Some(version));

@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 pub struct Tool {
     /// Its name.
     pub name: String,
-    /// The whole description, as JSON text.
+    /// The complete description, as JSON text.
     pub raw: String,
     /// Its `inputSchema`, as JSON text.
     pub schema: Option<String>,
-    /// Whether the server says that a call changes nothing, or that a second call changes no more than the first. Not to be
-    /// trusted for anything but whether a call is sent again.
+    /// Whether the server declares that a call changes nothing, or that a second call changes nothing more. Only trusted
+    /// for the decision to send a call again.
     pub is_repeatable: bool,
 }
 
 impl Tool {
-    /// Reads an entry of `tools/list`; `None` where it has no name.
+    /// Reads an entry of `tools/list`; `None` if it has no name.
     pub fn read(raw: &RawValue) -> Option<Tool> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -66,20 +66,20 @@ impl Tool {
     }
 }
 
-/// Tools by name, in their names' order.
+/// Tools, sorted by name.
 pub(super) type Tools = BTreeMap<String, Tool>;
 
 /// Patterns of names, with `*` for any text and `?` for any one character.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Only these, where there are any.
+    /// If not empty, only these.
     pub allow: Vec<String>,
     /// Never these.
     pub deny: Vec<String>,
 }
 
 impl Names {
-    /// Whether a tool may be called, and be seen in a list.
+    /// Whether a tool may be called and listed.
     pub fn permits(&self, name: &str) -> bool {
         let any = |patterns: &[String]| patterns.iter().any(|pattern| glob::matches(pattern, name));
         (self.allow.is_empty() || any(&self.allow)) && !any(&self.deny)

@@ -1,29 +1,29 @@
-//! What a client of a session knows of it, by the records that it has sent and received: whether the agent works or waits, for what, its plan, its calls,
-//! the agents of a chain. docs/protocol.md has the records and their order.
+//! A session's state as its client knows it from the records that it sent and received: whether the agent works or waits and for what, its plan, its calls,
+//! and the agents of a chain. docs/protocol.md defines the records and their order.
 
 use crate::record::{Fields, is_same_id, recognise};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
-/// What the agent does.
+/// The agent's state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum State {
-    /// It works on nothing, or has not said yet what it does.
+    /// It works on nothing, or has not reported its state yet.
     #[default]
     Idle,
     /// It works on a goal.
     Running,
-    /// A gate holds a call until a person has decided about it.
+    /// A gate holds a call until a person decides.
     Confirm,
-    /// It waits for what only the person can do, and for a message after that.
+    /// It waits for the person to do something by hand and then send a message.
     Manual,
-    /// It has asked the person, and waits for a message.
+    /// It has asked the person a question and waits for a message.
     Question,
 }
 
 impl State {
-    /// That of a status record; `None` where it is none of an agent's.
+    /// The state in a status record; `None` if the status is not an agent's.
     fn read(status: &Fields<'_>) -> Option<State> {
         Some(match (status.text("status")?.as_str(), status.text("pending_kind").as_deref()) {
             ("running", _) => State::Running,
@@ -41,13 +41,13 @@ impl State {
 pub struct Step {
     /// Unique in its plan.
     pub id: String,
-    /// For people.
+    /// A text for people.
     pub desc: String,
-    /// How far it is: `pending`, `running`, `blocked`, `error` or `done`.
+    /// Its progress: `pending`, `running`, `blocked`, `error` or `done`.
     pub status: String,
 }
 
-/// A record that stands where it cannot stand. The session goes on with what it says.
+/// Why a record is out of order. The session's state follows the record anyway.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Disorder(String);
 
@@ -59,69 +59,69 @@ impl fmt::Display for Disorder {
 
 impl std::error::Error for Disorder {}
 
-/// A session as far as it has been seen.
+/// A session's state according to the records so far.
 #[derive(Debug, Clone, Default)]
 pub struct Session {
     state: State,
     goal: Option<String>,
-    /// The call that a gate holds: JSON text.
+    /// The call that a gate holds, as JSON text.
     pending_action: Option<String>,
-    /// Messages that were sent and that no record has followed from yet.
+    /// The number of messages sent that no record has followed yet.
     unread: usize,
-    /// The newest plans with their steps; the last one counts.
+    /// The latest plans with their steps; the last one is current.
     plans: VecDeque<(String, Vec<Step>)>,
-    /// The agent's calls without a result: their ids and tools.
+    /// The agent's calls without a result: ids and tools.
     calls: HashMap<String, String>,
-    /// The newest of those that have one.
+    /// The latest of those with a result.
     answered: VecDeque<String>,
-    /// Calls of the client's own without a result, the newest: JSON text of their ids.
+    /// The latest calls by the client itself without a result: their ids as JSON text.
     own: VecDeque<String>,
-    /// Each agent of the chain, with how far it is.
+    /// The agents of the chain, each with its state.
     agents: Vec<(String, String)>,
 }
 
 impl Session {
-    /// What the agent does.
+    /// The agent's state.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// What it works on.
+    /// The goal that the agent works on.
     pub fn goal(&self) -> Option<&str> {
         self.goal.as_deref()
     }
 
-    /// The call that a gate holds, JSON text: `{"call_id","tool_name","arguments"}`.
+    /// The call that a gate holds, as JSON text: `{"call_id","tool_name","arguments"}`.
     pub fn pending_action(&self) -> Option<&str> {
         self.pending_action.as_deref()
     }
 
-    /// The steps of the plan; none where there is no plan.
+    /// The steps of the plan; empty without a plan.
     pub fn plan(&self) -> &[Step] {
         self.plans.back().map_or(&[], |(_, steps)| steps)
     }
 
-    /// Whether the agent has made a call with this id, JSON text.
+    /// Whether the agent has made a call with this id (JSON text).
     pub fn has_call(&self, id: &str) -> bool {
         serde_json::from_str::<String>(id).is_ok_and(|id| self.calls.contains_key(&id) || self.answered.contains(&id))
     }
 
-    /// Whether a message was sent that no record has followed from yet.
+    /// Whether a message was sent that no record has followed yet.
     pub fn has_unread(&self) -> bool {
         self.unread > 0
     }
 
-    /// The agents of the chain, each with how far it is.
+    /// The agents of the chain, each with its state.
     pub fn agents(&self) -> &[(String, String)] {
         &self.agents
     }
 
-    /// A line that the client has sent.
+    /// Takes a line that the client sent.
     pub fn sent(&mut self, line: &str) {
         let Ok(fields) = Fields::read(line) else { return };
         match fields.text("type").as_deref() {
             Some("user_message") => self.unread += 1,
-            // What was sent before it is not worked on.
+            // Earlier messages are dropped with it.
             Some("cancel") => self.unread = 0,
             _ => {
                 if let Ok(Some(call)) = recognise(line) {
@@ -131,10 +131,10 @@ impl Session {
         }
     }
 
-    /// A line that the client has received. The session is changed by it in any case.
+    /// Takes a line that the client received. The state follows the record even if it is out of order.
     ///
     /// # Errors
-    /// It stands where it cannot stand: why.
+    /// Why the record is out of order.
     pub fn received(&mut self, line: &str) -> Result<(), Disorder> {
         let fields = Fields::read(line).map_err(|why| Disorder(why.to_string()))?;
         match fields.text("type").as_deref() {
@@ -153,7 +153,7 @@ impl Session {
                 Ok(())
             }
             Some("agent_chain_update") => self.take_chain(&fields),
-            // The agent has answered a message without working on it, or has not taken it.
+            // The agent answered a message without working on it, or refused it.
             Some("error") => {
                 self.unread = 0;
                 Ok(())
@@ -167,11 +167,11 @@ impl Session {
                 self.state = State::Idle;
                 let open = std::mem::take(&mut self.calls);
                 let is_done = fields.text("outcome").as_deref() == Some("done");
-                // A call that was given up may still have a result.
+                // A call that was given up may still get a result.
                 self.answered.retain(|id| !open.contains_key(id));
                 open.keys().for_each(|id| push(&mut self.own, quoted(id), CALLS));
                 match open.values().next().filter(|_| is_done) {
-                    Some(tool) => disorder(format!("the goal is done, and a call of {tool} has no result")),
+                    Some(tool) => disorder(format!("the goal is done, but a call of {tool} has no result")),
                     None => Ok(()),
                 }
             }
@@ -180,7 +180,7 @@ impl Session {
     }
 
     fn take_status(&mut self, fields: &Fields<'_>) -> Result<(), Disorder> {
-        let Some(state) = State::read(fields) else { return disorder("a status without a call is one of a gate") };
+        let Some(state) = State::read(fields) else { return disorder("a status of a gate names no call") };
         let before = std::mem::replace(&mut self.state, state);
         self.goal = fields.text("current_goal").or(self.goal.take());
         let action = fields.present("pending_action").map(|action| action.get().to_owned());
@@ -190,10 +190,10 @@ impl Session {
             self.unread = 0;
         }
         match (state, &self.pending_action) {
-            (State::Confirm, None) => disorder("a gate holds a call, and the status does not say which"),
-            (State::Confirm, Some(_)) if held.is_some() => disorder("a second call is held while one is"),
+            (State::Confirm, None) => disorder("a gate holds a call, but the status does not name it"),
+            (State::Confirm, Some(_)) if held.is_some() => disorder("a second call is held while another one is held"),
             (State::Running, _) if matches!(before, State::Manual | State::Question) && unread == 0 => {
-                disorder("it runs, and nobody has answered what it waited for")
+                disorder("the agent runs, but its question was not answered")
             }
             _ => Ok(()),
         }
@@ -207,9 +207,11 @@ impl Session {
         self.calls.insert(id.clone(), tool);
         self.check_step(fields)?;
         match state {
-            _ if is_known => disorder(format!("the call {id} was made before")),
-            State::Idle => disorder(format!("the call {id} is made, and no goal is worked on")),
-            State::Manual | State::Question => disorder(format!("the call {id} is made while the person is asked")),
+            _ if is_known => disorder(format!("the call id {id} was used before")),
+            State::Idle => disorder(format!("the call {id} is made while the agent works on no goal")),
+            State::Manual | State::Question => {
+                disorder(format!("the call {id} is made while the agent waits for the person"))
+            }
             State::Running | State::Confirm => Ok(()),
         }
     }
@@ -221,7 +223,7 @@ impl Session {
         }
         let id = id.and_then(|id| serde_json::from_str::<String>(id.get()).ok()).unwrap_or_default();
         if self.calls.remove(&id).is_none() {
-            return disorder(format!("a result of {id:?}, which is no call that waits for one"));
+            return disorder(format!("a result of {id:?}, which is not an open call"));
         }
         push(&mut self.answered, id, CALLS);
         Ok(())
@@ -258,11 +260,11 @@ impl Session {
         }
     }
 
-    /// The plan and the step that a record names are known.
+    /// Checks that the named plan and step are known.
     fn check_step(&self, fields: &Fields<'_>) -> Result<(), Disorder> {
         let Some(plan_id) = fields.text("plan_id") else { return Ok(()) };
         let Some((_, steps)) = self.plans.iter().find(|(id, _)| *id == plan_id) else {
-            return disorder(format!("there is no plan {plan_id:?}"));
+            return disorder(format!("unknown plan {plan_id:?}"));
         };
         match fields.text("step_id") {
             Some(step_id) if !steps.iter().any(|step| step.id == step_id) => {
@@ -273,11 +275,11 @@ impl Session {
     }
 }
 
-/// A session may be long: so many calls and plans are kept.
+/// The most calls and plans that are kept of a session.
 const CALLS: usize = 1024;
 const PLANS: usize = 16;
 
-/// Adds to what is kept, up to so many.
+/// Adds an item, and drops the oldest ones beyond `most`.
 fn push<T>(kept: &mut VecDeque<T>, new: T, most: usize) {
     if kept.len() >= most {
         kept.pop_front();

@@ -18,7 +18,7 @@ fn held(id: &str) -> String {
     )
 }
 
-/// Why the last of these lines stands where it cannot; the others stand where they can.
+/// The disorder of the last line; the lines before it must be in order.
 #[track_caller]
 fn disorder_of(lines: &[&str]) -> String {
     let mut session = Session::default();
@@ -30,7 +30,7 @@ fn disorder_of(lines: &[&str]) -> String {
 }
 
 #[test]
-fn a_session_in_order() {
+fn a_session_in_order_reaches_the_expected_state() {
     let mut session = Session::default();
     session.sent(MESSAGE);
     let plan = r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"1","desc":"Look","status":"running"},{"id":"2","desc":"Pay","status":"pending"}],"current_step":"1"}"#;
@@ -44,7 +44,7 @@ fn a_session_in_order() {
     assert_eq!(session.agents(), [("a".to_owned(), "running".to_owned())]);
     session.sent(MESSAGE);
     session.received(RUNNING).unwrap();
-    // A call of the person's own, whose id is a number.
+    // A call by the person; its id is a number.
     session.sent(r#"{"tool":"look","id":1}"#);
     session.received(r#"{"type":"tool_result","call_id":1,"status":"ok","result":1}"#).unwrap();
     session.received(&held("a2")).unwrap();
@@ -53,16 +53,16 @@ fn a_session_in_order() {
 }
 
 #[test]
-fn what_stands_where_it_cannot() {
-    assert!(disorder_of(&[RUNNING, &result("a1")]).contains("no call that waits for one"));
-    assert!(disorder_of(&[RUNNING, &call("a1"), &result("a1"), &result("a1")]).contains("no call that waits"));
-    assert!(disorder_of(&[RUNNING, &call("a1"), &result("a1"), &call("a1")]).contains("was made before"));
-    assert!(disorder_of(&[&call("a1")]).contains("no goal is worked on"));
-    assert!(disorder_of(&[RUNNING, QUESTION, RUNNING]).contains("nobody has answered"));
-    assert!(disorder_of(&[RUNNING, QUESTION, &call("a1")]).contains("while the person is asked"));
+fn records_out_of_order_are_reported() {
+    assert!(disorder_of(&[RUNNING, &result("a1")]).contains("not an open call"));
+    assert!(disorder_of(&[RUNNING, &call("a1"), &result("a1"), &result("a1")]).contains("not an open call"));
+    assert!(disorder_of(&[RUNNING, &call("a1"), &result("a1"), &call("a1")]).contains("was used before"));
+    assert!(disorder_of(&[&call("a1")]).contains("works on no goal"));
+    assert!(disorder_of(&[RUNNING, QUESTION, RUNNING]).contains("was not answered"));
+    assert!(disorder_of(&[RUNNING, QUESTION, &call("a1")]).contains("while the agent waits for the person"));
     assert!(disorder_of(&[RUNNING, &held("a1"), &held("a2")]).contains("a second call is held"));
     let progress = r#"{"type":"plan_progress","plan_id":"plan-1","step_id":"1","result":"","status":"done"}"#;
-    assert!(disorder_of(&[progress]).contains("there is no plan"));
+    assert!(disorder_of(&[progress]).contains("unknown plan"));
     let plan = r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"2","desc":"x","status":"running"}]}"#;
     assert!(disorder_of(&[plan, progress]).contains("has no step"));
     let done = r#"{"type":"final","outcome":"done","content":"x"}"#;

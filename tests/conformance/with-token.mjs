@@ -1,5 +1,5 @@
-// A proxy that adds the token to what MCP's conformance suite sends, which has no option for it: `with-token.mjs URL TOKEN` prints the URL to
-// give to the suite. Host and Origin are passed on as they came, with the server's port in place of ours.
+// A proxy that adds the token to the requests of MCP's conformance suite, which has no option for it: `with-token.mjs URL TOKEN` prints the URL
+// for the suite. Host and Origin are passed on with the server's port in place of the proxy's.
 import http from "node:http";
 
 const [url, token] = process.argv.slice(2);
@@ -15,7 +15,7 @@ const proxy = http.createServer((request, response) => {
         answer.pipe(response);
     });
     onward.on("error", () => response.destroy());
-    // Who hangs up here hangs up there.
+    // A closed client closes the connection to the server.
     response.on("close", () => onward.destroy());
     request.pipe(onward);
 });

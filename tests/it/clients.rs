@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// `N TEXT` comes back as it is.
+/// `N TEXT` is returned unchanged.
 const ECHO: &str = "exec cat";
 
-/// How long a client waits for a line that must come.
+/// The time limit for a line that must arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Server {
@@ -44,7 +44,7 @@ impl Server {
         Client { from: BufReader::new(to.try_clone().unwrap()), to }
     }
 
-    /// A client that is sent what becomes of those that join after it.
+    /// A client that gets notices about clients that join after it.
     fn watch(&self) -> Client {
         let mut watcher = self.join();
         watcher.say("watch");
@@ -64,7 +64,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Not killed: it is to end its child.
+        // It is not killed, so that it ends its child.
         let _ = kill(Pid::from_raw(self.process.id() as i32), Signal::SIGTERM);
         let _ = self.process.wait();
     }
@@ -96,7 +96,7 @@ impl Client {
         }
     }
 
-    /// Says no more; gives all that still comes.
+    /// Closes its sending side; gives everything that still arrives.
     fn finish(mut self) -> String {
         self.to.shutdown(Shutdown::Write).unwrap();
         let mut rest = String::new();
@@ -119,10 +119,10 @@ fn each_client_has_its_own_answers_in_order() {
                     to.write_all(sent.as_bytes()).unwrap();
                     to.shutdown(Shutdown::Write).unwrap();
                 });
-                let mut heard = String::new();
-                client.from.read_to_string(&mut heard).unwrap();
+                let mut received = String::new();
+                client.from.read_to_string(&mut received).unwrap();
                 writer.join().unwrap();
-                assert!(heard == lines, "client {number}: {} bytes of {}", heard.len(), lines.len());
+                assert!(received == lines, "client {number}: {} bytes of {}", received.len(), lines.len());
             })
         })
         .collect();
@@ -130,7 +130,7 @@ fn each_client_has_its_own_answers_in_order() {
 }
 
 #[test]
-fn the_run_goes_on_without_clients_until_the_stage_stops_it() {
+fn the_run_continues_without_clients_until_the_stage_stops_it() {
     let server = Server::start(ECHO);
     for line in ["one", "two"] {
         let mut client = server.join();
@@ -142,8 +142,8 @@ fn the_run_goes_on_without_clients_until_the_stage_stops_it() {
 }
 
 #[test]
-fn a_client_that_floods_and_never_reads_is_disconnected_and_holds_up_nobody() {
-    // One line asks for 64 MB of answers; what is asked meanwhile is answered behind them.
+fn a_client_that_floods_and_never_reads_is_disconnected_without_blocking_others() {
+    // One line requests 64 MB of answers; answers to later lines follow them.
     let script = "while read -r n what; do case $what in flood) yes \"$n $(printf %01000d 0)\" | head -n 64000;; *) echo \"$n $what\";; esac; done";
     let server = Server::start(script);
     let mut watcher = server.watch();
@@ -154,7 +154,7 @@ fn a_client_that_floods_and_never_reads_is_disconnected_and_holds_up_nobody() {
     flooded.say("flood");
     other.say("meanwhile");
     other.say("ping");
-    // The flood is on its way until it is dropped: only the server's own answer comes before.
+    // The flood is on its way until it is dropped: only the server's own answer precedes it.
     assert_eq!([other.hear(), other.hear()], ["pong", "meanwhile"]);
     // In any order.
     let mut ends = [watcher.hear(), watcher.hear()];
@@ -167,7 +167,7 @@ fn a_client_that_floods_and_never_reads_is_disconnected_and_holds_up_nobody() {
 }
 
 #[test]
-fn a_client_that_asks_and_never_reads_is_read_no_further() {
+fn a_client_that_sends_and_never_reads_is_not_read_further() {
     let server = Server::start("exec sleep 600");
     let mut other = server.join();
     let greedy = server.join();
@@ -180,14 +180,14 @@ fn a_client_that_asks_and_never_reads_is_read_no_further() {
     }
     other.say("ping");
     assert_eq!(other.hear(), "pong");
-    // It isn't lost: when it reads, it is read.
-    let mut heard = vec![0; sent];
-    (&greedy.to).read_exact(&mut heard).unwrap();
-    assert!(heard.chunks(5).all(|line| line == b"pong\n"));
+    // Nothing is lost: once it reads, its lines are read.
+    let mut received = vec![0; sent];
+    (&greedy.to).read_exact(&mut received).unwrap();
+    assert!(received.chunks(5).all(|line| line == b"pong\n"));
 }
 
 #[test]
-fn a_far_side_that_reads_nothing_holds_up_no_client() {
+fn a_far_side_that_reads_nothing_blocks_no_client() {
     let server = Server::start("exec sleep 600");
     let (mut first, mut second) = (server.join(), server.join());
     let long = "x".repeat(100_000);
@@ -201,7 +201,7 @@ fn a_far_side_that_reads_nothing_holds_up_no_client() {
 }
 
 #[test]
-fn a_client_that_dies_takes_nothing_else_with_it() {
+fn the_death_of_a_client_affects_nothing_else() {
     let server = Server::start(ECHO);
     let mut watcher = server.watch();
     let mut other = server.join();
@@ -211,7 +211,7 @@ fn a_client_that_dies_takes_nothing_else_with_it() {
     let number = watcher.hear_until("joined").replace(" joined", "");
     killed.say("asked");
     killed.hear();
-    // In the middle of a line, with answers that it hasn't read.
+    // In the middle of a line, with unread answers.
     killed.to.write_all(b"ping\nping\nhalf a li").unwrap();
     drop(killed);
     watcher.hear_until(&format!("{number} closed"));
@@ -220,7 +220,7 @@ fn a_client_that_dies_takes_nothing_else_with_it() {
 }
 
 #[test]
-fn a_client_that_goes_while_an_answer_is_owed_is_known_to_have_gone() {
+fn a_disconnect_before_the_answer_is_detected() {
     let server = Server::start("exec sleep 600");
     let mut watcher = server.watch();
     let mut gone = server.join();
@@ -228,7 +228,7 @@ fn a_client_that_goes_while_an_answer_is_owed_is_known_to_have_gone() {
     gone.say("never answered");
     gone.to.shutdown(Shutdown::Write).unwrap();
     watcher.hear_until(&format!("{number} closed"));
-    // It still reads: nothing has broken.
+    // It still reads: the connection is not broken.
     watcher.say("ping");
     assert_eq!(watcher.hear(), "pong");
     drop(gone);
@@ -243,9 +243,9 @@ fn the_stage_disconnects_a_client_once_all_is_written() {
     watcher.hear_until("joined");
     client.to.write_all("ping\n".repeat(1000).as_bytes()).unwrap();
     client.say("bye");
-    let mut heard = String::new();
-    client.from.read_to_string(&mut heard).unwrap();
-    assert_eq!(heard, "pong\n".repeat(1000));
+    let mut received = String::new();
+    client.from.read_to_string(&mut received).unwrap();
+    assert_eq!(received, "pong\n".repeat(1000));
     watcher.hear_until(" closed");
     watcher.say("ping");
     assert_eq!(watcher.hear(), "pong", "who was disconnected isn't broken");

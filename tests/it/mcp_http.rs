@@ -1,4 +1,4 @@
-//! `mcp-pipe --url`, with a server that shows what those that people use can't be made to show.
+//! `mcp-pipe --url` with a server that shows faults that real servers cannot be made to show.
 
 use crate::process::{Talk, command, eventually, example, pipe, text, without_duration};
 use nix::sys::signal::Signal;
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// What each call of the stand-in gives, in its own words.
+/// The raw results of the stand-in's calls.
 const BIG: &str =
     r#"{"content":[{"type":"text","text":"hi"}],"n":12345678901234567890123,"x":1.10,"unknown":{"b":1,"a":2}}"#;
 
@@ -28,10 +28,10 @@ impl Server {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = lines.next().unwrap().unwrap();
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&asked);
+        let log = Arc::clone(&asked);
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                heard.lock().unwrap().push(line);
+                log.lock().unwrap().push(line);
             }
         });
         Server { child, url, asked }
@@ -76,7 +76,7 @@ fn value(line: &str) -> Value {
 }
 
 #[test]
-fn every_byte_of_a_result_comes_through_in_both_eras_and_forms() {
+fn every_byte_of_a_result_is_kept_in_both_eras_and_forms() {
     for manner in ["legacy", "legacy sse", "modern", "modern sse"] {
         let server = Server::start(manner);
         let tools = ["echo", "split", "slow", "breaks"];
@@ -89,12 +89,12 @@ fn every_byte_of_a_result_comes_through_in_both_eras_and_forms() {
 }
 
 #[test]
-fn a_session_is_kept_and_ended() {
+fn a_session_is_used_and_ended() {
     let server = Server::start("legacy");
     assert_eq!(server.run(&[], &["echo", "breaks"]).status.code(), Some(0));
     let session = "mcp-protocol-version=2025-06-18 mcp-session-id=session-1";
     let mut asked = server.asked();
-    // The stream for what isn't asked is opened beside the next request.
+    // The stream for unsolicited messages is opened alongside the next request.
     let listening = asked.iter().position(|line| *line == format!("GET - {session}")).unwrap();
     asked.remove(listening);
     let expected = [
@@ -110,7 +110,7 @@ fn a_session_is_kept_and_ended() {
 }
 
 #[test]
-fn the_stateless_era_tells_requests_in_headers() {
+fn the_stateless_era_repeats_requests_in_headers() {
     let server = Server::start("modern");
     let call = br#"{"tool":"echo","args":{"n":12345678901234567890123}}"#;
     let output = pipe(&mut server.pipe(&["--protocol", "2026-07-28"]), call);
@@ -122,20 +122,20 @@ fn the_stateless_era_tells_requests_in_headers() {
         format!("POST tools/call {version} mcp-method=tools/call mcp-name=echo mcp-param-n=12345678901234567890123"),
     ];
     assert_eq!(server.asked(), expected);
-    // What can't be called in this way isn't offered.
-    assert!(text(&output.stderr).contains("tool \"ill\" is left out"), "{}", text(&output.stderr));
+    // Tools that cannot be called in this way are not offered.
+    assert!(text(&output.stderr).contains("ignored the server's tool \"ill\""), "{}", text(&output.stderr));
     let listed = text(&server.run(&["--list"], &[]).stdout);
     assert!(listed.contains("\"echo\"") && !listed.contains("\"ill\""), "{listed}");
 }
 
 #[test]
-fn what_goes_wrong_with_one_request_is_a_loss_and_the_server_is_met_again() {
+fn a_failed_request_is_a_loss_and_the_server_is_connected_again() {
     for (tool, says) in [
-        ("forget", "has lost our session"),
+        ("forget", "has dropped the session"),
         ("gateway", "HTTP 502 Bad Gateway: Bad Gateway"),
         ("redirect", "HTTP 307"),
         ("broken", "no JSON"),
-        ("other", "something else than was asked"),
+        ("other", "a different request"),
         ("torn", "the connection to the server broke"),
     ] {
         let server = Server::start("legacy");
@@ -167,8 +167,8 @@ fn a_server_that_is_gone_for_good_is_4_and_one_that_never_was_3() {
     assert_eq!((output.status.code(), lines(&output).len()), (Some(4), 2), "{}", text(&output.stderr));
     let gone = server.run(&[], &["echo"]);
     assert_eq!(gone.status.code(), Some(3));
-    assert!(text(&gone.stderr).contains("can't be reached: Connection refused"), "{}", text(&gone.stderr));
-    for (manner, says) in [("html", "text/html, and no MCP"), ("503", "HTTP 503"), ("401", "--header")] {
+    assert!(text(&gone.stderr).contains("cannot be reached: Connection refused"), "{}", text(&gone.stderr));
+    for (manner, says) in [("html", "text/html, which is not MCP"), ("503", "HTTP 503"), ("401", "--header")] {
         let output = Server::start(manner).run(&[], &["echo"]);
         assert_eq!((output.status.code(), lines(&output).len()), (Some(3), 1), "{manner}");
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
@@ -186,8 +186,8 @@ fn secrets_reach_the_server_and_nobody_else() {
     let mut run = command("mcp-pipe");
     run.args(["--url", &url, "--header", "X-Key: ${KEY_OF_THE_TEST}", "--events", "stderr"]);
     let output = pipe(run.env("KEY_OF_THE_TEST", "s3cret-header"), calls_of(&["echo"]).as_bytes());
-    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-    assert!(told.contains("who is ***?") && !told.contains("s3cret"), "{told}");
+    let printed = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(printed.contains("who is ***?") && !printed.contains("s3cret"), "{printed}");
     server.was_asked("POST initialize x-key=s3cret-header");
     for options in [
         ["--url", "http://x/", "--header", "s3cret"],
@@ -214,7 +214,7 @@ fn a_configured_url_is_reached_with_its_headers() {
 }
 
 #[test]
-fn a_call_that_takes_too_long_is_called_off() {
+fn a_call_that_takes_too_long_is_cancelled() {
     for (manner, says) in [("legacy", "POST notifications/cancelled"), ("modern", "hung up on")] {
         let server = Server::start(manner);
         let output = server.run(&["--timeout", "0.3"], &["never", "echo"]);
@@ -222,13 +222,13 @@ fn a_call_that_takes_too_long_is_called_off() {
         assert_eq!(value(&lines[0])["kind"], "timeout");
         assert_eq!((&value(&lines[1])["status"], &value(&lines[1])["epoch"]), (&"ok".into(), &0.into()));
         server.was_asked("hung up on");
-        let told = server.asked().iter().any(|line| line.starts_with(says));
-        assert!(told, "{manner}: {:?}", server.asked());
+        let is_cancelled = server.asked().iter().any(|line| line.starts_with(says));
+        assert!(is_cancelled, "{manner}: {:?}", server.asked());
     }
 }
 
 #[test]
-fn calls_are_on_their_way_at_once() {
+fn calls_are_sent_concurrently() {
     let server = Server::start("modern");
     let mut talk = Talk::start(&mut server.pipe(&["-j", "8", "--unordered"]));
     talk.say(r#"{"tool":"never"}"#);
@@ -243,12 +243,12 @@ fn calls_are_on_their_way_at_once() {
 }
 
 #[test]
-fn what_the_server_says_unasked_is_heard_and_answered() {
+fn unsolicited_messages_of_the_server_are_handled() {
     let server = Server::start("legacy listens");
     let mut talk = Talk::start(&mut server.pipe(&["--events", "-"]));
-    let mut heard = || value(&talk.hear())["data"].clone();
-    while heard()["data"]["data"] != "unasked" {}
-    // The answer to its ping.
+    let mut next = || value(&talk.hear())["data"].clone();
+    while next()["data"]["data"] != "unasked" {}
+    // The answer to the server's ping.
     server.was_asked("POST - mcp-protocol-version=2025-06-18 mcp-session-id=session-1");
     talk.signal(Signal::SIGTERM);
     talk.end();
@@ -256,7 +256,7 @@ fn what_the_server_says_unasked_is_heard_and_answered() {
 }
 
 #[test]
-fn a_result_that_is_too_long_hurts_only_its_own_call() {
+fn an_overlong_result_fails_only_its_own_call() {
     for manner in ["legacy", "legacy sse", "modern sse"] {
         let server = Server::start(manner);
         let output = server.run(&["--max-result", "100K"], &["long", "echo"]);
@@ -267,7 +267,7 @@ fn a_result_that_is_too_long_hurts_only_its_own_call() {
 }
 
 #[test]
-fn a_server_may_send_us_to_another_place_of_its_own() {
+fn a_redirect_within_the_server_is_followed() {
     let server = Server::start("legacy");
     let url = server.url.replace("/mcp", "/moved");
     let output = pipe(command("mcp-pipe").args(["--url", &url]), calls_of(&["echo"]).as_bytes());
@@ -302,7 +302,7 @@ fn certificates_are_checked_against_the_platforms_roots() {
 fn roots_are_not_read_for_an_http_url() {
     let server = Server::start("legacy");
     let folder = tempfile::tempdir().unwrap();
-    // To open it takes for ever.
+    // Opening this file blocks for ever.
     let roots = folder.path().join("roots.pem");
     mkfifo(&roots, Mode::S_IRWXU).unwrap();
     let output = pipe(server.pipe(&[]).env("SSL_CERT_FILE", &roots), calls_of(&["echo"]).as_bytes());
@@ -330,8 +330,8 @@ fn proxies_are_taken_from_the_environment_but_never_for_this_machine() {
         (&*proxy.url, &[("http_proxy", closed)], 0),
     ] {
         let output = through(url, variables);
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(status), "{url} {variables:?}: {told}");
-        assert!(!told.contains("s3cret"), "{told}");
+        let stderr = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{url} {variables:?}: {stderr}");
+        assert!(!stderr.contains("s3cret"), "{stderr}");
     }
 }

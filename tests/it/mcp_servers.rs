@@ -1,5 +1,5 @@
-//! `mcp-pipe` with the servers that people use (which `scripts/install-mcp-servers` installs; PIPEWRIGHT_MCP_SERVERS names the
-//! folder): each is started, listed and called, and nothing of it is left.
+//! `mcp-pipe` with real servers (which `scripts/install-mcp-servers` installs; PIPEWRIGHT_MCP_SERVERS names the
+//! folder): each is started, listed and called, and leaves no process behind.
 
 use crate::process::{Talk, command, eventually, pipe, text};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the servers and the SDKs are.
+/// The folder of the servers and the SDKs.
 pub fn folder() -> PathBuf {
     std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS names no folder: run scripts/test").into()
 }
@@ -36,7 +36,7 @@ fn tools(name: &str, arguments: &[&str]) -> Vec<String> {
     listed.lines().map(tool).collect()
 }
 
-/// The results of calls, which all go well.
+/// The results of calls, which must all succeed.
 fn results(mut pipe_to: Command, calls: &[Value]) -> Vec<Value> {
     let lines: String = calls.iter().map(|call| format!("{call}\n")).collect();
     let output = pipe(&mut pipe_to, lines.as_bytes());
@@ -70,7 +70,7 @@ fn everything() {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn everything_many_at_once() {
+fn everything_answers_concurrent_calls() {
     let calls: Vec<Value> = (0..2000).map(|number| call("echo", json!({"message": number.to_string()}))).collect();
     let answers = results(mcp_pipe(&["-j", "32"], "mcp-server-everything", &[]), &calls);
     for (number, answer) in answers.iter().enumerate() {
@@ -108,7 +108,7 @@ fn filesystem() {
     let answers = results(mcp_pipe(&[], "mcp-server-filesystem", &[root]), &calls);
     assert_eq!(answers[1]["data"]["content"][0]["text"], "one\ntwo\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\n");
-    // What it refuses is an error that keeps all that it said; reading only is a matter of names.
+    // A refusal is an error that keeps the server's text; read-only access is set by tool names.
     let line = format!("{}\n", call("read_text_file", json!({"path": "/etc/passwd"})));
     let output = pipe(&mut mcp_pipe(&[], "mcp-server-filesystem", &[root]), line.as_bytes());
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -123,7 +123,7 @@ fn filesystem() {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn time_in_both_eras() {
+fn the_time_server_works_in_both_eras() {
     let convert = call(
         "convert_time",
         json!({"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": "Asia/Tokyo"}),
@@ -146,7 +146,7 @@ fn git() {
     assert!(answers[0].to_string().contains("a.txt"), "{}", answers[0]);
 }
 
-/// A page on a port of this machine, for as many requests as come.
+/// Serves a page on a port of this machine, for any number of requests.
 pub fn page(html: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/", listener.local_addr().unwrap());
@@ -163,7 +163,7 @@ pub fn page(html: &'static str) -> String {
 
 pub const BROWSER: &[&str] = &["--headless", "--no-sandbox", "--isolated", "--executable-path", "/usr/bin/chromium"];
 
-/// Processes whose command line holds `needle`.
+/// Processes whose command line contains `needle`.
 pub fn running_with(needle: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
@@ -172,11 +172,11 @@ pub fn running_with(needle: &str) -> usize {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn playwright_on_a_real_page_and_through_its_death() {
+fn playwright_uses_a_real_page_and_survives_its_death() {
     let url = page("<title>Shop</title><h1>Basket</h1><button onclick=\"document.title='Paid'\">Pay now</button>");
     let profile = tempfile::tempdir().unwrap();
     let needle = profile.path().to_str().unwrap().to_owned();
-    // Named on every command line of it, so that what is left of it would be found.
+    // Part of every command line, so that remaining processes can be found.
     let arguments: Vec<&str> = BROWSER.iter().copied().chain(["--output-dir", &needle]).collect();
     let mut talk = Talk::start(&mut mcp_pipe(&["--verbose"], "playwright-mcp", &arguments));
     let ask = |talk: &mut Talk, tool: &str, arguments: Value| -> Value {
@@ -187,12 +187,12 @@ fn playwright_on_a_real_page_and_through_its_death() {
     let seen = snapshot["data"]["content"][0]["text"].as_str().unwrap();
     assert!(seen.contains("button \"Pay now\"") && seen.contains("Basket"), "{seen}");
     assert_eq!(snapshot["epoch"], 0);
-    // The server dies in the middle of the run: the next call is answered by a new one, which has no page.
+    // The server dies during the run: the next call is answered by a new server, which has no page.
     let status = Command::new("pkill").args(["-KILL", "-f", "--", &format!("^[^ ]*node .*{needle}")]).status().unwrap();
     assert!(status.success());
     let mut after = ask(&mut talk, "browser_snapshot", json!({}));
     if after["kind"] == "lost" {
-        // It was sent before the death was seen.
+        // It was sent before the death was detected.
         after = ask(&mut talk, "browser_snapshot", json!({}));
     }
     assert_eq!(after["epoch"], 1, "{after}");
@@ -202,8 +202,8 @@ fn playwright_on_a_real_page_and_through_its_death() {
     eventually("no server and no browser is left", || running_with(&needle) == 0);
 }
 
-/// A PATH on which `npx` is Playwright's server, whatever it is asked for: no registry is asked, and this machine's browser is
-/// taken. `before` stands before the server in the command.
+/// A PATH on which `npx` always runs Playwright's server: it asks no registry, and uses this machine's browser.
+/// `before` precedes the server in the command.
 pub fn path_with_npx(folder: &Path, before: &str) -> String {
     let (server, place) = (server("playwright-mcp"), folder.display());
     let npx = format!("#!/bin/sh\nexec {before} {} {} --output-dir {place}\n", server.display(), BROWSER.join(" "));
@@ -213,7 +213,7 @@ pub fn path_with_npx(folder: &Path, before: &str) -> String {
     format!("{place}:{ours}:{}", std::env::var("PATH").unwrap())
 }
 
-/// The page's commands that hold `needle`, for another page and with the servers that were installed.
+/// The commands in the documentation page that contain `needle`, for another page and with the installed servers.
 fn shown_commands(needle: &str, url: &str, folder: &Path) -> Command {
     let page = include_str!("../../docs/mcp.md");
     let blocks = page.split("```sh\n").skip(1).filter_map(|block| block.split("\n```").next());
@@ -221,11 +221,11 @@ fn shown_commands(needle: &str, url: &str, folder: &Path) -> Command {
     let block =
         block.split_once("@modelcontextprotocol").map_or(block, |(_, after)| &after[after.find('\n').unwrap()..]);
     let (path, place) = (path_with_npx(folder, ""), folder.display());
-    // It would find the playwrights of others as well.
+    // It would also find the Playwright processes of other programs.
     let script = block.replace("http://127.0.0.1:8000/", url).replace("playwright\n", &format!("'node .*{place}'\n"));
     std::fs::write(folder.join("script"), script).unwrap();
     let mut shell = Command::new("bash");
-    // It leaves its snapshots where it is started.
+    // The server writes its snapshots to its working directory.
     shell.arg(folder.join("script")).env("PATH", path).current_dir(folder);
     shell
 }
@@ -244,7 +244,7 @@ fn the_pages_browser() {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn the_pages_browser_that_dies() {
+fn the_death_of_the_browser_is_reported() {
     let url = page("<title>Shop</title><h1>Basket</h1>");
     let folder = tempfile::tempdir().unwrap();
     let answers = results(shown_commands("open-page.jsonl", &url, folder.path()), &[]);

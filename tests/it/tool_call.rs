@@ -1,4 +1,4 @@
-//! `tool-call`: one call from a shell, to a world that is started for it and to one that a session keeps running. The world is
+//! `tool-call`: one call from a shell, to a world that is started for it or to one that a session keeps running. The world is
 //! `mcp-pipe` with the stand-in server.
 
 #[cfg(feature = "browser")]
@@ -17,10 +17,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A folder for the sessions of one test, and for what its server writes. What still runs at the end is ended.
+/// A folder for the sessions of one test, and the files of its server. Processes that still run at the end are ended.
 struct Home(TempDir);
 
-/// How a run ended.
+/// A finished run.
 #[derive(Debug)]
 struct Ran {
     status: Option<i32>,
@@ -35,9 +35,9 @@ impl Ran {
     }
 
     #[track_caller]
-    fn assert_refused(&self, status: i32, told: &str) {
+    fn assert_refused(&self, status: i32, expected: &str) {
         assert_eq!((self.status, self.stdout.as_str()), (Some(status), ""), "{self:?}");
-        assert!(self.stderr.starts_with("tool-call: ") && self.stderr.contains(told), "{self:?}");
+        assert!(self.stderr.starts_with("tool-call: ") && self.stderr.contains(expected), "{self:?}");
     }
 }
 
@@ -60,7 +60,7 @@ impl Home {
         Ran { status: output.status.code(), stdout: text(&output.stdout), stderr: text(&output.stderr) }
     }
 
-    /// The same with the stand-in server behind it.
+    /// The same with the stand-in server.
     #[track_caller]
     fn run_world(&self, arguments: &[&str], server: &[&str]) -> Ran {
         let program = example("stand-in-server");
@@ -102,7 +102,7 @@ impl Drop for Home {
 }
 
 #[test]
-fn one_call_prints_its_record_in_a_pipe_and_its_text_where_that_is_asked_for() {
+fn one_call_prints_its_record_in_a_pipe_and_its_text_on_request() {
     let home = Home::new();
     let ran = home.run_world(&["echo", "message=hi", "n=1.10"], &["echo"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
@@ -115,7 +115,7 @@ fn one_call_prints_its_record_in_a_pipe_and_its_text_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_terminal_gets_text_that_cannot_steer_it() {
+fn a_terminal_gets_text_without_control_characters() {
     let home = Home::new();
     let line = r#"line={"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\u001b[2Jb\nc"}]}}"#;
     let mut shell = Command::new("sh");
@@ -152,7 +152,7 @@ fn arguments_come_from_files_stdin_and_json() {
 #[test]
 fn wrong_usage_starts_nothing() {
     let home = Home::new();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["echo", "a=@missing", "--", "touch", "started"][..], "a=@missing: No such file"),
         (&["echo", "--json", "{\"a\":", "--", "touch", "started"], "--json: it is no JSON"),
         (&["echo", "--json", "[1]", "--", "touch", "started"], "--json: arguments are a JSON object"),
@@ -162,7 +162,7 @@ fn wrong_usage_starts_nothing() {
         (&["echo"], "which world?"),
         (&["--list"], "which world?"),
     ] {
-        home.run(arguments).assert_refused(2, told);
+        home.run(arguments).assert_refused(2, expected);
     }
     for arguments in [
         &["--start", "a/b", "--", "touch", "started"][..],
@@ -192,7 +192,7 @@ fn a_call_that_fails_is_1_and_a_world_that_does_not_answer_3_or_4() {
     let ran = home.run_world(&["--text", "fail"], &["echo"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""));
     home.run(&["x", "--", "no-such-program"]).assert_refused(3, "cannot start no-such-program");
-    home.run(&["x", "--", "cat"]).assert_refused(3, "it sends back what it is sent");
+    home.run(&["x", "--", "cat"]).assert_refused(3, "it echoes its input");
     home.run(&["x", "--", "sh", "-c", "exit 3"]).assert_refused(3, "the world did not start: exit status 3");
     home.run(&["x", "--", "sh", "-c", "read -r line; exit 5"]).assert_refused(4, "the world ended: exit status 5");
     let script = r#"read -r line; echo '{"type":"status","status":"running","call_id":1}'; exit 3"#;
@@ -262,13 +262,13 @@ fn a_session_keeps_its_state_between_calls_and_ends_once() {
         "{sessions}"
     );
     let again = home.run(&["--start", "shop", "--", "mcp-pipe", "--", "x"]);
-    again.assert_refused(2, "the session 'shop' is running already");
+    again.assert_refused(2, "session 'shop' is already running");
     let pid = home.pid();
     let stopped = home.run(&["--stop", "shop"]);
     assert_eq!((stopped.status, stopped.stderr.as_str()), (Some(0), ""));
     assert!(!is_running(pid) && !home.folder().exists(), "it waits for the end");
-    home.run(&["--stop", "shop"]).assert_refused(3, "no session 'shop' is running");
-    home.call(&["count"]).assert_refused(3, "no session 'shop' is running");
+    home.run(&["--stop", "shop"]).assert_refused(3, "session 'shop' is not running");
+    home.call(&["count"]).assert_refused(3, "session 'shop' is not running");
     assert_eq!(home.run(&["--sessions"]).stdout, "");
 }
 
@@ -324,21 +324,21 @@ fn lines_of_any_form_pass_through_the_socket_with_their_own_ids() {
 }
 
 #[test]
-fn the_calls_of_a_killed_client_are_cancelled_and_others_go_on() {
+fn the_calls_of_a_killed_client_are_cancelled_and_others_continue() {
     let home = Home::new();
     let log = format!("log={}", home.0.path().join("server.log").display());
     home.start(&[], &["echo", &log]);
-    let heard = || std::fs::read_to_string(home.0.path().join("server.log")).unwrap_or_default();
+    let server_log = || std::fs::read_to_string(home.0.path().join("server.log")).unwrap_or_default();
     let mut killed = home.spawn(&["--session", "shop", "sleep", "seconds=600"]);
-    eventually("the server has the call", || heard().contains("\"sleep\""));
+    eventually("the server has the call", || server_log().contains("\"sleep\""));
     killed.kill().unwrap();
     killed.wait().unwrap();
-    eventually("it is cancelled", || heard().contains("notifications/cancelled"));
+    eventually("it is cancelled", || server_log().contains("notifications/cancelled"));
     assert_eq!(home.call(&["echo"]).status, Some(0));
 }
 
 #[test]
-fn a_killed_session_is_noticed_and_its_name_can_be_used_again() {
+fn a_killed_session_is_detected_and_its_name_can_be_used_again() {
     let home = Home::new();
     home.start(&[], &["echo"]);
     let mut waiting = home.spawn(&["--session", "shop", "sleep", "seconds=600"]);
@@ -360,7 +360,7 @@ fn a_world_that_dies_ends_the_session_and_the_next_call_says_why() {
     let script = r#"while read -r line; do case $line in *list_tools*)
         echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}';; *) echo out of memory >&2; exit 7;; esac; done"#;
     assert_eq!(home.run(&["--start", "shop", "--detach", "--", "sh", "-c", script]).status, Some(0));
-    home.call(&["x"]).assert_refused(4, "it ended before it answered");
+    home.call(&["x"]).assert_refused(4, "ended before it answered");
     eventually("it says why", || {
         let ran = home.call(&["x"]);
         ran.status == Some(3) && ran.stderr.contains("has ended: tool-call: the world ended: exit status 7")
@@ -375,28 +375,28 @@ fn a_world_that_closes_its_stdout_ends_the_session() {
     let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'; read -r line; exec >&-; sleep 60"#;
     assert_eq!(home.run(&["--start", "shop", "--detach", "--", "sh", "-c", script]).status, Some(0));
     let pid = home.pid();
-    home.call(&["x"]).assert_refused(4, "it ended before it answered");
+    home.call(&["x"]).assert_refused(4, "ended before it answered");
     eventually("it has ended", || !is_running(pid));
-    home.call(&["x"]).assert_refused(3, "the world closed its stdout, and did not end");
+    home.call(&["x"]).assert_refused(3, "the world closed its stdout but did not end");
 }
 
 #[test]
-fn a_world_that_does_not_start_is_told_with_its_log() {
+fn a_world_that_does_not_start_is_reported_with_its_log() {
     let home = Home::new();
-    for (world, status, told) in [
+    for (world, status, expected) in [
         (&["no-such-program"][..], 3, "cannot start no-such-program"),
         (&["mcp-pipe", "--no-such-option"], 3, "unexpected argument '--no-such-option'"),
         (&["mcp-pipe", "--", "no-such-program"], 3, "shop: mcp-pipe: cannot start no-such-program"),
         (&["sh", "-c", "echo no licence >&2; exit 9"], 4, "shop: no licence"),
-        (&["cat"], 3, "it sends back what it is sent"),
+        (&["cat"], 3, "it echoes its input"),
     ] {
-        home.run(&[&["--start", "shop", "--detach", "--"], world].concat()).assert_refused(status, told);
+        home.run(&[&["--start", "shop", "--detach", "--"], world].concat()).assert_refused(status, expected);
         assert!(!home.folder().exists(), "{world:?}");
     }
 }
 
 #[test]
-fn starting_that_is_interrupted_leaves_nothing() {
+fn an_interrupted_start_leaves_nothing() {
     let home = Home::new();
     let mut start = home.spawn(&["--start", "shop", "--detach", "--", "sh", "-c", "sleep 600"]);
     eventually("it has begun", || home.folder().join("about.json").exists());
@@ -444,7 +444,7 @@ fn a_session_ends_with_the_session_of_its_owner_unless_it_is_detached() {
 }
 
 #[test]
-fn a_gate_in_a_session_decides_and_asks_nobody() {
+fn a_gate_in_a_session_decides_without_asking() {
     let home = Home::new();
     let program = example("stand-in-server");
     let world = ["--", "policy-check", "--", "hitl-gate", "--", "mcp-pipe", "--", program.to_str().unwrap(), "echo"];
@@ -455,7 +455,7 @@ fn a_gate_in_a_session_decides_and_asks_nobody() {
 }
 
 #[test]
-fn everything_is_its_owners_alone() {
+fn everything_is_accessible_to_its_owner_only() {
     let home = Home::new();
     let script = format!(
         "umask 000; exec {} --start shop --detach -- mcp-pipe -- {} echo",
@@ -476,7 +476,7 @@ fn everything_is_its_owners_alone() {
 }
 
 #[test]
-fn a_path_that_is_too_long_for_a_socket_is_told() {
+fn a_path_that_is_too_long_for_a_socket_is_reported() {
     let home = Home::new();
     let name = "n".repeat(100);
     home.run(&["--start", &name, "--", "cat"]).assert_refused(2, "has at most 107 bytes");

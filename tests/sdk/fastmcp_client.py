@@ -1,4 +1,4 @@
-"""fastmcp as the client of a server: `fastmcp_client.py COMMAND ARGS...`. Prints what it got as one JSON object."""
+"""fastmcp as the client of a server: `fastmcp_client.py COMMAND ARGS...`. Prints the results as one JSON object."""
 
 import asyncio
 import json

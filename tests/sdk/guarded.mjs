@@ -1,7 +1,7 @@
 // The official TypeScript SDK as the client of a guarded file server: `guarded.mjs FOLDER CONFIGURATION PLACE [USER]`. FOLDER has the SDK in
-// its node_modules, CONFIGURATION is a server's entry as it stands in a client's file, PLACE the folder that is served. USER is what the
-// client's own user decides, if the client can ask. Lists the folder, writes to a file, repeats that as long as it is told to, and prints what
-// it read of each answer, a JSON array.
+// its node_modules, CONFIGURATION is a server's entry in a client's file, PLACE the served folder. USER is the decision of the
+// client's own user, if the client can ask. Lists the folder, writes to a file, repeats that as often as the answer asks for it, and prints its
+// view of each answer, a JSON array.
 import { createRequire } from "node:module";
 
 const [folder, configuration, place, user] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""The official Python SDK as the client of a server: `python_mcp.py COMMAND ARGS...`. Prints what it got as one JSON object."""
+"""The official Python SDK as the client of a server: `python_mcp.py COMMAND ARGS...`. Prints the results as one JSON object."""
 
 import asyncio
 import json

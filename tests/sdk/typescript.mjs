@@ -1,5 +1,5 @@
 // The official TypeScript SDK as the client of a server: `typescript.mjs FOLDER COMMAND ARGS...`. FOLDER has the SDK in its node_modules.
-// Prints what it got as one JSON object.
+// Prints the results as one JSON object.
 import { createRequire } from "node:module";
 
 const [folder, command, ...args] = process.argv.slice(2);

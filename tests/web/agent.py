@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A scripted agent for the tests of the page: speaks session records, and has its calls go through the real gates.
+"""A scripted agent for the tests of the page: writes session records, and makes its calls through the real gates.
 
 agent.py [session=ID]   a user_message `NAME` plays the scenario of this name
-agent.py --world        what carries out the calls below the gate: it answers each with its arguments
+agent.py --world        the world below the gate: answers each call with its arguments
 """
 import json
 import os
@@ -75,7 +75,7 @@ class Agent:
         threading.Thread(target=self.read, args=(self.gate.stdout,), daemon=True).start()
 
     def wait(self, kind):
-        """The next record of this type; others from below the gate are shown."""
+        """The next record of this type; other records from below the gate are passed on."""
         while True:
             record = self.inbox.get()
             if record["type"] == "cancel":
@@ -88,7 +88,7 @@ class Agent:
                 show(record)
 
     def call(self, tool, arguments, **fields):
-        """A call through the gates."""
+        """Makes a call through the gates."""
         if self.gate is None:
             self.start_gate()
         self.calls += 1

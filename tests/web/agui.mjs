@@ -1,5 +1,5 @@
-// The official client of AG-UI plays a session to its end: `agui.mjs URL TOKEN MESSAGE ANSWER...`, where each ANSWER, JSON text, is the payload
-// for the next interrupt. Prints what the client has: the types of events, its messages, and the result. The client itself fails a run whose
+// The official client of AG-UI runs a session to its end: `agui.mjs URL TOKEN MESSAGE ANSWER...`, where each ANSWER, JSON text, is the payload
+// for the next interrupt. Prints the client's data: the types of events, its messages, and the result. The client itself fails a run whose
 // events are out of order.
 import {createRequire} from "node:module";
 const require = createRequire(process.env.PIPEWRIGHT_WEB_TESTS + "/");

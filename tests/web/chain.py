@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A chain of two agents of which the first works: `chain.py AGENT ARGS...` passes its records on, and says how far the chain is."""
+"""A chain of two agents, of which only the first works: `chain.py AGENT ARGS...` passes on its records, and reports the state of the chain."""
 
 import json
 import subprocess

@@ -1,7 +1,7 @@
 // Tests of the page of agent-serve in Chromium, against a server whose agent is agent.py, with the real gates below it.
 // PIPEWRIGHT_SERVE_URL is the address that agent-serve prints, with agent.py session={session} as its agent;
-// PIPEWRIGHT_REPLAY_URL, if set, that of one with --replay records.jsonl; PIPEWRIGHT_WEB_TESTS the folder whose node_modules has @playwright/test
-// and axe-core; PIPEWRIGHT_SCREENSHOTS, if set, a folder for pictures; PIPEWRIGHT_PAGE, if set, a folder whose files take the place of
+// PIPEWRIGHT_REPLAY_URL, if set, the address of one with --replay records.jsonl; PIPEWRIGHT_WEB_TESTS the folder whose node_modules has @playwright/test
+// and axe-core; PIPEWRIGHT_SCREENSHOTS, if set, a folder for pictures; PIPEWRIGHT_PAGE, if set, a folder whose files replace
 // those in the server.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -31,7 +31,7 @@ test.afterEach(async ({ page }) => {
 
 async function prepare(context) {
     if (PAGE) {
-        // A page that does not come from the server itself is foreign to it.
+        // The server treats a page that it has not served as foreign.
         await context.grantPermissions(["local-network-access"]);
     }
     for (const [path, file] of PAGE ? [["/", "index.html"], ["/page.js", "page.js"], ["/page.css", "page.css"]] : []) {
@@ -84,7 +84,7 @@ async function picture(page, name) {
     }
 }
 
-test("a whole session: messages, plan, agents, picture, calls, an approval by key", async ({ page }) => {
+test("a complete session: messages, plan, agents, picture, calls, an approval by key", async ({ page }) => {
     await begin(page);
     await say(page, "whole please");
     await expect(held(page)).toBeVisible();
@@ -119,7 +119,7 @@ test("a whole session: messages, plan, agents, picture, calls, an approval by ke
     await picture(page, "done");
 });
 
-test("an edit: checked while it is written, shown as a difference, approved", async ({ page }) => {
+test("an edit: checked while it is written, shown as a diff, approved", async ({ page }) => {
     await begin(page);
     await say(page, 'send {"to": "kim", "bcc": "spy\u202e", "number": 1.5}');
     await armed(page);
@@ -191,12 +191,12 @@ test("one call after the other, by key", async ({ page }) => {
     await expect(page.getByLabel("Message", { exact: true })).toHaveValue("");
 });
 
-test("keys that were typed ahead, or into a text field, approve nothing", async ({ page }) => {
+test("keys typed ahead or into a text field approve nothing", async ({ page }) => {
     await begin(page);
     await page.getByLabel("Message", { exact: true }).fill("send");
     await page.keyboard.press("Enter");
     await held(page).waitFor();
-    // Each key begins the time anew.
+    // Each key restarts the time.
     for (let i = 0; i < 8; i += 1) {
         await page.keyboard.press("y");
         await page.waitForTimeout(100);
@@ -215,7 +215,7 @@ test("keys that were typed ahead, or into a text field, approve nothing", async 
     await expect(log(page)).toContainText("Approved here");
 });
 
-test("who writes when a call is held keeps the focus", async ({ page }) => {
+test("a person who is writing keeps the focus when a call is held", async ({ page }) => {
     await begin(page);
     await say(page, "send");
     await page.keyboard.type("next I want");
@@ -225,7 +225,7 @@ test("who writes when a call is held keeps the focus", async ({ page }) => {
     await expect(page.getByLabel("Message", { exact: true })).toHaveValue("next I want");
 });
 
-test("a question with options, and one that is answered in words", async ({ page }) => {
+test("a question with options, and one with a text answer", async ({ page }) => {
     await begin(page);
     await say(page, "question");
     await expect(state(page)).toHaveText("asks you");
@@ -250,7 +250,7 @@ test("a step that only the person can do", async ({ page }) => {
     await expect(page.locator("#manual")).toBeHidden();
 });
 
-test("a tool asks: a form for its schema", async ({ page }) => {
+test("a question from a tool: a form for its schema", async ({ page }) => {
     await begin(page);
     await say(page, "input");
     const form = page.getByRole("form", { name: "A tool asks" });
@@ -267,7 +267,7 @@ test("a tool asks: a form for its schema", async ({ page }) => {
     await expect(log(page)).toContainText("Answer: null");
 });
 
-test("a stream: the whole message takes its place, and what is void goes", async ({ page }) => {
+test("a stream: the complete message replaces it, and void text is removed", async ({ page }) => {
     await begin(page);
     await say(page, "stream 8");
     await expect(page.locator(".entry[aria-busy]")).toContainText("word3");
@@ -280,7 +280,7 @@ test("a stream: the whole message takes its place, and what is void goes", async
     await expect(log(page)).not.toContainText("void");
 });
 
-test("a lost connection: the page connects again, and shows each record once", async ({ page }) => {
+test("a lost connection: the page reconnects, and shows each record once", async ({ page }) => {
     const servers = [];
     await page.routeWebSocket(/\/ws/, (socket) => {
         servers.push({ socket, address: socket.url() });
@@ -307,34 +307,34 @@ test("a lost connection while a call is held", async ({ page }) => {
     await page.routeWebSocket(/\/ws/, (socket) => {
         sockets.push(socket);
         const server = socket.connectToServer();
-        // The first answer is lost on its way.
+        // The first answer is lost.
         socket.onMessage((message) => message.includes("hitl_response") && lost++ === 0 ? undefined : server.send(message));
     });
     await begin(page);
     await say(page, "send");
     await armed(page);
     await page.keyboard.press("y");
-    await expect(held(page)).toContainText("The answer is sent.");
+    await expect(held(page)).toContainText("Answer sent.");
     await sockets.at(-1).close({ code: 1012, reason: "test" });
-    await expect(held(page)).toContainText("it is not known whether the answer arrived");
+    await expect(held(page)).toContainText("the answer may not have arrived");
     await armed(page);
     await held(page).getByRole("button", { name: "Approve" }).click();
     await expect(log(page)).toContainText("Approved here");
 });
 
-test("records that are left out, an error for this window alone, a question that is asked again, a session that is closed", async ({ page }) => {
+test("missed records, an error for this window only, a repeated question, a closed session", async ({ page }) => {
     await page.routeWebSocket(/\/ws/, (socket) => {
         const send = (record) => socket.send(JSON.stringify(record));
         const call = { type: "tool_call", call_id: 1, tool_name: "rm", arguments: { path: "a" } };
         const question = { ...call, nonce: "n", requires_approval: true, arguments_sha256: "0" };
         send({ type: "gap", first: 5, last: 1004, seq: 1004 });
         send({ ...question, seq: 1005 });
-        // The agent says otherwise what its call is.
+        // The agent's own record describes the call differently.
         send({ ...call, tool_name: "ls", arguments: { path: "b" }, seq: 1006 });
         socket.onMessage((message) => {
             const record = JSON.parse(message);
             if (record.type === "hitl_response") {
-                send({ type: "error", context: { call_id: 1 }, content: "the answer was not taken: why not" });
+                send({ type: "error", context: { call_id: 1 }, content: "the answer was not accepted: why not" });
             } else {
                 send({ type: "error", context: {}, content: "it is no message" });
                 socket.close({ code: 1000, reason: "the session is closed" });
@@ -348,7 +348,7 @@ test("records that are left out, an error for this window alone, a question that
     await expect(held(page)).not.toContainText('"b"');
     await armed(page);
     await page.keyboard.press("y");
-    await expect(held(page)).toContainText("the answer was not taken: why not");
+    await expect(held(page)).toContainText("the answer was not accepted: why not");
     await armed(page);
     await page.getByLabel("Message", { exact: true }).fill("x");
     await page.getByLabel("Message", { exact: true }).press("Enter");
@@ -379,7 +379,7 @@ test("two windows on one session: the first answer counts", async ({ page, conte
     await expect(held(other)).toHaveCount(0);
 });
 
-test("two windows answer at the same time: one answer counts, and both windows say which", async ({ page, context }) => {
+test("two windows answer at the same time: one answer counts, and both windows show which", async ({ page, context }) => {
     const id = await begin(page);
     const other = await context.newPage();
     await show(other, id);
@@ -430,7 +430,7 @@ test("hostile records are text: HTML, escape sequences, bidi, a long argument", 
     await expect(page.locator(".call .state").last()).toHaveText("ok");
 });
 
-test("by keyboard alone: begin a session, write, edit, stop", async ({ page }) => {
+test("with the keyboard only: start a session, write, edit, stop", async ({ page }) => {
     await page.goto(ADDRESS);
     await expect(page.locator("#connection")).not.toBeEmpty();
     await page.evaluate(() => document.activeElement.blur());
@@ -506,7 +506,7 @@ test("several sessions: each keeps its view, and calls held elsewhere are shown"
     await expect(page.locator(".entry.final")).toBeVisible();
 });
 
-test("an agent that ends is started again", async ({ page }) => {
+test("an ended agent is restarted", async ({ page }) => {
     await begin(page);
     await say(page, "exit 3");
     await expect(state(page)).toHaveText("ended");
@@ -520,21 +520,21 @@ test("an agent that ends is started again", async ({ page }) => {
     await expect(page.locator(".entry.user")).toHaveCount(2);
 });
 
-test("a call that is held is withdrawn when the agent is stopped, and when it ends", async ({ page }) => {
+test("a held call is withdrawn when the agent is stopped, and when it ends", async ({ page }) => {
     await begin(page);
     await say(page, "send");
     await held(page).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await expect(held(page)).toHaveCount(0);
-    await expect(log(page)).toContainText("Rejected since the agent has taken it back");
+    await expect(log(page)).toContainText("Rejected because the agent withdrew it");
     await say(page, "send");
     await held(page).waitFor();
     await say(page, "exit");
     await expect(held(page)).toHaveCount(0);
-    await expect(log(page)).toContainText("Rejected since the agent has ended");
+    await expect(log(page)).toContainText("Rejected because the agent ended");
 });
 
-test("a recording: all is shown, and nothing can be sent", async ({ page }) => {
+test("a recording: everything is shown, and nothing can be sent", async ({ page }) => {
     const { PIPEWRIGHT_REPLAY_URL: replay } = process.env;
     test.skip(!replay);
     await page.goto(replay);
@@ -553,17 +553,17 @@ test("a recording: all is shown, and nothing can be sent", async ({ page }) => {
     await picture(page, "recording");
 });
 
-test("without a session, the first message begins one", async ({ page }) => {
-    // The server has sessions of other tests: this window does not see them.
+test("without a session, the first message starts one", async ({ page }) => {
+    // The server has sessions of other tests, which this window must not show.
     await page.route("**/sessions", (route) => route.request().method() === "GET" ? route.fulfill({ json: { sessions: [] } }) : route.continue());
     await page.goto(ADDRESS);
-    await expect(page.locator("#connection")).toContainText("write a message to begin one");
+    await expect(page.locator("#connection")).toContainText("write a message to start one");
     await say(page, "echo first");
     await expect(log(page)).toContainText("You said: first");
     expect(new URL(page.url()).hash).toMatch(/^#./);
 });
 
-test("of many entries, the newest stay", async ({ page }) => {
+test("the latest of many entries are kept", async ({ page }) => {
     await begin(page);
     await say(page, "many 2500");
     await expect(log(page)).toContainText("entry 2499");
@@ -652,7 +652,7 @@ async function axe(page, where) {
 for (const width of [320, 360]) {
     test.describe(`phone, ${width} px`, () => {
         test.use({ viewport: { width, height: 640 }, hasTouch: true });
-        test("everything fits, and the plan stands below the log", async ({ page }) => {
+        test("everything fits, and the plan is below the log", async ({ page }) => {
             await begin(page);
             await say(page, "whole");
             await held(page).waitFor();

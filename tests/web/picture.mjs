@@ -1,4 +1,4 @@
-// Makes a picture of the page while a call is held: `picture.mjs ADDRESS FILE`.
+// Takes a screenshot of the page while a call is held: `picture.mjs ADDRESS FILE`.
 import {createRequire} from "node:module";
 const require = createRequire(process.env.PIPEWRIGHT_WEB_TESTS + "/");
 const {chromium} = require("@playwright/test");

@@ -1,4 +1,4 @@
-// The WebSocket client of Node talks with an agent: `talk.mjs URL TOKEN MESSAGE`. Approves what is held, and prints the types of all records.
+// Node's WebSocket client in a session with an agent: `talk.mjs URL TOKEN MESSAGE`. Approves held calls, and prints the types of all records.
 import {createRequire} from "node:module";
 const require = createRequire(process.env.PIPEWRIGHT_WEB_TESTS + "/");
 const {WebSocket} = require("ws");

@@ -1,4 +1,4 @@
-//! Where requests go, and what each of them carries. Neither is ever shown whole: both may hold secrets.
+//! A server's address, and the headers of its requests. Neither is ever shown completely: both may contain secrets.
 
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
@@ -6,10 +6,10 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::net::Ipv4Addr;
 
-/// From this length on, a part of the path may be a token.
+/// A path segment of at least this length may be a token.
 const TOKEN: usize = 8;
 
-/// A server's address, with the headers that it wants.
+/// A server's address, and the headers that it needs.
 #[derive(Clone)]
 pub struct Address {
     url: Url,
@@ -22,15 +22,15 @@ impl Address {
     /// # Errors
     /// What is wrong, without any value.
     pub fn read(url: &str, headers: &[(String, String)]) -> Result<Address, String> {
-        let url = Url::parse(url).map_err(|error| format!("the URL can't be read: {error}"))?;
+        let url = Url::parse(url).map_err(|error| format!("invalid URL: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err("a URL is http://... or https://...".to_owned());
+            return Err("a URL must start with http:// or https://".to_owned());
         }
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let key = HeaderName::try_from(name.trim()).map_err(|_| "a header's name is no name".to_owned())?;
+            let key = HeaderName::try_from(name.trim()).map_err(|_| "a header's name is invalid".to_owned())?;
             let mut value = HeaderValue::try_from(value.trim()).map_err(|_| {
-                format!("the value of the header {name} can't be sent: it holds a line feed, or its like")
+                format!("the value of the header {name} cannot be sent: it contains a control character")
             })?;
             value.set_sensitive(true);
             map.append(key, value);
@@ -57,44 +57,44 @@ impl Address {
         matches!(host, "localhost" | "[::1]") || host.parse().is_ok_and(|ip: Ipv4Addr| ip.is_loopback())
     }
 
-    /// The URL without its name, password and query, where the path is no secret.
+    /// The URL without its user name, password and query, for URLs whose path is not secret.
     pub fn shown(&self) -> String {
         let mut url = self.url.clone();
         url.set_query(None);
-        // It fails for URLs without a host, which are not taken.
+        // Fails for URLs without a host, which are refused.
         let _ = url.set_username("").and_then(|()| url.set_password(None));
         url.to_string().trim_end_matches('/').to_owned()
     }
 
-    /// The password and the values of the query, as they stand there: a server may repeat them.
+    /// The password and the values of the query in their encoded form: a server may repeat them.
     pub fn secrets(&self) -> impl Iterator<Item = String> {
         let values = self.url.query_pairs().map(|(_, value)| value.into_owned());
         self.url.password().map(str::to_owned).into_iter().chain(values)
     }
 
-    /// `text` with `***` in place of what the headers, the password, the query or the path hold: a server may repeat them.
+    /// `text` with `***` in place of the values of headers, password, query and path: a server may repeat them.
     pub fn without_secrets(&self, text: &str) -> String {
         let (url, path) = (&self.url, self.url.path());
         let query = url.query().unwrap_or_default().split('&').filter_map(|pair| Some(pair.split_once('=')?.1));
         let segments = path.split('/').filter(|segment| segment.len() >= TOKEN);
         let in_url =
             [url.username(), url.password().unwrap_or_default(), path].into_iter().chain(query).chain(segments);
-        // A server may have decoded what it repeats.
+        // A server may have decoded the text that it repeats.
         let decoded = |part| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let in_url = in_url.flat_map(|part| [part.to_owned(), decoded(part)]);
         let in_headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(str::to_owned);
-        // `Bearer` and the like aren't secret, what stands behind them is; a short word is found everywhere.
+        // `Bearer` and the like are not secret, but the word after them is. Short words are not replaced: they occur everywhere.
         let words = in_url.chain(in_headers);
         let words = words.flat_map(|value| [value.split(' ').next_back().unwrap_or_default().to_owned(), value]);
         let mut words: Vec<String> = words.filter(|word| word.len() > 5).collect();
-        // A part of a secret would leave the rest of it.
+        // The longest first: replacing a part of a secret would leave the rest of it.
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))
     }
 }
 
 impl fmt::Display for Address {
-    /// Without names, passwords, queries and the path, which are or may be secret.
+    /// Without user name, password, query and path, which are or may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}", self.url.scheme(), self.url.host_str().unwrap_or_default())?;
         if let Some(port) = self.url.port() {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_refused_without_its_value() {
+    fn invalid_values_are_refused_without_being_shown() {
         let header = |name: &str, value: &str| [(name.to_owned(), value.to_owned())];
         for (url, headers) in [
             ("ftp://x/", header("A", "s3cret")),

@@ -8,18 +8,18 @@ use reqwest::{Method, RequestBuilder, redirect};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the parts of an exchange may take; `None` sets no limit.
+/// The time limits of an exchange; `None` sets no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// To make a connection: name lookup, proxy and TLS handshake included.
+    /// To make a connection, including name lookup, proxy and TLS handshake.
     pub connect: Duration,
-    /// From sending a request until the head of its answer, connecting and redirects included.
+    /// From sending a request until the head of its answer, including the connection and redirects.
     pub first_byte: Option<Duration>,
-    /// Between two pieces of a body. A comment in a stream of events is a piece too.
+    /// Between two pieces of a body. A comment in a stream of events counts as a piece.
     pub idle: Option<Duration>,
     /// From sending a request until the end of its answer.
     pub total: Option<Duration>,
-    /// How many redirects in a row are followed, within the origin; the next one is the answer.
+    /// How many redirects in a row are followed, within the origin; the next redirect is returned as the answer.
     pub redirects: usize,
 }
 
@@ -30,8 +30,8 @@ impl Default for Limits {
     }
 }
 
-/// How long an unused connection is kept. Servers close theirs after a time of their own, the shortest usual one being five seconds
-/// (uvicorn, Node): a request that is sent just then is lost, and it cannot be told from one that the server has taken.
+/// How long an unused connection is kept. Servers close unused connections after a while; the shortest usual time is five seconds
+/// (uvicorn, Node). A request that is sent at that moment is lost, and cannot be distinguished from one that the server has accepted.
 const KEPT: Duration = Duration::from_secs(4);
 
 /// Sends requests to an address. Clones share their connections.
@@ -43,10 +43,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client whose every request carries the headers of `address`.
+    /// A client that sends the headers of `address` with every request.
     ///
     /// # Errors
-    /// [`Error::Client`] where the client cannot be made.
+    /// [`Error::Client`] if the client cannot be created.
     pub fn new(address: &Address, limits: Limits) -> Result<Client, Error> {
         let origin = address.url().origin();
         let within_origin = redirect::Policy::custom(move |attempt| {
@@ -63,7 +63,7 @@ impl Client {
             .redirect(within_origin)
             .user_agent(concat!("pipewright/", env!("CARGO_PKG_VERSION")))
             .default_headers(address.headers().clone());
-        // For a proxy, the names of this machine mean the proxy's own.
+        // The names of this machine would mean the proxy's own machine to a proxy.
         let builder = if address.is_loopback() { builder.no_proxy() } else { builder };
         let inner = builder.build().map_err(|error| Error::Client(crate::error::innermost(&error)))?;
         Ok(Client { inner, address: address.clone(), limits })
@@ -75,7 +75,7 @@ impl Client {
     }
 }
 
-/// A request that is not sent yet.
+/// A request that has not been sent.
 #[derive(Debug)]
 #[must_use]
 pub struct Request {
@@ -84,7 +84,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Adds a header. One that cannot be sent makes [`Request::send`] fail.
+    /// Adds a header. An invalid one makes [`Request::send`] fail.
     pub fn header(self, name: &str, value: &str) -> Request {
         Request { inner: self.inner.header(name, value), ..self }
     }
@@ -97,14 +97,14 @@ impl Request {
     /// Sends the request and waits for the head of its answer, whatever its status.
     ///
     /// # Errors
-    /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] where a header cannot be sent.
+    /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] if a header is invalid.
     pub async fn send(self) -> Result<Response, Error> {
         let Limits { connect, first_byte, idle, total, .. } = self.limits;
         let sent = Instant::now();
         let end = total.and_then(|total| Some((sent.checked_add(total)?, Error::Total(total))));
         let head = first_byte.and_then(|limit| Some((sent.checked_add(limit)?, Error::FirstByte(limit))));
-        // A connection that the server has closed by now is noticed when the runtime looks at its sockets, which it does at a yield;
-        // the second is for the task that owns the connection.
+        // A connection that the server has closed meanwhile is noticed when the runtime polls its sockets, which it does at a yield;
+        // the second yield is for the task that owns the connection.
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
         let inner = by([head, end.clone()], self.inner.send()).await?.map_err(|error| match error {
@@ -117,10 +117,10 @@ impl Request {
     }
 }
 
-/// A time, and the error that it ends with.
+/// A time, and the error if it passes.
 pub(crate) type Deadline = Option<(Instant, Error)>;
 
-/// Waits for `future`, but not past the earliest of `deadlines`.
+/// Waits for `future`, at most until the earliest of `deadlines`.
 pub(crate) async fn by<F: Future>(deadlines: [Deadline; 2], future: F) -> Result<F::Output, Error> {
     match deadlines.into_iter().flatten().min_by_key(|(at, _)| *at) {
         Some((at, error)) => timeout_at(at, future).await.map_err(|_| error),

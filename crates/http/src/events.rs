@@ -1,41 +1,41 @@
-//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>, section 9.2.6), however the bytes are split.
+//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>, section 9.2.6), from bytes in pieces of any size.
 //!
-//! Our own reader of the format's few rules, because an event must be bounded and its data must keep every byte: the crates that read
-//! it have no bound, and give text.
+//! The few rules of the format are implemented here because an event must be bounded and its data must keep every byte. The existing crates
+//! have no bound, and return text.
 
 use std::mem::take;
 
-/// An event that has come to its end.
+/// A complete event.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Event {
     /// The type of the event; empty stands for `message`.
     pub name: String,
-    /// The data, its lines joined by line feeds. Empty also where an event has only other fields, which a browser would not report.
+    /// The data; its lines are joined by line feeds. Empty also for an event that has only other fields, which a browser would not report.
     pub data: Vec<u8>,
-    /// What `Last-Event-ID` is after this event, where it changes.
+    /// The new `Last-Event-ID`, if this event changes it.
     pub id: Option<String>,
     /// The new time to wait before reconnecting, in milliseconds.
     pub retry: Option<u64>,
-    /// The data is longer than the limit; `data` is its beginning, one byte longer than the limit.
+    /// Whether the data is longer than the limit; `data` is then its beginning, one byte longer than the limit.
     pub is_cut: bool,
 }
 
-/// Takes pieces of a stream, gives events.
+/// Converts the pieces of a stream to events.
 #[derive(Debug)]
 pub struct Reader {
     limit: usize,
-    /// A line that hasn't ended yet.
+    /// The current incomplete line.
     line: Vec<u8>,
     is_line_cut: bool,
     event: Event,
     has_field: bool,
     has_data: bool,
-    /// A line feed belongs to the carriage return before it.
+    /// Whether a line feed now belongs to the carriage return before it.
     after_return: bool,
     is_first_line: bool,
 }
 
-/// Room in a line for a field's name, beside `limit` bytes of its value.
+/// Room in a line for a field's name, besides `limit` bytes of its value.
 const FIELD: usize = 64;
 
 impl Reader {
@@ -53,7 +53,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes, and gives the events that end in them. An event that the stream breaks off in is never given.
+    /// Takes the next bytes, and gives the events that end in them. An event that is incomplete at the end of the stream is dropped.
     pub fn take(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {
@@ -103,7 +103,7 @@ impl Reader {
             b"retry" if value.iter().all(u8::is_ascii_digit) => {
                 self.event.retry = text().parse().ok().or(self.event.retry);
             }
-            // A comment, or a field without meaning.
+            // A comment, or an unknown field.
             _ => return None,
         }
         self.has_field = true;
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_the_same_however_they_are_cut() {
+    fn events_are_the_same_however_the_bytes_are_split() {
         let text = "\u{feff}: hello\r\ndata: {\"n\":12345678901234567890123,\r\ndata:\"é\":1.10}\r\n\r\n\
             id: 7\nevent: message\nretry: 20\nunknown: x\nlonely\ndata\n\nid: 8\ndata:  x\r\r: only a comment\n\ndata: torn";
         let expected = [
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_is_too_long_is_cut_and_the_next_is_whole() {
+    fn an_overlong_event_is_cut_and_the_next_is_complete() {
         let long = format!("data: {}\n\ndata: {}\ndata: 1\n\ndata: 12345\n\n", "x".repeat(1000), "123");
         // Lines without data count as well.
         let long = format!("data: {}\n{}\n{long}", "x".repeat(9), "data\n".repeat(9));

@@ -1,4 +1,4 @@
-//! Requests for callers that block: they run side by side on one thread, and what comes is handed over piece by piece.
+//! Requests for blocking callers: they run concurrently on one thread, and their results are delivered piece by piece.
 
 use crate::{Client, Error, Method, events::Event};
 use std::collections::HashMap;
@@ -9,32 +9,32 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, LocalSet, spawn_local};
 
-/// How much of an answer is taken.
+/// The limits of an answer's size.
 #[derive(Debug, Clone, Copy)]
 pub struct Longest {
     /// Bytes of the data of one event.
     pub event: usize,
-    /// Bytes of a body that is not a stream of events; of a longer one, the beginning is handed over.
+    /// Bytes of a body that is not a stream of events; the beginning of a longer one is delivered.
     pub body: usize,
 }
 
-/// One thing that comes of a request. A request gives a [`Arrival::Head`], then either events and the end, or a body; or a failure at
-/// any time, which is the last.
+/// A piece of a request's result. A request gives an [`Arrival::Head`], then either events and the end, or a body. A failure may come at
+/// any time, and is the last piece.
 #[derive(Debug)]
 pub enum Arrival {
-    /// The status, and the headers with their lower-case names; values that are not visible ASCII are left out.
+    /// The status, and the headers with lower-case names; values that are not visible ASCII are dropped.
     Head(u16, Vec<(String, String)>),
     /// The next event of a successful answer.
     Event(Event),
     /// The stream of events has ended.
     End,
-    /// The whole answer, where it is no success or no stream of events.
+    /// The complete answer, if it is not a successful stream of events.
     Body(Vec<u8>),
-    /// There will be no more.
+    /// The request failed: the last piece.
     Failed(Error),
 }
 
-/// A thread that sends requests. Dropping this cancels those that are under way.
+/// A thread that sends requests. Dropping this cancels the open ones.
 #[derive(Debug)]
 pub struct Exchanges {
     orders: UnboundedSender<Order>,
@@ -47,11 +47,11 @@ enum Order {
 }
 
 impl Exchanges {
-    /// `deliver` takes what comes of each request, by its number. It is called on the thread of the requests; while it waits, nothing
-    /// more is read.
+    /// `deliver` gets the pieces of each request, with the request's number. It is called on the thread of the requests; nothing
+    /// else is read while it blocks.
     ///
     /// # Errors
-    /// The system gives no thread, or none of what tokio needs.
+    /// If the system provides no thread, or not the resources that tokio needs.
     pub fn start(
         client: Client,
         longest: Longest,
@@ -61,19 +61,19 @@ impl Exchanges {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
         thread::Builder::new().name("requests".to_owned()).spawn(move || {
             LocalSet::new().block_on(&runtime, serve(next, client, longest, Rc::new(deliver)));
-            // A name that is being looked up would be waited for.
+            // Does not wait for an open name lookup.
             runtime.shutdown_background();
         })?;
         Ok(Exchanges { orders })
     }
 
-    /// Sends a POST to the client's address. No number is used twice.
+    /// Sends a POST to the client's address. Every request needs its own number.
     pub fn post(&self, number: u64, body: Vec<u8>) {
         // The thread takes orders as long as this exists.
         let _ = self.orders.send(Order::Post { number, body });
     }
 
-    /// Gives a request up. What was handed over before may still be under way to the caller.
+    /// Cancels a request. Pieces that were delivered before may still be in the caller's queue.
     pub fn cancel(&self, number: u64) {
         let _ = self.orders.send(Order::Cancel(number));
     }

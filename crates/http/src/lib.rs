@@ -1,8 +1,8 @@
-//! The HTTP client of `mcp-pipe --url` and of the model client: requests whose answers are bounded in size and in time, server-sent
+//! The HTTP client of `mcp-pipe --url` and of the model client: requests with limits on the size and time of answers, server-sent
 //! events, and messages without secrets.
 //!
-//! A [`Client`] sends requests to one [`Address`] and keeps its connections. Redirects are followed within the origin only, so that
-//! headers go nowhere else. Proxies are taken from the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in
+//! A [`Client`] sends requests to one [`Address`] and reuses its connections. Redirects are followed within the origin only, so that
+//! headers reach no other server. Proxies are taken from the environment (`HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in
 //! either case), but never for this machine. Certificates are checked against the platform's roots, which are read at the first TLS
 //! handshake.
 //!

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// An answer whose body is not read yet.
+/// An answer whose body has not been read.
 #[derive(Debug)]
 pub struct Response {
     inner: reqwest::Response,
@@ -21,33 +21,33 @@ impl Response {
         Response { inner, idle, end }
     }
 
-    /// The status. A redirect to another origin is not followed, so it may be one too.
+    /// The status. A redirect to another origin is not followed, so this may be a redirect.
     pub fn status(&self) -> StatusCode {
         self.inner.status()
     }
 
-    /// The first header of this name, where it has only visible ASCII.
+    /// The first header of this name, if its value is visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.inner.headers().get(name)?.to_str().ok()
     }
 
-    /// Every header with its lower-case name, where its value has only visible ASCII.
+    /// All headers with lower-case names, except those whose values are not visible ASCII.
     pub(crate) fn headers(&self) -> Vec<(String, String)> {
         let headers = self.inner.headers().iter();
         headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect()
     }
 
-    /// The content type without its parameters, in lower case; empty where there is none.
+    /// The content type without its parameters, in lower case; empty without one.
     pub fn media_type(&self) -> String {
         let value = self.header("content-type").unwrap_or_default();
         value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
     }
 
-    /// The whole body.
+    /// The complete body.
     ///
     /// # Errors
-    /// [`Error::TooLong`] where it is longer than `limit` bytes; [`Error::Idle`], [`Error::Total`] or [`Error::Broken`] where its
-    /// end doesn't come.
+    /// [`Error::TooLong`] if it is longer than `limit` bytes; [`Error::Idle`], [`Error::Total`] or [`Error::Broken`] if it
+    /// does not end.
     pub async fn body(mut self, limit: usize) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece().await? {
@@ -64,7 +64,7 @@ impl Response {
         Events { response: self, reader: Reader::new(limit), ready: VecDeque::new() }
     }
 
-    /// The next piece of the body, as it came; `None` at its end.
+    /// The next piece of the body; `None` at its end.
     async fn piece(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, Error> {
         let idle = self.idle.and_then(|idle| Some((Instant::now().checked_add(idle)?, Error::Idle(idle))));
         Ok(by([idle, self.end.clone()], self.inner.chunk()).await??)
@@ -80,7 +80,7 @@ pub struct Events {
 }
 
 impl Events {
-    /// The next event; `None` where the body has ended. Dropping the future loses no event.
+    /// The next event; `None` after the last one. Dropping the future loses no event.
     ///
     /// # Errors
     /// [`Error::Idle`], [`Error::Total`] or [`Error::Broken`].

@@ -1,5 +1,5 @@
-//! TLS, with roots that are read at the first handshake: reading them takes milliseconds that an http URL need not spend, and where the
-//! platform has none, http URLs still work. reqwest reads them when a client is made.
+//! TLS with lazily read roots: reading them takes milliseconds that http URLs need not spend, and http URLs work even if the
+//! platform has no roots. reqwest reads them when a client is created.
 
 use crate::error::Error;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -18,7 +18,7 @@ pub(crate) fn tls() -> Result<ClientConfig, Error> {
     let roots = LazyVerifier { provider: Arc::clone(&provider), verifier: OnceLock::new() };
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|error| Error::Client(error.to_string()))?;
-    // "dangerous" is every verifier that isn't rustls's own; this one leaves all decisions to the platform's.
+    // "dangerous" means any verifier that is not rustls's own; this one leaves all decisions to the platform's.
     let mut tls = builder.dangerous().with_custom_certificate_verifier(Arc::new(roots)).with_no_client_auth();
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(tls)

@@ -1,4 +1,4 @@
-//! Streams as the format allows them to be written: whatever is written is read back, however the bytes are split.
+//! For all valid streams: the events that were written are read, however the bytes are split.
 
 #![allow(clippy::unwrap_used)]
 
@@ -10,12 +10,12 @@ const LIMIT: usize = 40;
 /// A line of a stream.
 #[derive(Debug, Clone)]
 enum Line {
-    /// Part of the data, after a colon with or without a space.
+    /// A part of the data, after a colon with or without a space.
     Data(String, bool),
     Name(String),
     Id(String),
     Retry(u32),
-    /// A comment, an unknown field, or a field whose value is not valid.
+    /// A comment, an unknown field, or a field with an invalid value.
     Ignored(String),
 }
 
@@ -23,7 +23,7 @@ impl Line {
     fn text(&self) -> String {
         match self {
             Line::Data(text, true) => format!("data: {text}"),
-            // A space that follows the colon would be taken for the format's.
+            // A space after the colon would be read as part of the format.
             Line::Data(text, false) => format!("data:{}", text.trim_start_matches(' ')),
             Line::Name(text) => format!("event: {text}"),
             Line::Id(text) => format!("id: {text}"),
@@ -46,7 +46,7 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
     prop::collection::vec(line, 0..6)
 }
 
-/// What the lines of one event mean; none where there is nothing to report.
+/// The event of these lines; `None` if there is nothing to report.
 fn event(lines: &[Line]) -> Option<Event> {
     let (mut event, mut data, mut has_field) = (Event::default(), Vec::new(), false);
     for line in lines {
@@ -68,7 +68,7 @@ fn event(lines: &[Line]) -> Option<Event> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_however_it_is_split(
+    fn events_are_read_however_the_bytes_are_split(
         events in prop::collection::vec(lines(), 0..6),
         ends in prop::collection::vec(prop::sample::select(vec!["\n", "\r", "\r\n"]), 40),
         has_mark: bool,
@@ -78,12 +78,12 @@ proptest! {
         let mut stream = String::from(if has_mark { "\u{feff}" } else { "" });
         let mut ends = ends.iter().cycle();
         for text in events.iter().flat_map(|lines| lines.iter().map(Line::text).chain([String::new()])) {
-            // An empty line after a lone carriage return may not begin with a line feed: they would be one end.
+            // After a single carriage return, an empty line must not begin with a line feed: both would be one line end.
             let end = ends.next().unwrap();
             stream += &text;
             stream += if text.is_empty() && stream.ends_with('\r') && *end == "\n" { "\r" } else { end };
         }
-        // Likewise what is torn: it isn't an end.
+        // The same for the torn line, which has no end.
         stream += &torn;
         let expected: Vec<Event> = events.iter().filter_map(|lines| event(lines)).collect();
         prop_assert_eq!(&Reader::new(LIMIT).take(stream.as_bytes()), &expected);
@@ -104,7 +104,7 @@ proptest! {
 }
 
 #[test]
-fn a_field_that_is_too_long_is_ignored_and_cuts_no_data() {
+fn an_overlong_field_is_ignored_and_cuts_no_data() {
     for field in ["", "x", "event", "id"] {
         let stream = format!("{field}: {}\ndata: 1\n\n", "x".repeat(1000));
         let events = Reader::new(5).take(stream.as_bytes());

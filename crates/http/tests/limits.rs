@@ -1,5 +1,5 @@
-//! The client against servers that take too long, say too much, or send it elsewhere. Each server is a real one on this machine, written
-//! out byte by byte.
+//! The client against servers that take too long, send too much, or redirect it. Each server is a real one on this machine that
+//! writes its answer byte by byte.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::net::{TcpSocket, TcpStream as Connecting};
 use tokio::time::{sleep, timeout};
 
-/// What a limit is set to that is to pass, and the time in which all else must happen.
+/// A limit that is to pass, and the time in which everything else must happen.
 const SHORT: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(20);
 
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
-/// Serves one connection after the other; gives the server's URL. Each is given to `serve` with the head of its first request.
+/// Serves one connection after the other; gives the server's URL. `serve` gets each connection with the head of its first request.
 fn server(serve: impl Fn(&str, TcpStream) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -30,7 +30,7 @@ fn server(serve: impl Fn(&str, TcpStream) + Send + 'static) -> String {
     url
 }
 
-/// Byte for byte, so that the body is left.
+/// Reads byte by byte, so that the body is left.
 fn head(mut stream: &TcpStream) -> String {
     let (mut head, mut byte) = (String::new(), [0]);
     while !head.ends_with("\r\n\r\n") && stream.read(&mut byte).unwrap() > 0 {
@@ -39,19 +39,19 @@ fn head(mut stream: &TcpStream) -> String {
     head
 }
 
-/// Sends `says`, and reports when the other side has closed the connection.
-fn server_that_says(says: impl Into<Vec<u8>>) -> (String, Receiver<()>) {
-    let (says, (closed, is_closed)) = (says.into(), channel());
+/// Sends `answer`, and reports when the client has closed the connection.
+fn server_that_answers(answer: impl Into<Vec<u8>>) -> (String, Receiver<()>) {
+    let (answer, (closed, is_closed)) = (answer.into(), channel());
     let url = server(move |_, mut stream| {
-        stream.write_all(&says).unwrap();
-        // Its end, or that it was reset.
+        stream.write_all(&answer).unwrap();
+        // The end of the connection, or a reset.
         while stream.read(&mut [0; 1024]).is_ok_and(|length| length > 0) {}
         let _ = closed.send(());
     });
     (url, is_closed)
 }
 
-/// Lets the runtime run until the server has seen the end of the connection.
+/// Lets the runtime run until the server has noticed the end of the connection.
 async fn closes(is_closed: Receiver<()>) {
     while is_closed.try_recv().is_err() {
         sleep(Duration::from_millis(5)).await;
@@ -75,7 +75,7 @@ async fn get(url: &str, limits: Limits) -> Result<Response, Error> {
 #[test]
 fn a_server_that_does_not_answer_ends_at_the_first_byte_limit() {
     run(async {
-        let (url, is_closed) = server_that_says("");
+        let (url, is_closed) = server_that_answers("");
         let error = get(&url, Limits { first_byte: Some(SHORT), ..Limits::default() }).await.unwrap_err();
         assert_eq!(error, Error::FirstByte(SHORT));
         assert_eq!(error.to_string(), "the server did not answer within 300ms");
@@ -90,7 +90,7 @@ fn a_server_that_takes_no_connection_ends_at_the_connect_limit() {
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
         let listener = socket.listen(1).unwrap();
         let address = listener.local_addr().unwrap();
-        // The kernel accepts no more than fit into the queue.
+        // The kernel accepts only as many as fit into the queue.
         let mut queued = Vec::new();
         while let Ok(connection) = timeout(SHORT, Connecting::connect(address)).await {
             queued.push(connection.unwrap());
@@ -98,14 +98,14 @@ fn a_server_that_takes_no_connection_ends_at_the_connect_limit() {
         let error =
             get(&format!("http://{address}/"), Limits { connect: SHORT, ..Limits::default() }).await.unwrap_err();
         assert!(matches!(error, Error::Connect(_)), "{error:?}");
-        assert_eq!(error.to_string(), "the server can't be reached: no connection within 300ms");
+        assert_eq!(error.to_string(), "the server cannot be reached: no connection within 300ms");
     });
 }
 
 #[test]
 fn a_stream_that_stalls_ends_at_the_idle_limit() {
     run(async {
-        let (url, is_closed) = server_that_says(format!("{STREAM}data: 1\n\ndata: 2\n\ndata: 3"));
+        let (url, is_closed) = server_that_answers(format!("{STREAM}data: 1\n\ndata: 2\n\ndata: 3"));
         let limits = Limits { idle: Some(SHORT), ..Limits::default() };
         let mut events = get(&url, limits).await.unwrap().events(100);
         for data in ["1", "2"] {
@@ -118,7 +118,7 @@ fn a_stream_that_stalls_ends_at_the_idle_limit() {
 }
 
 #[test]
-fn a_stream_that_goes_on_for_ever_ends_at_the_total_limit() {
+fn an_endless_stream_ends_at_the_total_limit() {
     run(async {
         let url = server(|_, mut stream| {
             stream.write_all(STREAM.as_bytes()).unwrap();
@@ -138,19 +138,19 @@ fn a_stream_that_goes_on_for_ever_ends_at_the_total_limit() {
 #[test]
 fn a_body_above_the_limit_is_an_error_with_its_beginning() {
     run(async {
-        let (url, is_closed) = server_that_says("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n0123456789");
+        let (url, is_closed) = server_that_answers("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n0123456789");
         let response = get(&url, Limits::default()).await.unwrap();
         let error = response.body(9).await.unwrap_err();
         assert_eq!(error, Error::TooLong { limit: 9, beginning: b"0123456789".to_vec() });
         assert_eq!(error.to_string(), "the answer is longer than 9 bytes");
         closes(is_closed).await;
-        let (url, _) = server_that_says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
+        let (url, _) = server_that_answers("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
         assert_eq!(get(&url, Limits::default()).await.unwrap().body(10).await.unwrap(), b"0123456789");
     });
 }
 
 #[test]
-fn a_body_that_breaks_off_is_no_body() {
+fn an_incomplete_body_is_an_error() {
     run(async {
         let url = server(|_, mut stream| {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n0123456789").unwrap();
@@ -165,7 +165,7 @@ fn an_error_keeps_its_status_headers_and_body() {
     run(async {
         let says = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 34\r\nContent-Type: Application/JSON; charset=utf-8\r\n\
             Content-Length: 12\r\n\r\n{\"error\":{}}";
-        let (url, _) = server_that_says(says);
+        let (url, _) = server_that_answers(says);
         let response = get(&url, Limits::default()).await.unwrap();
         assert_eq!((response.status().as_u16(), response.header("retry-after")), (429, Some("34")));
         assert_eq!(response.media_type(), "application/json");
@@ -174,19 +174,19 @@ fn an_error_keeps_its_status_headers_and_body() {
 }
 
 #[test]
-fn a_request_has_its_own_headers_those_of_its_address_and_its_body() {
+fn a_request_has_its_own_headers_the_headers_of_its_address_and_its_body() {
     run(async {
         let url = server(|head, mut stream| {
             let mut body = [0; 2];
             stream.read_exact(&mut body).unwrap();
-            let said = format!("{head}{}", String::from_utf8_lossy(&body)).to_ascii_lowercase();
-            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{said}", said.len()).unwrap();
+            let received = format!("{head}{}", String::from_utf8_lossy(&body)).to_ascii_lowercase();
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{received}", received.len()).unwrap();
         });
         let request = client(&url, Limits::default()).request(Method::POST).header("X-Own", "1").body(b"{}".to_vec());
-        let said = String::from_utf8(request.send().await.unwrap().body(10_000).await.unwrap()).unwrap();
-        assert!(said.starts_with("post /v1 http/1.1\r\n") && said.ends_with("\r\n\r\n{}"), "{said}");
+        let received = String::from_utf8(request.send().await.unwrap().body(10_000).await.unwrap()).unwrap();
+        assert!(received.starts_with("post /v1 http/1.1\r\n") && received.ends_with("\r\n\r\n{}"), "{received}");
         for header in ["x-own: 1", "authorization: bearer s3cret", "user-agent: pipewright/"] {
-            assert!(said.contains(&format!("\r\n{header}")), "{said}");
+            assert!(received.contains(&format!("\r\n{header}")), "{received}");
         }
         let bad =
             client(&url, Limits::default()).request(Method::GET).header("x-own", "a\nb").send().await.unwrap_err();
@@ -196,11 +196,11 @@ fn a_request_has_its_own_headers_those_of_its_address_and_its_body() {
 
 #[test]
 fn a_redirect_to_another_origin_is_not_followed_and_one_within_it_is() {
-    let (met, was_met) = channel();
-    let elsewhere = server(move |head, _| met.send(head.to_owned()).unwrap());
-    let (met, was_asked) = channel();
+    let (reach, was_reached) = channel();
+    let elsewhere = server(move |head, _| reach.send(head.to_owned()).unwrap());
+    let (ask, was_asked) = channel();
     let url = server(move |head, mut stream| {
-        met.send(head.to_owned()).unwrap();
+        ask.send(head.to_owned()).unwrap();
         let location = match head.split(' ').nth(1).unwrap() {
             "/v1" => "/v2",
             "/v2" => &elsewhere,
@@ -217,7 +217,7 @@ fn a_redirect_to_another_origin_is_not_followed_and_one_within_it_is() {
         let head = was_asked.try_recv().unwrap();
         assert!(head.starts_with(&format!("GET {path} ")) && head.contains("Bearer s3cret"), "{head}");
     }
-    assert!(was_met.recv_timeout(SHORT).is_err());
+    assert!(was_reached.recv_timeout(SHORT).is_err());
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn redirects_in_a_circle_end() {
 fn cancelling_closes_the_connection() {
     run(async {
         for says in ["", STREAM] {
-            let (url, is_closed) = server_that_says(says);
+            let (url, is_closed) = server_that_answers(says);
             let client = client(&url, Limits::default());
             let exchange = async { client.request(Method::GET).send().await.unwrap().events(100).next().await };
             timeout(SHORT, exchange).await.unwrap_err();
@@ -250,8 +250,8 @@ fn errors_have_no_url() {
     run(async {
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let says = get(&format!("http://{closed}/s3cret?key=s3cret"), Limits::default()).await.unwrap_err().to_string();
-        assert!(says.starts_with("the server can't be reached: Connection refused"), "{says}");
-        let (url, _) = server_that_says("s3cret, and no HTTP\r\n\r\n");
+        assert!(says.starts_with("the server cannot be reached: Connection refused"), "{says}");
+        let (url, _) = server_that_answers("s3cret, and no HTTP\r\n\r\n");
         let says = get(&url, Limits::default()).await.unwrap_err().to_string();
         assert!(says.starts_with("the connection to the server broke: ") && !says.contains("s3cret"), "{says}");
     });
@@ -271,7 +271,7 @@ fn a_connection_that_the_server_has_closed_is_not_used_again() {
         for _ in 0..20 {
             let response = client.request(Method::POST).send().await.expect("a new connection");
             assert_eq!(response.body(9).await.unwrap(), b"ok");
-            // The runtime waits as well, so it looks at no socket.
+            // The runtime waits as well, so it polls no socket.
             close.send(()).unwrap();
             is_closed.recv().unwrap();
         }

@@ -1,5 +1,5 @@
-//! What is heavy about MCP: whether arguments are what a tool's JSON Schema asks for, and (behind the feature `http`) servers that
-//! are reached over Streamable HTTP.
+//! The heavy dependencies of MCP: the check of arguments against a tool's JSON Schema, and (behind the feature `http`) servers
+//! over Streamable HTTP.
 
 #[cfg(feature = "http")]
 pub mod http;
@@ -14,19 +14,19 @@ pub struct Schema {
     index: boon::SchemaIndex,
 }
 
-/// Nothing is fetched and no file is read for a schema: it comes from a server, and would choose the address.
+/// Schemas fetch nothing and read no files: they come from a server, which would choose the address.
 struct NoLoader;
 
 impl UrlLoader for NoLoader {
     fn load(&self, _: &str) -> Result<Value, Box<dyn Error>> {
-        Err("a schema may not refer to what isn't in it".into())
+        Err("a schema may only refer to its own parts".into())
     }
 }
 
 const PLACE: &str = "mcp:tool";
 
 impl Schema {
-    /// Compiles a schema, which is JSON text; without `$schema` it is of draft 2020-12, as MCP says.
+    /// Compiles a schema (JSON text). Without `$schema` its draft is 2020-12, as MCP specifies.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -43,10 +43,10 @@ impl Schema {
         Ok(Schema { schemas, index })
     }
 
-    /// Checks arguments, which are JSON text.
+    /// Checks arguments (JSON text).
     ///
     /// # Errors
-    /// Each thing that is wrong with them, with its path: `/a/0: want string, but got number`.
+    /// Each mismatch, with its path: `/a/0: want string, but got number`.
     pub fn check(&self, arguments: &str) -> Result<(), String> {
         let arguments: Value = serde_json::from_str(arguments).map_err(|error| error.to_string())?;
         self.schemas.validate(&arguments, self.index).map_err(|error| wrong(&error))
@@ -59,10 +59,10 @@ fn wrong(error: &ValidationError<'_, '_>) -> String {
     wrong.join("; ")
 }
 
-/// What has a default may be left out, whatever `required` says: generators that describe a tool's arguments as they are after
-/// its defaults were filled in (Playwright's server has three such tools) list it there.
+/// Makes properties with a default optional, even if `required` lists them: generators that describe a tool's arguments after
+/// defaults were filled in (three tools of Playwright's server are like this) list them there.
 fn require_no_defaults(schema: &mut Value) {
-    /// What is in these are values, whatever they look like.
+    /// These contain values, which may look like schemas.
     const VALUES: [&str; 4] = ["default", "const", "enum", "examples"];
     let schema = match schema {
         Value::Array(schemas) => return schemas.iter_mut().for_each(require_no_defaults),
@@ -77,7 +77,7 @@ fn require_no_defaults(schema: &mut Value) {
         if let Some(names) = required.as_array_mut() {
             names.retain(|name| !has_default(schema.get("properties"), name));
         }
-        // The oldest draft knows no empty list.
+        // The oldest draft does not allow an empty list.
         if required.as_array().is_none_or(|names| !names.is_empty()) {
             schema.insert("required".to_owned(), required);
         }
@@ -86,9 +86,9 @@ fn require_no_defaults(schema: &mut Value) {
     deeper.for_each(|(_, schema)| require_no_defaults(schema));
 }
 
-/// The innermost causes: those around them only say that there are some.
+/// The innermost causes: those around them only report that there are some.
 fn leaves(error: &ValidationError<'_, '_>, wrong: &mut Vec<String>) {
-    /// More than can be put right at once.
+    /// More causes than a person can correct at once are dropped.
     const MOST: usize = 5;
     if error.causes.is_empty() && wrong.len() < MOST {
         let place = error.instance_location.to_string();
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_named_with_its_path() {
+    fn each_mismatch_is_named_with_its_path() {
         let schema = Schema::compile(
             r#"{"type":"object","properties":{"n":{"type":"integer","minimum":1},"names":{"type":"array","items":{"type":"string"}}},"required":["n"]}"#,
         )
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_default_may_be_left_out() {
+    fn arguments_with_a_default_are_optional() {
         let schema = Schema::compile(
             r#"{"properties":{"scale":{"type":"string","default":"css"},"file":{"type":"string"},
                 "clip":{"properties":{"unit":{"default":"px"},"width":{}},"required":["unit","width"]}},"required":["scale","file"]}"#,
         )
         .unwrap();
         assert_eq!(schema.check(r#"{"file":"a.png","clip":{"width":7}}"#), Ok(()));
-        assert!(schema.check(r#"{"file":"a.png","scale":7}"#).is_err(), "what is there is still checked");
+        assert!(schema.check(r#"{"file":"a.png","scale":7}"#).is_err(), "present arguments are still checked");
         assert!(schema.check(r#"{"scale":"css"}"#).unwrap_err().contains("'file'"));
         assert!(schema.check(r#"{"file":"a.png","clip":{}}"#).unwrap_err().contains("'width'"));
         let oldest = r##"{"$schema":"http://json-schema.org/draft-04/schema#","definitions":{"a":{"properties":{"b":{"default":1}},
@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn every_draft_that_servers_use() {
+    fn every_draft_that_servers_use_is_supported() {
         let draft7 = r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"type":"string"}},"properties":{"a":{"$ref":"#/definitions/a"}}}"##;
         assert!(Schema::compile(draft7).unwrap().check(r#"{"a":1}"#).is_err());
         assert!(Schema::compile("true").unwrap().check("{}").is_ok());
     }
 
     #[test]
-    fn nothing_is_fetched() {
+    fn a_schema_fetches_nothing() {
         for schema in [r#"{"$ref":"file:///etc/passwd"}"#, r#"{"$ref":"http://127.0.0.1/x"}"#] {
             assert!(Schema::compile(schema).is_err(), "{schema}");
         }

@@ -1,33 +1,33 @@
-//! Who is let in. A server on loopback is within reach of every page that this machine's browser shows and of every user of the machine,
-//! so each request has to name us in `Host`, may come from no page but our own (`Origin`), and has to know the token.
+//! Access control. A server on loopback can be reached from every page in this machine's browsers and by every user of the machine.
+//! Each request must therefore name the server in `Host`, come from no other page (`Origin`), and carry the token.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use std::net::SocketAddr;
 use subtle::ConstantTimeEq;
 
-/// What a request is held against.
+/// The allowed values for requests.
 #[derive(Clone)]
 pub struct Access {
     token: String,
-    /// What `Host` may be.
+    /// The allowed values of `Host`.
     hosts: Vec<String>,
-    /// What `Origin` may be.
+    /// The allowed values of `Origin`.
     origins: Vec<String>,
     cookie: Option<Cookie>,
 }
 
-/// What a browser sends in place of the token, once it has shown that.
+/// The cookie that a browser sends instead of the token, after it has shown the token once.
 #[derive(Clone)]
 struct Cookie {
     name: String,
     secret: String,
-    /// It goes over https only.
+    /// Whether it is sent over https only.
     is_secure: bool,
 }
 
 impl Access {
-    /// For a server that listens at `address`: it is called by that address, and by `localhost` where it is on loopback;
-    /// clients leave out port 80, which is the scheme's own (RFC 9110, section 4.2.1).
+    /// For a server that listens at `address`. It is called by that address, and on loopback also by `localhost`;
+    /// clients omit port 80, the scheme's default (RFC 9110, section 4.2.1).
     pub fn new(token: String, address: SocketAddr) -> Access {
         const SCHEME_PORT: &str = ":80";
         let mut hosts = vec![address.to_string()];
@@ -42,7 +42,7 @@ impl Access {
         Access { token, hosts, origins, cookie: None }
     }
 
-    /// The same, also for who calls us by a public origin, `https://HOST` or `https://HOST:PORT`: a proxy there has TLS.
+    /// Also allows a public origin, `https://HOST` or `https://HOST:PORT`, where a proxy terminates TLS.
     #[must_use]
     pub fn with_public(mut self, origin: &str) -> Access {
         let host = origin.split_once("://").map_or(origin, |(_, host)| host);
@@ -54,17 +54,17 @@ impl Access {
         self
     }
 
-    /// The same, also for a browser that sends a cookie of this name with this secret, which [`Access::cookie_for`] gives it.
+    /// Also allows a browser that sends a cookie of this name with this secret, which it gets from [`Access::cookie_for`].
     #[must_use]
     pub fn with_cookie(mut self, name: String, secret: String) -> Access {
         self.cookie = Some(Cookie { name, secret, is_secure: false });
         self
     }
 
-    /// Checks where a request is sent to, and from which page.
+    /// Checks the target of a request, and the page that it comes from.
     ///
     /// # Errors
-    /// 403 for a `Host` or an `Origin` that is not ours.
+    /// 403 for a foreign `Host` or `Origin`.
     pub fn check_place(&self, headers: &HeaderMap) -> Result<(), StatusCode> {
         let is_one = |value: &[u8], ours: &[String]| ours.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(value));
         let is_called_by_name = matches!(all(headers, header::HOST)[..], [host] if is_one(host, &self.hosts));
@@ -75,7 +75,7 @@ impl Access {
     /// Checks a request by its headers.
     ///
     /// # Errors
-    /// 403 for a `Host` or an `Origin` that is not ours, 401 without the token.
+    /// 403 for a foreign `Host` or `Origin`, 401 without the token.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), StatusCode> {
         self.check_place(headers)?;
         match all(headers, header::AUTHORIZATION)[..] {
@@ -85,14 +85,14 @@ impl Access {
         }
     }
 
-    /// The `Set-Cookie` for a browser that shows this token; `None` where it is another one, or there are no cookies.
+    /// The `Set-Cookie` for a browser that shows this token; `None` for a wrong token, or without cookies.
     pub fn cookie_for(&self, token: &str) -> Option<String> {
         let Cookie { name, secret, is_secure } = self.cookie.as_ref()?;
         let secure = if *is_secure { "; Secure" } else { "" };
         self.is_token(token.as_bytes()).then(|| format!("{name}={secret}; Path=/; HttpOnly; SameSite=Strict{secure}"))
     }
 
-    /// RFC 6750, section 2.1; the scheme's case does not count.
+    /// RFC 6750, section 2.1; the scheme is case-insensitive.
     fn has_token(&self, value: &[u8]) -> bool {
         const SCHEME: &[u8] = b"bearer ";
         let Some((scheme, token)) = value.split_at_checked(SCHEME.len()) else { return false };
@@ -103,8 +103,8 @@ impl Access {
         token.ct_eq(self.token.as_bytes()).into()
     }
 
-    /// RFC 6265, section 5.4. A page of another port of this machine is of the same site, so the browser has to say that it is none of
-    /// these, if it says where a request comes from (`Sec-Fetch-Site`).
+    /// RFC 6265, section 5.4. Pages of another port of this machine belong to the same site, so if the browser reports where a request comes from
+    /// (`Sec-Fetch-Site`), it must not come from one of these.
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
         let Some(cookie) = &self.cookie else { return false };
         let sites = all(headers, HeaderName::from_static("sec-fetch-site"));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_calls_us_by_name_from_our_own_pages_and_knows_the_token_is_let_in() {
+    fn only_requests_by_name_from_our_own_pages_with_the_token_are_accepted() {
         let (host, token) = ((header::HOST, "127.0.0.1:81"), (header::AUTHORIZATION, "Bearer s3cret"));
         let origin = |value| (header::ORIGIN, value);
         for (expected, headers) in [
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_browser_that_has_shown_the_token_sends_a_cookie() {
+    fn a_browser_that_has_shown_the_token_uses_a_cookie() {
         let access = Access::new("s3cret".to_owned(), "127.0.0.1:81".parse().unwrap());
         assert_eq!(access.cookie_for("s3cret"), None);
         let access = access.with_cookie("id-81".to_owned(), "c00kie".to_owned());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_with_a_public_name_is_let_in_by_it() {
+    fn requests_through_a_proxy_are_accepted_by_its_public_name() {
         let access = Access::new("s3cret".to_owned(), "127.0.0.1:81".parse().unwrap());
         let access = access.with_cookie("id-81".to_owned(), "c00kie".to_owned()).with_public("https://a.example");
         assert!(access.cookie_for("s3cret").unwrap().ends_with("; Secure"));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_of_the_scheme_is_left_out() {
+    fn the_default_port_of_the_scheme_is_omitted() {
         let token = (header::AUTHORIZATION, "Bearer s3cret");
         let origin = |value| (header::ORIGIN, value);
         for (expected, address, headers) in [

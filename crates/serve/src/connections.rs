@@ -1,4 +1,4 @@
-//! Connections that are accepted: so many at once, each with a limit on the time in which the head of a request has to come.
+//! Accepts connections: a limited number at once, each with a time limit for the head of a request.
 
 use axum::Router;
 use axum::body::Body;
@@ -15,23 +15,23 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
-/// The head of a request, the first of a connection or a later one, has to come within this time.
+/// The time limit for the head of a request, the first or a later one of a connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// A client that takes nothing for so long, of what is to be written, has gone.
+/// A client that accepts no data for this long, while there is some to write, is disconnected.
 const WRITE_TIME: Duration = Duration::from_secs(30);
-/// After a connection that could not be accepted (the process may have no descriptor left), the next is waited for so much later.
+/// The delay after a connection that could not be accepted (the process may be out of file descriptors).
 const NEXT_TRY: Duration = Duration::from_millis(100);
-/// What a client gets for which there is no connection left.
+/// The answer when all connections are in use.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
-/// The place of a connection among those that may be open; an extension of its requests. A connection that becomes a WebSocket keeps it.
+/// A permit for one open connection; an extension of its requests. A connection that becomes a WebSocket keeps it.
 #[derive(Clone)]
 pub struct Place(#[expect(dead_code)] Arc<OwnedSemaphorePermit>);
 
-/// Serves at most so many connections until `is_over` says so, and what was begun has been written.
+/// Serves at most `most` connections at once, until `is_over` is set and all started answers have been written.
 ///
 /// # Errors
-/// What the system says to the listener.
+/// The system's error from the listener.
 pub async fn serve(
     listener: std::net::TcpListener,
     router: Router,
@@ -52,10 +52,10 @@ pub async fn serve(
             tokio::time::sleep(NEXT_TRY).await;
             continue;
         };
-        // Events are small, and each is to arrive at once.
+        // Events are small, and should be sent at once.
         let _ = stream.set_nodelay(true);
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            // A client that does not take so much at once gets nothing.
+            // A client that does not accept this much at once gets nothing.
             let _ = stream.try_write(FULL);
             continue;
         };
@@ -70,7 +70,7 @@ pub async fn serve(
         let connection = builder.serve_connection(TokioIo::new(Box::pin(stream)), service).with_upgrades();
         tokio::spawn(async move {
             let mut connection = std::pin::pin!(connection);
-            // How a connection ends concerns nobody else.
+            // The end of a connection affects no other.
             tokio::select! {
                 _ = &mut connection => return,
                 _ = over.wait_for(|is_over| *is_over) => {}
@@ -80,7 +80,7 @@ pub async fn serve(
         });
     }
     drop(listener);
-    // All places are free again once all connections have ended.
+    // All permits are free again once all connections have ended.
     let _ = places.acquire_many(most).await;
     Ok(())
 }

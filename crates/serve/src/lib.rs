@@ -1,5 +1,5 @@
-//! HTTP servers, in the one crate that has axum: [`access`] decides who is let in, [`streamable`] is the transport of MCP, [`sessions`]
-//! shows sessions of agents to clients and takes what these say.
+//! HTTP servers, in the one crate that depends on axum: [`access`] decides which requests are accepted, [`streamable`] is the transport of MCP, [`sessions`]
+//! serves sessions of agents to clients.
 
 pub mod access;
 mod connections;

@@ -1,5 +1,5 @@
-//! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a stream of the server's own) and 2026-07-28 (without).
-//! What a message means, and whether it is answered, is decided behind [`Inbound`].
+//! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a separate stream of the server) and 2026-07-28 (without).
+//! Messages are interpreted and answered behind [`Inbound`].
 
 use crate::access::Access;
 use crate::connections;
@@ -21,48 +21,48 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
-/// A comment keeps a stream from being taken for dead.
+/// The interval of comments that keep a stream alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A body has to come within this time.
+/// The time limit for a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-/// So many requests and streams are open at once.
+/// The most open requests and streams.
 const MOST_OPEN: usize = 256;
-/// So many connections are; one may wait for its next request.
+/// The most connections; a connection may be idle between requests.
 const MOST_CONNECTIONS: u32 = 1024;
-/// So many notifications wait for a client that reads slowly; more are dropped.
+/// The most notifications that are queued for a client; more are dropped.
 const MOST_WAITING: usize = 1024;
-/// So many sessions are remembered; the one that began first is forgotten for a new one.
+/// The most sessions; the oldest is dropped for a new one.
 const MOST_SESSIONS: usize = 1024;
 
-/// Versions that have sessions, and in which the header is not held against the body.
+/// Versions that have sessions, and in which headers are not checked against the body.
 const LEGACY_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// Nginx would hold events back.
+/// Nginx would buffer the events.
 const UNBUFFERED: (&str, &str) = ("x-accel-buffering", "no");
 
-/// What clients do, in its order.
+/// Events of clients, in order.
 #[derive(Debug)]
 pub enum Inbound {
-    /// A message came. Lines for `link` are its answers; where it gets none, [`Endpoint::end`] is called.
+    /// A message. Lines for `link` are its answers; if there are none, [`Endpoint::end`] is called.
     Message {
         /// The number of the HTTP request.
         link: u64,
-        /// The number of the session, or again that of the request.
+        /// The number of the session; without a session, the number of the request.
         session: u64,
         /// Its headers, with names in lower case.
         headers: Vec<(String, String)>,
         /// The text of the message, without line ends.
         message: String,
     },
-    /// A legacy client opened a stream for what concerns no request of its own.
+    /// A legacy client opened a stream for messages that answer none of its requests.
     Stream {
         /// The number of the HTTP request.
         link: u64,
         /// The number of the session.
         session: u64,
     },
-    /// Nobody takes lines for `link` any more.
+    /// The client takes no more lines for `link`.
     Closed {
         /// The number of the HTTP request.
         link: u64,
@@ -76,26 +76,26 @@ pub struct Endpoint(Arc<Shared>);
 struct Shared {
     access: Access,
     longest: usize,
-    /// An identifier for a new session that nobody can guess.
+    /// Makes an unguessable id for a new session.
     new_session: Box<dyn Fn() -> io::Result<String> + Send + Sync>,
     inbound: Mutex<Sender<Inbound>>,
     next: AtomicU64,
     open: Arc<Semaphore>,
     links: Mutex<HashMap<u64, Lines>>,
     sessions: Mutex<HashMap<String, u64>>,
-    /// Nothing is answered any more.
+    /// Set when nothing is answered any more.
     is_over: watch::Sender<bool>,
 }
 
-/// Where the lines for a link go.
+/// The channel for a link's lines.
 struct Lines {
     to: tokio::sync::mpsc::Sender<String>,
-    /// The session that it is a stream of, where it answers no message.
+    /// The session, if this is its stream and answers no message.
     stream_of: Option<u64>,
 }
 
 impl Endpoint {
-    /// `longest` is the longest body in bytes, `new_session` makes identifiers, `inbound` takes what comes.
+    /// `longest` is the longest body in bytes, `new_session` makes session ids, `inbound` gets the events.
     pub fn new(
         access: Access,
         longest: usize,
@@ -115,10 +115,10 @@ impl Endpoint {
         }))
     }
 
-    /// Serves until [`Endpoint::end_all`] is called and clients have got what was sent to them; blocks. The listener is non-blocking.
+    /// Serves until [`Endpoint::end_all`] is called and everything sent has reached the clients; blocks. The listener is non-blocking.
     ///
     /// # Errors
-    /// What the system says to the listener.
+    /// The system's error from the listener.
     pub fn serve(self, listener: TcpListener) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -128,24 +128,24 @@ impl Endpoint {
         })
     }
 
-    /// Gives a client a line, which is one message. Where it has gone, the line is dropped; so is a notification where too many
-    /// wait for it already.
+    /// Sends a client a line, which is one message. The line is dropped if the client is gone, and a notification also if too many
+    /// are queued already.
     pub fn deliver(&self, link: u64, line: String) {
         let links = lock(&self.0.links);
-        // The last place is for the response.
+        // The last place in the queue is kept for the response.
         let has_room = |lines: &&Lines| lines.to.capacity() > 1 || Envelope::read(&line).is_response();
         if let Some(lines) = links.get(&link).filter(has_room) {
-            // It may have gone this moment.
+            // The client may disconnect at this moment.
             let _ = lines.to.try_send(line);
         }
     }
 
-    /// A client gets no more lines for `link`: of a request that got none, 202 is the answer.
+    /// Ends the lines for `link`: a request without lines is answered with 202.
     pub fn end(&self, link: u64) {
         lock(&self.0.links).remove(&link);
     }
 
-    /// No client gets any more lines: of a request that got none, 503 is the answer. [`Endpoint::serve`] returns soon.
+    /// Ends the lines of all clients: a request without lines is answered with 503. [`Endpoint::serve`] returns soon.
     pub fn end_all(&self) {
         let mut links = lock(&self.0.links);
         self.0.is_over.send_replace(true);
@@ -153,7 +153,7 @@ impl Endpoint {
     }
 
     fn tell(&self, inbound: Inbound) {
-        // Who took it has ended, and so will the process.
+        // If the receiver has ended, the process ends soon.
         let _ = lock(&self.0.inbound).send(inbound);
     }
 
@@ -189,7 +189,7 @@ impl Endpoint {
         let headers = parts.headers;
         let is_json = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let is_json = is_json.and_then(|value| value.split(';').next());
-        // A page of another origin may send a form, but no JSON without asking first.
+        // A page of another origin may send a form without asking first, but not JSON.
         if !is_json.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json")) {
             return Err(StatusCode::UNSUPPORTED_MEDIA_TYPE);
         }
@@ -219,7 +219,7 @@ impl Endpoint {
     }
 
     fn get(&self, headers: &HeaderMap, permit: OwnedSemaphorePermit) -> Result<Response, StatusCode> {
-        // Only a legacy client has a session to open a stream for.
+        // Only legacy clients have sessions, for which they can open a stream.
         let session = self.session(headers)?.filter(|_| Era::of(headers) == Era::Legacy);
         let session = session.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
         let link = self.open_link(permit, Some(session));
@@ -262,7 +262,7 @@ async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response 
     }
 }
 
-/// One HTTP request that lines are sent to, as long as it is open.
+/// An open HTTP request that lines are sent to.
 struct Link {
     number: u64,
     lines: Receiver<String>,
@@ -278,7 +278,7 @@ impl Drop for Link {
 }
 
 impl Link {
-    /// One JSON object where the response is the first that comes, else a stream.
+    /// A JSON object if the first line is the response, otherwise a stream.
     async fn respond(mut self, era: Era) -> Response {
         match timeout(KEEP_ALIVE, self.lines.recv()).await {
             Ok(Some(line)) => match Envelope::read(&line) {
@@ -288,7 +288,7 @@ impl Link {
                 _ => self.stream(Some(line)),
             },
             Ok(None) if *self.endpoint.0.is_over.borrow() => StatusCode::SERVICE_UNAVAILABLE.into_response(),
-            // A notification, or a request that has been cancelled.
+            // A notification, or a cancelled request.
             Ok(None) => StatusCode::ACCEPTED.into_response(),
             Err(_) => self.stream(None),
         }
@@ -317,12 +317,12 @@ impl Link {
     }
 }
 
-/// One event. A carriage return would end a line of it; between the tokens of JSON a space does as well.
+/// One event. A carriage return would end one of its lines; between the tokens of JSON, a space has the same meaning.
 fn event(line: &str) -> Bytes {
     format!("event: message\ndata: {}\n\n", line.trim_end().replace('\r', " ")).into()
 }
 
-/// The era that a request belongs to by its header; without one it is of 2025-03-26.
+/// The era of a request by its header; without the header its version is 2025-03-26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Era {
     Legacy,
@@ -337,7 +337,7 @@ impl Era {
     }
 }
 
-/// What of a message decides how it is sent.
+/// The parts of a message that decide how it is sent.
 #[derive(Default, serde::Deserialize)]
 struct Envelope {
     method: Option<String>,
@@ -351,17 +351,17 @@ struct Error {
 }
 
 impl Envelope {
-    /// Of what can't be read, nothing.
+    /// An unreadable message has none of these.
     fn read(message: &str) -> Envelope {
         serde_json::from_str(message).unwrap_or_default()
     }
 
-    /// The last line of a request's.
+    /// Whether it is the last line of a request.
     fn is_response(&self) -> bool {
         self.method.is_none()
     }
 
-    /// 2026-07-28 has a status for each error of the protocol; before, only what is no message has one.
+    /// In 2026-07-28 each protocol error has an HTTP status; before, only invalid messages have one.
     fn status(&self, era: Era) -> StatusCode {
         match (self.error.as_ref().map(|error| error.code), era) {
             (Some(-32700 | -32600 | -32022..=-32020), _) | (Some(-32602), Era::Modern) => StatusCode::BAD_REQUEST,

@@ -1,4 +1,4 @@
-//! `agent-acp`: agents in an editor, over the Agent Client Protocol.
+//! `agent-acp`: serves agents to editors over the Agent Client Protocol.
 
 mod permissions;
 mod requests;
@@ -20,12 +20,12 @@ use std::sync::Arc;
 
 /// Use an agent in an editor that speaks the Agent Client Protocol (Zed, JetBrains IDEs, Neovim, and others)
 ///
-/// An editor starts it by its configuration and speaks ACP version 1 on stdin and stdout. Each session is one agent, a process that speaks the session records of agent-loop (see
-/// docs/protocol.md): its messages, plan and tool calls are shown in the editor, and a call that a gate holds is asked about there. What gates ask comes over a private socket, which
+/// The editor starts agent-acp as configured; they exchange ACP version 1 on stdin and stdout. Each session is one agent: a process that reads and writes the session records of agent-loop (see
+/// docs/protocol.md). The editor shows its messages, plan and tool calls, and asks the person about a call that a gate holds. Questions of gates arrive over a private socket, which
 /// PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
 ///
-/// In the agent's arguments, {session} is replaced by the session's id. An agent that keeps its sessions in files named so goes on after its end, and its sessions can be loaded
-/// again. MCP servers and directories that the editor offers are not used: the agent has the world that it was given.
+/// {session} in the agent's arguments is replaced by the session's id. If the agent keeps its session in a file with that name, the session can be continued after the agent has ended, and loaded
+/// again. MCP servers and directories that the editor offers are ignored: the agent uses only the world in its arguments.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -46,7 +46,7 @@ Examples:
     agent-acp -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- godot-bridge --launch /home/me/game
 
 Exit status:
-  0 all well; 1 a line of the editor's or of an agent's could not be read; 2 usage; 3 there can be no private folder for the gates' sockets. \
+  0 all well; 1 a line from the editor or an agent could not be read; 2 usage; 3 cannot create the private folder for the gates' sockets. \
   How an agent ends is reported to the editor. See pipewright(7).";
 
 /// The command.
@@ -55,7 +55,7 @@ pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     needs_input("ACP")?;
-    // What runs below the agent cannot read the person's answers out of our memory.
+    // Processes below the agent must not read the person's answers from our memory.
     let not_started = |error| Failure::new(Status::NotStarted, error);
     private::protect_process().map_err(not_started)?;
     let report = Arc::new(Report::new(NAME, false));

@@ -1,4 +1,4 @@
-//! What gates and tools ask the person, and what the person answers in the editor.
+//! Questions of gates and tools, and the person's answers in the editor.
 
 use super::session::Mode;
 use super::stage::Editor;
@@ -10,21 +10,21 @@ use crate::record::{Action, Fields, is_same_id};
 use crate::rpc::{self, RpcError};
 use std::time::{Duration, Instant};
 
-/// Why calls are rejected in the mode `observe`: for the agent.
+/// The reason that the agent gets for rejected calls in the mode `observe`.
 pub const OBSERVING: &str = "the session is in observe mode";
 
-/// An agent says which call a gate holds, and editors take what they are asked after that for a question about the call that they show. Where it does
-/// not say so, the question is asked after this.
+/// An agent reports which call a gate holds, and editors connect the next question with the call that they show. If the agent does
+/// not report it, the question is sent after this time.
 const HELD: Duration = Duration::from_millis(500);
 
-/// How far a gate's question is.
+/// The progress of a gate's question.
 #[derive(Debug)]
 enum Progress {
-    /// It is not asked yet, at the latest then.
+    /// Not sent yet; sent at this time at the latest.
     Waiting(Instant),
-    /// The editor is asked, by the request of this number.
+    /// Sent to the editor, as the request of this number.
     Asked(u64),
-    /// The gate has our answer.
+    /// The gate has got the answer.
     Answered,
 }
 
@@ -36,7 +36,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// When it is to be asked.
+    /// When it has to be sent.
     pub fn deadline(&self) -> Option<Instant> {
         match self.progress {
             Progress::Waiting(until) => Some(until),
@@ -45,19 +45,19 @@ impl Held {
     }
 }
 
-/// What the editor was asked.
+/// A request that was sent to the editor.
 #[derive(Debug)]
 pub enum Asked {
-    /// Whether a call may pass: the question's nonce.
+    /// Whether a call is approved; holds the question's nonce.
     Permission(String),
-    /// With which arguments: the question's nonce.
+    /// Which arguments a call gets; holds the question's nonce.
     Edit(String),
-    /// What a tool wants to have: the id of its request, and JSON text of that of the call.
+    /// Input for a tool: the id of the tool's request, and the call's id as JSON text.
     Input { session: usize, request_id: String, call_id: Option<String> },
 }
 
 impl Editor {
-    /// Asks the editor; gives the number of the request.
+    /// Sends the editor a request; gives its number.
     fn ask(&mut self, method: &str, params: &str, asked: Asked, out: &mut Out) -> u64 {
         self.last_request += 1;
         self.asked.insert(self.last_request, asked);
@@ -65,7 +65,7 @@ impl Editor {
         self.last_request
     }
 
-    /// The editor need not answer a request any more.
+    /// Withdraws a request.
     fn withdraw(&mut self, request: u64, out: &mut Out) {
         if self.asked.remove(&request).is_some() {
             let params = Object::default().put("requestId", request).end();
@@ -83,7 +83,7 @@ impl Editor {
         Some((session, self.gates.queue(session).find(nonce)?.clone()))
     }
 
-    /// A gate of a session has asked, or answered.
+    /// Takes a question of a session's gate, or its settlement.
     pub(super) fn take_change(&mut self, session: usize, change: Change, out: &mut Out) {
         match change {
             Change::Asked => {
@@ -106,14 +106,14 @@ impl Editor {
                 }
             }
             Change::Refused(nonce, why) => {
-                self.say(session, &format!("The answer was not taken: {why}"), out);
+                self.say(session, &format!("The answer was not accepted: {why}"), out);
                 self.ask_permission(&nonce, out);
             }
             Change::SecondQuestion | Change::Rules | Change::Nothing => {}
         }
     }
 
-    /// Asks about those calls that the editor shows as held, and those that have waited long enough for that.
+    /// Sends the questions about calls that the editor shows as held, and those that have waited long enough.
     pub(super) fn ask_about_held(&mut self, out: &mut Out) {
         let now = Instant::now();
         let waiting = self.held.iter().filter_map(|(nonce, held)| match held.progress {
@@ -151,7 +151,7 @@ impl Editor {
         self.held.insert(nonce.to_owned(), Held { session: number, progress: Progress::Asked(request) });
     }
 
-    /// Gives a gate the person's answer.
+    /// Sends a gate the person's answer.
     fn decide(&mut self, nonce: &str, answer: &Answer<'_>, out: &mut Out) {
         let Some((session, pending)) = self.question(nonce) else { return };
         self.gates.send(pending.gate, &answer.record(&pending.question), out);
@@ -163,7 +163,7 @@ impl Editor {
         self.decide(nonce, &answer, out);
     }
 
-    /// Rejects all calls of a session that are held.
+    /// Rejects all held calls of a session.
     pub(super) fn reject_all(&mut self, session: usize, feedback: &str, out: &mut Out) {
         let open = self.held.iter().filter(|(_, held)| held.session == session);
         let open = open.filter_map(|(nonce, held)| match held.progress {
@@ -179,7 +179,7 @@ impl Editor {
         }
     }
 
-    /// The editor has answered a request; of one that failed, the error is given.
+    /// Takes the editor's answer to a request, or its error.
     pub(super) fn take_answer(&mut self, asked: Asked, outcome: Result<&str, RpcError>, out: &mut Out) {
         match asked {
             Asked::Permission(nonce) => self.take_choice(&nonce, outcome, out),
@@ -208,7 +208,9 @@ impl Editor {
                 self.decide(nonce, &Answer { action: Action::Approve, edited: None, feedback: "", rule }, out);
             }
             Err(why) => {
-                self.report.note_again(format_args!("the editor's answer about a call is taken as a rejection: {why}"));
+                self.report.note_again(format_args!(
+                    "the editor's answer about a call was invalid, so the call is rejected: {why}"
+                ));
                 self.reject(nonce, "the editor could not ask the person", out);
             }
         }
@@ -230,7 +232,7 @@ impl Editor {
         }
     }
 
-    /// A tool of a session asks the person.
+    /// Takes a question from a tool of a session.
     pub(super) fn ask_for_input(&mut self, number: usize, record: &str, fields: &Fields<'_>, out: &mut Out) {
         let Some(session) = self.sessions.get(&number) else { return };
         let Some(request_id) = fields.text("request_id") else { return };
@@ -240,7 +242,7 @@ impl Editor {
             let question = fields.object("params").and_then(|params| params.text("message")).unwrap_or_default();
             self.say(
                 number,
-                &format!("{tool} asked: {question}\nThe editor cannot show what it asks for, so it was declined."),
+                &format!("{tool} asked: {question}\nThe editor cannot show this question, so it was declined."),
                 out,
             );
             return self.respond_to_input(number, &request_id, "decline", None, out);
@@ -264,7 +266,7 @@ impl Editor {
         }
     }
 
-    /// A call has its result: what its tool has asked meanwhile need not be answered.
+    /// Withdraws the questions of a call that has its result.
     pub(super) fn withdraw_input(&mut self, number: usize, call: Option<&str>, out: &mut Out) {
         let is_its = |asked: &Asked| match asked {
             Asked::Input { session, call_id, .. } => *session == number && is_same_id(call_id.as_deref(), call),
@@ -273,7 +275,7 @@ impl Editor {
         self.withdraw_those(is_its, out);
     }
 
-    /// Nothing that a session has asked need be answered.
+    /// Withdraws all questions of a session.
     pub(super) fn withdraw_all(&mut self, number: usize, out: &mut Out) {
         let of = |nonce: &str| self.held.get(nonce).is_some_and(|held| held.session == number);
         let requests = self.asked.iter().filter(|(_, asked)| match asked {

@@ -1,10 +1,10 @@
-//! What the editor asks.
+//! The editor's requests.
 
 use super::permissions::Asked;
-use super::session::{CANCEL, EditorSession, LOAD, Mode, Process, Prompt};
-use super::stage::{Editor, MUCH};
+use super::session::{CANCEL, EditorSession, Mode, Process, Prompt};
+use super::stage::Editor;
 use crate::acp::{Client, SessionRequest, StopReason, Updates, parameters, prompt_text};
-use crate::cmd::agents::{is_session_id, new_session_id};
+use crate::cmd::agents::{LOAD, MUCH, is_session_id, new_session_id};
 use crate::io::stage::{Out, Side};
 use crate::json::Object;
 use crate::record::{Fields, is_same_id};
@@ -14,15 +14,15 @@ use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// ACP's code for something that is named and not there.
+/// ACP's code for a missing resource.
 const NOT_FOUND: i64 = -32002;
-/// ACP's code for a request that was cancelled.
+/// ACP's code for a cancelled request.
 const REQUEST_CANCELLED: i64 = -32800;
 
-/// So many sessions can be open at once; each is a process.
+/// The most sessions that can be open at once; each is a process.
 const MOST_SESSIONS: usize = 64;
 
-/// The answer to a request; `None` where it comes later.
+/// The answer to a request; `None` if it is sent later.
 type Answer = Result<Option<String>, RpcError>;
 
 fn invalid(why: impl Into<String>) -> RpcError {
@@ -34,10 +34,10 @@ fn refused(why: impl Into<String>) -> RpcError {
 }
 
 impl Editor {
-    /// Takes a line of the editor's.
+    /// Takes a line from the editor.
     ///
     /// # Errors
-    /// It is no message: JSON-RPC's code, and why.
+    /// The line is not a message: JSON-RPC's code, and why.
     pub(super) fn take_message(&mut self, text: &str, out: &mut Out) -> Result<(), (i64, String)> {
         let message = match Message::read(text) {
             Ok(message) => message,
@@ -55,7 +55,7 @@ impl Editor {
         match message {
             Message::Request { id, method, params } => {
                 if !id.get().starts_with('"') && id.get().parse::<i64>().is_err() {
-                    return Err((INVALID_REQUEST, format!("the id is neither a whole number nor a text: {id}")));
+                    return Err((INVALID_REQUEST, format!("the id is neither an integer nor a string: {id}")));
                 }
                 let answer = parameters(params).map_err(invalid);
                 match answer.and_then(|params| self.take_request(id.get(), &method, &params, out)) {
@@ -65,7 +65,7 @@ impl Editor {
                 }
             }
             Message::Notification { .. } if Fields::read(text).is_ok_and(|fields| fields.get("id").is_some()) => {
-                return Err((INVALID_REQUEST, "the id is null: no answer could be told from others".to_owned()));
+                return Err((INVALID_REQUEST, "the id is null, so its answer could not be matched to it".to_owned()));
             }
             Message::Notification { method, params } => {
                 let Ok(params) = parameters(params) else { return Ok(()) };
@@ -84,14 +84,14 @@ impl Editor {
                 let asked = id.get().parse().ok().and_then(|id: u64| self.asked.remove(&id));
                 match asked {
                     Some(asked) => self.take_answer(asked, outcome, out),
-                    None => self.report.note_again(format_args!("an answer to request {id}, which is not open")),
+                    None => self.report.note_again(format_args!("the editor answered request {id}, which is not open")),
                 }
             }
         }
         Ok(())
     }
 
-    /// What an answer that cannot be read is most likely about.
+    /// The request that an unreadable answer most likely belongs to.
     fn meant_answer(&mut self, text: &str) -> Option<Asked> {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
         let id = object.get("id").filter(|_| !object.contains_key("method"))?.as_u64()?;
@@ -100,24 +100,24 @@ impl Editor {
 
     fn take_request(&mut self, id: &str, method: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
         if self.client.is_none() && method != "initialize" {
-            return Err(refused(format!("{method} came before initialize")));
+            return Err(refused(format!("{method} was sent before initialize")));
         }
         match method {
             "initialize" => {
                 self.client = Some(Client::read(params).map_err(invalid)?);
                 Ok(Some(self.description()))
             }
-            "authenticate" => Err(invalid("there is nothing to authenticate with: authMethods is empty")),
+            "authenticate" => Err(invalid("authentication is not supported: authMethods is empty")),
             "session/new" => self.begin(id, params, out),
             "session/load" if self.agents.keeps_sessions() => self.load(id, params, out),
             "session/prompt" => self.prompt(id, params, out),
             "session/set_mode" => self.set_mode(params, out),
             "session/close" => self.close(params, out),
-            _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("there is no method {method}"))),
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, format!("unknown method {method}"))),
         }
     }
 
-    /// The result of `initialize`: what we can do.
+    /// The result of `initialize`: the capabilities.
     fn description(&self) -> String {
         let prompt = r#"{"image":false,"audio":false,"embeddedContext":true}"#;
         let capabilities = Object::default()
@@ -136,7 +136,7 @@ impl Editor {
     fn session(&self, params: &Fields<'_>) -> Result<usize, RpcError> {
         let id = params.text("sessionId").ok_or_else(|| invalid("sessionId is missing"))?;
         let session = self.sessions.iter().find(|(_, session)| session.id == id);
-        session.map(|(&number, _)| number).ok_or_else(|| invalid(format!("there is no session {id:?}")))
+        session.map(|(&number, _)| number).ok_or_else(|| invalid(format!("unknown session {id:?}")))
     }
 
     fn begin(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
@@ -149,35 +149,35 @@ impl Editor {
     fn load(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
         let folder = self.read_session(params)?;
         let id = params.text("sessionId").filter(|id| is_session_id(id));
-        let id =
-            id.ok_or_else(|| invalid("sessionId is none of this agent's: letters, digits, - and _, at most 64"))?;
+        let id = id.ok_or_else(|| {
+            invalid("invalid sessionId: use letters, digits, - and _, at most 64, starting with a letter or digit")
+        })?;
         let open = self.sessions.iter().find(|(_, session)| session.id == id);
         match open.map(|(&number, session)| (number, matches!(session.process, Process::Ended(_)))) {
-            // Its agent has ended: it is begun anew.
+            // Its agent has ended, so it can be started again.
             Some((number, true)) => self.forget(number, out),
             Some((_, false)) => return Err(invalid(format!("the session {id:?} is open already"))),
             None => {}
         }
         if !self.agents.has_session(&id, &folder) {
-            return Err(RpcError::new(NOT_FOUND, format!("there is no session {id:?}")));
+            return Err(RpcError::new(NOT_FOUND, format!("unknown session {id:?}")));
         }
         let process = Process::Loading { request: request.to_owned(), by: Instant::now() + LOAD };
         self.start(id, folder, process, out)
     }
 
-    /// The folder of a session that is begun or loaded.
+    /// The folder of a session that is created or loaded.
     fn read_session(&mut self, params: &Fields<'_>) -> Result<PathBuf, RpcError> {
         let SessionRequest { folder, unused } = SessionRequest::read(params).map_err(invalid)?;
         if !folder.is_dir() {
-            return Err(invalid(format!("cwd is no folder: {}", folder.display())));
+            return Err(invalid(format!("cwd is not a folder: {}", folder.display())));
         }
         let running = self.sessions.values().filter(|session| !matches!(session.process, Process::Ended(_)));
         if running.count() >= MOST_SESSIONS {
             return Err(refused(format!("{MOST_SESSIONS} sessions are open: close one first")));
         }
-        if let Some(unused) = unused.filter(|_| !std::mem::replace(&mut self.has_said_unused, true)) {
-            self.report
-                .note(format_args!("the editor offers {unused}, which are not used: the agent has its own world"));
+        if let Some(unused) = unused.filter(|_| !std::mem::replace(&mut self.has_reported_unused, true)) {
+            self.report.note(format_args!("ignored {unused} that the editor offers: the agent has its own world"));
         }
         Ok(folder)
     }
@@ -186,7 +186,7 @@ impl Editor {
         let number = self.next_session;
         let program = self.agents.program(number, &id, Some(folder.clone()));
         let program = program.map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
-        // Far sides are numbered in the order in which they are added, from 0, and so are sessions.
+        // Far sides are numbered from 0 in the order in which they are added, and so are sessions.
         self.next_session = out.add_far(program) + 1;
         let session = EditorSession {
             id,
@@ -208,13 +208,13 @@ impl Editor {
         let keeps_sessions = self.agents.keeps_sessions();
         let Some(session) = self.sessions.get_mut(&number) else { return Ok(None) };
         if session.prompt.is_some() {
-            return Err(refused("the last prompt of this session is not answered yet"));
+            return Err(refused("the previous prompt of this session is not answered yet"));
         }
-        // The editor itself is never held: a cancel has to be read.
+        // The editor itself is never held back, because a cancel has to be read.
         out.choose_far(number);
         let unread = out.sent(Side::Far).saturating_sub(out.written(Side::Far));
         if session.is_running() && unread > MUCH {
-            return Err(refused("the agent has not read the last prompt yet"));
+            return Err(refused("the agent has not read the previous prompt yet"));
         }
         let mut prompt = Prompt { request: request.to_owned(), cancelled: None, unsent: None };
         match &session.process {
@@ -234,7 +234,7 @@ impl Editor {
                 out.choose_far(number);
                 out.respawn();
             }
-            Process::Ended(why) => return Err(refused(format!("{why}. Begin a new session"))),
+            Process::Ended(why) => return Err(refused(format!("{why}. Start a new session"))),
             Process::Loading { .. } => return Err(refused("the session is not loaded yet")),
             Process::Ending { .. } => return Err(refused("the agent is ending")),
         }
@@ -244,7 +244,7 @@ impl Editor {
     fn set_mode(&mut self, params: &Fields<'_>, out: &mut Out) -> Answer {
         let number = self.session(params)?;
         let id = params.text("modeId").unwrap_or_default();
-        let mode = Mode::named(&id).ok_or_else(|| invalid(format!("there is no mode {id:?}")))?;
+        let mode = Mode::named(&id).ok_or_else(|| invalid(format!("unknown mode {id:?}")))?;
         if let Some(session) = self.sessions.get_mut(&number) {
             session.mode = mode;
         }
@@ -261,7 +261,7 @@ impl Editor {
         Ok(Some("{}".to_owned()))
     }
 
-    /// Cancels what the agent does for a prompt, or, in a session that was loaded, without one.
+    /// Cancels the agent's work on a prompt or, in a loaded session, without a prompt.
     fn cancel(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let is_at_work = matches!(session.updates.state(), State::Running | State::Confirm);
@@ -275,14 +275,14 @@ impl Editor {
             *unsent = None;
             return self.end_prompt(number, StopReason::Cancelled, out);
         }
-        self.reject_all(number, "the person has cancelled the turn", out);
+        self.reject_all(number, "the person cancelled the turn", out);
         self.withdraw_all(number, out);
         if self.sessions.get(&number).is_some_and(EditorSession::is_running) {
             self.send_agent(number, r#"{"type":"cancel"}"#, out);
         }
     }
 
-    /// The editor cancels a request of its own.
+    /// The editor cancels one of its requests.
     fn cancel_request(&mut self, id: Option<&RawValue>, out: &mut Out) {
         let is_meant = |own: &str| is_same_id(Some(own), id.map(RawValue::get));
         let prompted =
@@ -296,7 +296,7 @@ impl Editor {
         }
     }
 
-    /// A session is no more; the request that begins or loads it is cancelled, where it is not answered.
+    /// Ends a session's start: if the request that creates or loads the session is unanswered, it is cancelled.
     fn refuse_start(&mut self, number: usize, out: &mut Out) {
         let request = self.sessions.get(&number).and_then(|session| session.process.request()).map(str::to_owned);
         if let Some(request) = request {

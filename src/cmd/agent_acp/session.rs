@@ -1,4 +1,4 @@
-//! What is kept of one session.
+//! The state of one session.
 
 use crate::acp::Updates;
 use crate::json::Object;
@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 pub enum Mode {
     /// The person is asked.
     Ask,
-    /// They are rejected.
+    /// Calls are rejected.
     Observe,
 }
 
-/// Each with its id, its name and what it means.
+/// Each mode with its id, name and description.
 const MODES: [(Mode, &str, &str, &str); 2] = [
     (Mode::Ask, "ask", "Ask", "Asks before calls that a gate holds"),
     (Mode::Observe, "observe", "Observe", "Rejects calls that a gate holds, without asking"),
@@ -37,23 +37,19 @@ impl Mode {
     }
 }
 
-/// An agent that has said nothing for so long after its start, and still runs, has started.
+/// An agent that still runs this long after its start without output counts as started.
 pub const START: Duration = Duration::from_secs(5);
-/// So long may an agent take to show the history of a session that is loaded.
-pub const LOAD: Duration = Duration::from_secs(60);
-/// So long may an agent take to end its turn once it is cancelled.
+/// How long an agent may take to end its turn after a cancel.
 pub const CANCEL: Duration = Duration::from_secs(5);
-/// So long may an agent take to end once it has closed its stdout.
-pub const END: Duration = Duration::from_secs(2);
 
-/// How far a session's process is.
+/// The state of a session's process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Process {
-    /// It is started; `request` is that of `session/new`, JSON text of its id, which is answered when it has, or `by` then. That is none while there is no process yet.
+    /// Starting. `request` is the id of `session/new` as JSON text; it is answered when the process has started, or at `by`. `by` is `None` while there is no process yet.
     Starting { request: Option<String>, by: Option<Instant> },
-    /// It is to show the session's history, for the request of `session/load`.
+    /// Showing the session's history, for the request `session/load`.
     Loading { request: String, by: Instant },
-    /// It takes messages.
+    /// Running: it takes messages.
     Running,
     /// It has closed its stdout.
     Ending { by: Instant },
@@ -62,7 +58,7 @@ pub enum Process {
 }
 
 impl Process {
-    /// The request that begins or loads the session, JSON text of its id, until it is answered.
+    /// The unanswered request that creates or loads the session, its id as JSON text.
     pub fn request(&self) -> Option<&str> {
         match self {
             Process::Starting { request, .. } => request.as_deref(),
@@ -72,14 +68,14 @@ impl Process {
     }
 }
 
-/// A prompt that is not answered.
+/// An unanswered prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// JSON text of the request's id.
+    /// The request's id as JSON text.
     pub request: String,
-    /// The person has cancelled it: by when it is answered in any case.
+    /// Set after the person cancelled the prompt: when it is answered at the latest.
     pub cancelled: Option<Instant>,
-    /// The `user_message`, while the agent is started.
+    /// The `user_message`, while the agent is starting.
     pub unsent: Option<String>,
 }
 
@@ -96,7 +92,7 @@ pub struct EditorSession {
 }
 
 impl EditorSession {
-    /// When it wants to be woken.
+    /// When the session's next time limit is over.
     pub fn deadline(&self) -> Option<Instant> {
         let process = match &self.process {
             Process::Starting { by, .. } => *by,
@@ -111,7 +107,7 @@ impl EditorSession {
         !matches!(self.process, Process::Ended(_) | Process::Ending { .. })
     }
 
-    /// The `session/update` with this update, JSON text; a line.
+    /// The `session/update` with this update (JSON text), as a line.
     pub fn update(&self, update: &str) -> String {
         let params = Object::default().text("sessionId", &self.id).put("update", update).end();
         rpc::notification("session/update", Some(&params))

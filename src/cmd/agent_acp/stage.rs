@@ -1,13 +1,13 @@
-//! The stage: the editor on our stdin and stdout, gates as clients, and an agent as a far side for each session.
+//! The stage: the editor on stdin and stdout, gates as clients, and one far side per session for its agent.
 
 use super::permissions::{Asked, Held};
 use super::session::{EditorSession, Process, START};
 use crate::acp::{Client, StopReason, Taken};
-use crate::cmd::agents::{Agents, LONGEST_RECORD};
+use crate::cmd::agents::{Agents, END};
 use crate::cmd::approver::gates::Gates;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::child::describe;
-use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::lines::{Piece, deeper_than};
 use crate::io::report::{Failure, Report};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -19,26 +19,24 @@ use std::time::Instant;
 
 /// The editor's number among the near sides; the others are gates.
 const EDITOR: usize = 0;
-/// While so many bytes wait for an agent that does not read, it gets no further prompt.
-pub(super) const MUCH: u64 = 1 << 20;
 
 pub struct Editor {
     pub(super) agents: Agents,
     pub(super) gates: Gates,
-    /// None before `initialize`.
+    /// `None` before `initialize`.
     pub(super) client: Option<Client>,
     /// By the number of the agent's far side.
     pub(super) sessions: BTreeMap<usize, EditorSession>,
     /// The number of the next agent.
     pub(super) next_session: usize,
-    /// What the editor was asked and has not answered, by the ids of our requests.
+    /// Unanswered requests to the editor, by our request ids.
     pub(super) asked: BTreeMap<u64, Asked>,
     pub(super) last_request: u64,
     /// Open questions of gates, by nonce.
     pub(super) held: BTreeMap<String, Held>,
     pub(super) max_depth: usize,
-    /// It was said that what else the editor offers is not used.
-    pub(super) has_said_unused: bool,
+    /// Whether the ignored offers of the editor were reported.
+    pub(super) has_reported_unused: bool,
     pub(super) report: Arc<Report>,
 }
 
@@ -54,18 +52,18 @@ impl Editor {
             last_request: 0,
             held: BTreeMap::new(),
             max_depth,
-            has_said_unused: false,
+            has_reported_unused: false,
             report,
         }
     }
 
-    /// Sends the editor a line, which ends in a line feed.
+    /// Sends the editor a line, which ends with a line feed.
     pub(super) fn send(&self, line: &str, out: &mut Out) {
         out.choose_near(EDITOR);
         out.to(Side::Near).extend_from_slice(line.as_bytes());
     }
 
-    /// `request` is JSON text of the id.
+    /// Answers a request; `request` is its id as JSON text.
     pub(super) fn answer(&self, request: &str, result: Result<&str, &RpcError>, out: &mut Out) {
         self.send(&rpc::response(request, result), out);
     }
@@ -75,7 +73,7 @@ impl Editor {
         out.add_line(Side::Far, record);
     }
 
-    /// Shows what follows from a record; answers the prompt where its turn has ended.
+    /// Shows the updates that a record caused, and answers the prompt if its turn has ended.
     pub(super) fn show(&mut self, number: usize, taken: &Taken, out: &mut Out) {
         let Some(session) = self.sessions.get(&number) else { return };
         for update in &taken.updates {
@@ -89,7 +87,7 @@ impl Editor {
         }
     }
 
-    /// Shows a message of our own.
+    /// Shows a message from agent-acp itself.
     pub(super) fn say(&mut self, number: usize, text: &str, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let update = session.updates.say(text);
@@ -97,7 +95,7 @@ impl Editor {
         self.send(&line, out);
     }
 
-    /// Answers a session's prompt, where there is one.
+    /// Answers a session's prompt, if there is one.
     pub(super) fn end_prompt(&mut self, number: usize, stop: StopReason, out: &mut Out) {
         let prompt = self.sessions.get_mut(&number).and_then(|session| {
             session.updates.end_turn();
@@ -108,32 +106,19 @@ impl Editor {
         self.answer(&prompt.request, Ok(&stop.result()), out);
     }
 
-    fn take_agent_line(&mut self, number: usize, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
-        }
-        match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.max_depth) => self.skip(number, line.number(), TOO_DEEP),
-            Ok(text) => self.take_record(number, text, line.number(), out),
-            Err(_) => self.skip(number, line.number(), "not UTF-8"),
-        }
-    }
-
-    /// A line of an agent's is not taken.
-    fn skip(&self, number: usize, line: u64, why: &str) {
-        let id = self.sessions.get(&number).map_or("", |session| &session.id);
-        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
+    fn id(&self, number: usize) -> &str {
+        self.sessions.get(&number).map_or("", |session| &session.id)
     }
 
     fn take_record(&mut self, number: usize, text: &str, line: u64, out: &mut Out) {
         let fields = match Fields::read(text) {
             Ok(fields) => fields,
-            Err(why) => return self.skip(number, line, &why.to_string()),
+            Err(why) => return self.agents.skip(self.id(number), line, &why.to_string()),
         };
         let record_type = fields.text("type");
         let Some(session) = self.sessions.get_mut(&number) else { return };
         if let Process::Loading { request, .. } = &session.process {
-            // What is not part of the history came before it, and is in it, too.
+            // Records outside the history are repeated in it.
             if record_type.as_deref() != Some("history") {
                 return;
             }
@@ -160,7 +145,7 @@ impl Editor {
         }
     }
 
-    /// The agent has started: `session/new` is answered, and a message that waits is sent.
+    /// The agent has started: answers `session/new`, and sends a queued message.
     pub(super) fn has_started(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let Process::Starting { request, .. } = &mut session.process else { return };
@@ -173,7 +158,7 @@ impl Editor {
         }
     }
 
-    /// An agent's process has ended, or was not started.
+    /// An agent's process has ended, or could not be started.
     fn take_end(&mut self, number: usize, why: &str, out: &mut Out) {
         self.withdraw_all(number, out);
         let Some(session) = self.sessions.get_mut(&number) else { return };
@@ -199,7 +184,7 @@ impl Editor {
         }
     }
 
-    /// A session is no more.
+    /// Removes a session.
     pub(super) fn forget(&mut self, number: usize, out: &mut Out) {
         self.withdraw_all(number, out);
         self.sessions.remove(&number);
@@ -210,7 +195,7 @@ impl Editor {
         out.end_far();
     }
 
-    /// The agent has been started (again): what waited for that is sent.
+    /// The agent was started (again): sends what was queued.
     fn take_start(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         session.is_silent = false;
@@ -237,16 +222,16 @@ impl Editor {
             let Some(session) = self.sessions.get(&number) else { continue };
             match &session.process {
                 Process::Starting { by: Some(by), .. } if *by <= now && session.is_silent => {
-                    self.take_end(number, "the agent has closed its stdout", out);
+                    self.take_end(number, "the agent closed its stdout", out);
                 }
                 Process::Starting { by: Some(by), .. } if *by <= now => self.has_started(number, out),
                 Process::Loading { by, .. } if *by <= now => {
-                    self.take_end(number, "the agent has not shown the session's history in time", out);
+                    self.take_end(number, "the agent did not show the session's history in time", out);
                 }
                 Process::Ending { by } if *by <= now => {
                     out.choose_far(number);
                     out.end_far();
-                    self.take_end(number, "the agent has closed its stdout", out);
+                    self.take_end(number, "the agent closed its stdout", out);
                 }
                 _ => {}
             }
@@ -257,14 +242,15 @@ impl Editor {
         let number = out.far();
         match event {
             Event::Started => self.take_start(number, out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_agent_line(number, line, out),
-            Event::Piece(Side::Far, Piece::Part { number: line, last: true, .. }) => {
-                self.skip(number, *line, &format!("longer than {} MiB", LONGEST_RECORD >> 20));
+            Event::Piece(Side::Far, piece) => {
+                if let Some(text) = self.agents.text(self.id(number), piece, self.max_depth) {
+                    self.take_record(number, text, piece.number(), out);
+                }
             }
             Event::Closed(Side::Far) => {
                 let Some(session) = self.sessions.get_mut(&number) else { return };
                 session.is_silent = true;
-                let by = Instant::now() + super::session::END;
+                let by = Instant::now() + END;
                 match &mut session.process {
                     process @ Process::Running => *process = Process::Ending { by },
                     Process::Starting { by: until, .. } => *until = Some(by),
@@ -273,7 +259,7 @@ impl Editor {
                 }
             }
             Event::Exited(status) => {
-                let why = format!("the agent has ended: {}; its stderr may say why", describe(*status));
+                let why = format!("the agent ended: {}; see its stderr for the reason", describe(*status));
                 self.take_end(number, &why, out);
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! The chat: what it has of the session, and what it does with the agent's records.
+//! The chat's state, and how it handles the agent's records.
 
 use super::command::Mode;
 use super::display::Display;
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A record that is shown on one line has so many columns.
+/// The most columns of a record that is shown on one line.
 const LINE: usize = 200;
 
 pub struct Chat {
@@ -29,66 +29,66 @@ pub struct Chat {
     pub session: Session,
     pub gates: Gates,
     pub asking: Asking,
-    /// The tools that can be called; none before the agent has listed them.
+    /// The tools that can be called; `None` until the agent has listed them.
     pub tools: Option<Vec<OwnedTool>>,
     /// The calls without a result, by id.
     pub open: BTreeMap<String, OpenCall>,
-    /// So many calls the person has made.
+    /// The number of calls that the person has made.
     pub own_calls: u64,
-    /// Since when the agent works, and how many calls there were then.
+    /// When the agent started to work, and how many calls there were then.
     pub turn: Option<(Instant, usize)>,
-    /// Until then the agent may list its tools; none where it has, or has not done so in time.
+    /// The agent's time limit for listing its tools; `None` once it has listed them or the time is over.
     pub starting_until: Option<Instant>,
-    /// When the agent has closed its stdout or its stdin.
+    /// When the agent closed its stdout or its stdin.
     pub closed_at: Option<Instant>,
-    /// What is printed last.
+    /// The text that is printed last.
     pub farewell: String,
     pub drawing: Drawing,
-    /// It was asked to stop.
+    /// The agent was asked to stop.
     pub is_stopping: bool,
-    /// When Ctrl-C was pressed last where there was nothing to stop.
+    /// When Ctrl-C was last pressed while there was nothing to stop.
     pub interrupted: Option<Instant>,
-    /// The end of what the model has written of a turn.
+    /// The end of the text that the model has written so far in this turn.
     pub streamed: String,
-    /// What the agent said last as a whole.
-    pub said: String,
+    /// The agent's latest complete message.
+    pub last_text: String,
     /// The plan has changed since it was printed.
     pub has_new_plan: bool,
-    /// Of the last `final`, for people.
+    /// The usage of the last `final`, as text for people.
     pub usage: Option<String>,
     pub transcript: Transcript,
     pub logs: Logs,
     pub limits: Limits,
     pub report: Arc<Report>,
     pub script: Script,
-    /// The agent has said that a gate holds a call, and no gate asks here.
+    /// When the agent reported that a gate holds a call, while no gate asks here.
     pub held_elsewhere: Option<Instant>,
 }
 
-/// When what changes in place is drawn.
+/// When the changing lines are drawn.
 #[derive(Default)]
 pub struct Drawing {
-    /// When it was drawn last.
+    /// When they were last drawn.
     pub at: Option<Instant>,
-    /// Text was printed since, which has removed it.
+    /// Text was printed since then, which has removed them.
     pub is_due: bool,
-    /// When the spinner turns.
+    /// When the spinner turns next.
     pub next: Option<Instant>,
 }
 
-/// What comes on stdin where that is no terminal.
+/// The lines of stdin if it is not a terminal.
 #[derive(Default)]
 pub struct Script {
-    /// Lines with their numbers, which wait until the agent waits for the person.
+    /// Lines with their numbers, held until the agent waits for the person.
     pub lines: VecDeque<(u64, String)>,
-    /// The line that is carried out.
+    /// The number of the line that is being carried out.
     pub number: u64,
     pub has_ended: bool,
-    /// stdin of the agent is closed: it ends by itself.
+    /// The agent's stdin is closed, so it ends by itself.
     pub is_closing: bool,
 }
 
-/// A call that has no result yet.
+/// A call without a result so far.
 pub struct OpenCall {
     pub line: String,
     pub since: Instant,
@@ -132,7 +132,7 @@ impl Chat {
         }
     }
 
-    /// Takes a record of the agent's.
+    /// Takes a record from the agent.
     pub fn take_record(&mut self, line: &str, number: u64, out: &mut Out) {
         if let Err(why) = self.session.received(line) {
             let why = format!("agent:{number}: {why}");
@@ -212,14 +212,14 @@ impl Chat {
                 self.streamed.clear();
                 let shown = self.view.message(kind, fields);
                 if kind != "progress" {
-                    self.said = text;
+                    self.last_text = text;
                 }
                 self.say(shown, out);
             }
         }
     }
 
-    /// A call is under way.
+    /// Adds a call that has started.
     pub fn begin_call(&mut self, call_id: String, line: String, is_own: bool) {
         self.streamed.clear();
         self.open.insert(call_id, OpenCall { line, since: Instant::now(), is_own });
@@ -242,7 +242,7 @@ impl Chat {
         }
     }
 
-    /// The agent has said what it does.
+    /// Takes the agent's new state.
     fn take_state(&mut self, out: &mut Out) {
         let state = self.session.state();
         let is_asked_here = self.asking.held.is_some() || !self.asking.answered.is_empty();
@@ -259,7 +259,7 @@ impl Chat {
         }
     }
 
-    /// The agent works from now on.
+    /// Marks the agent as working from now on.
     pub fn begin_turn(&mut self) {
         self.turn = self.turn.or(Some((Instant::now(), self.transcript.count)));
     }
@@ -291,19 +291,19 @@ impl Chat {
             let cost = usage.get("cost").map(|cost| format!("{} US dollars", cost.get()));
             [count("input"), count("output"), cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
         });
-        // A call that was given up may have no result.
+        // A call that was given up may never get a result.
         self.open.retain(|_, call| call.is_own);
-        let is_said = content.trim() == self.said.trim();
+        let is_shown = content.trim() == self.last_text.trim();
         if !self.asking.tools.is_empty() && self.open.is_empty() {
             self.asking.tools.clear();
             self.note("the tool's question is withdrawn", out);
         }
         match outcome.as_str() {
-            "done" if is_said => {}
+            "done" if is_shown => {}
             "done" => self.say(self.view.text(&content), out),
             _ => self.say(self.view.lines(Style::Bad, &format!("{outcome}: {content}")), out),
         }
-        self.said.clear();
+        self.last_text.clear();
     }
 
     /// Whether the person has to wait for the agent.
@@ -314,7 +314,7 @@ impl Chat {
         self.is_busy()
     }
 
-    /// Whether something is under way, also where the person is asked.
+    /// Whether anything is in progress, including a question to the person.
     pub fn is_busy(&self) -> bool {
         if self.starting_until.is_some() || !self.asking.answered.is_empty() {
             return true;
@@ -323,14 +323,14 @@ impl Chat {
         works || self.session.has_unread() || self.open.values().any(|call| call.is_own)
     }
 
-    /// The lines that change in place: what is being written, the plan, what is done.
+    /// The changing lines: the text that is being written, the plan, and the current activity.
     pub fn live(&self, columns: usize, rows: usize) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_working() {
             return lines;
         }
         let columns = columns.saturating_sub(1);
-        // The last row stays free, and one is for what is done.
+        // One row stays free, and one shows the current activity.
         let rows = rows.saturating_sub(2);
         let unstyled = View { styles: super::style::Styles { color: false }, ..self.view };
         let written = unstyled.text(&self.streamed);
@@ -338,7 +338,7 @@ impl Chat {
         let planned = plan.len().min(PLANNED).min(rows);
         let newest = written.lines().rev().take(WRITTEN.min(rows - planned)).collect::<Vec<_>>();
         lines.extend(newest.into_iter().rev().map(|line| cut(line, columns.saturating_sub(1))));
-        // Of a long plan, the steps around the one that is under way.
+        // A long plan is cut to the steps around the running one.
         let running = self.session.plan().iter().position(|step| step.status == "running").unwrap_or(0);
         let first = running.saturating_sub(planned / 2).min(plan.len() - planned);
         lines.extend(plan.into_iter().skip(first).take(planned));
@@ -346,7 +346,7 @@ impl Chat {
         lines
     }
 
-    /// What is done at this moment, and since when.
+    /// The current activity, and how long it has lasted.
     fn activity(&self) -> String {
         let (since, before) = self.turn.unwrap_or_else(|| (Instant::now(), self.transcript.count));
         let since = self.open.values().map(|call| call.since).fold(since, Instant::min);
@@ -365,24 +365,24 @@ impl Chat {
         format!("{mark} step {step}, {} s: {what}", elapsed.as_secs())
     }
 
-    /// The id of a call of the person's own.
+    /// A new id for a call of the person.
     pub fn next_call_id(&mut self) -> String {
         self.own_calls += 1;
         format!("person-{}", self.own_calls)
     }
 
-    /// A record that cancels the person's own calls, each.
+    /// One record per open call of the person, which cancels it.
     pub fn cancellations(&self) -> Vec<String> {
         let own = self.open.iter().filter(|(_, call)| call.is_own);
         own.map(|(id, _)| format!(r#"{{"type":"cancel","call_id":{}}}"#, quoted(id))).collect()
     }
 }
 
-/// So many lines of what is being written are shown, and so many steps of a plan.
+/// The most lines of unfinished text that are shown, and the most steps of a plan.
 const WRITTEN: usize = 8;
 const PLANNED: usize = 20;
 
-/// So much of what is being written is kept, in bytes: the end of it is shown.
+/// The most bytes of unfinished text that are kept; its end is shown.
 const STREAMED: usize = 4096;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];

@@ -1,10 +1,10 @@
-//! What the person types: slash commands, calls, messages.
+//! The lines that a person types: slash commands, calls, messages.
 
 use crate::cmd::call_arguments::pairs;
 use crate::json::Object;
 use crate::record::recognise;
 
-/// What a line without a slash is.
+/// How a line without a slash is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// A call.
@@ -14,7 +14,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// As seed and status call it.
+    /// The name in the prompt and in `/status`.
     pub fn name(self) -> &'static str {
         match self {
             Mode::Cmd => "cmd",
@@ -27,7 +27,7 @@ impl Mode {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Typed<'a> {
     Command(Command, &'a str),
-    /// A slash and a word that is no command.
+    /// A slash and a word that is not a command.
     Unknown(&'a str),
     Message(&'a str),
     Call(&'a str),
@@ -55,32 +55,32 @@ pub enum Command {
     Exit,
 }
 
-/// Each command with its name, what stands behind it, and what it does.
+/// Each command with its name, its argument, and its help.
 pub const COMMANDS: [(Command, &str, &str, &str); 16] = [
-    (Command::Chat, "/chat", "", "messages: what is typed goes to the agent"),
+    (Command::Chat, "/chat", "", "chat mode: lines are messages to the agent"),
     (
         Command::Cmd,
         "/cmd",
         "",
-        "calls: what is typed is a call, such as `browser_navigate url=https://shop.example`, or JSON",
+        "cmd mode: lines are calls, such as `browser_navigate url=https://shop.example`, or JSON",
     ),
-    (Command::Yes, "/yes", "[TEXT]", "let the held call pass; TEXT goes into the records"),
-    (Command::No, "/no", "[TEXT]", "reject it, or decline what a tool asks; TEXT is for the agent"),
+    (Command::Yes, "/yes", "[TEXT]", "approve the held call; TEXT goes into the records"),
+    (Command::No, "/no", "[TEXT]", "reject it, or decline a tool's question; TEXT is for the agent"),
     (Command::Edit, "/edit", "[NAME=VALUE]", "change its arguments: one, or all in your editor"),
-    (Command::Always, "/always", "", "let it pass, and every call of this tool for the session"),
+    (Command::Always, "/always", "", "approve it, and every call of this tool in this session"),
     (Command::Show, "/show", "", "show the held call at full length"),
-    (Command::Answer, "/answer", "[NAME=VALUE ...]", "answer what a tool asks"),
-    (Command::Stop, "/stop", "", "stop what the agent does, as Ctrl-C does"),
+    (Command::Answer, "/answer", "[NAME=VALUE ...]", "answer a tool's question"),
+    (Command::Stop, "/stop", "", "stop what the agent is doing, like Ctrl-C"),
     (Command::Plan, "/plan", "", "show the plan"),
     (Command::Steps, "/steps", "", "show the calls so far"),
-    (Command::Tools, "/tools", "[WORD]", "show the tools that can be called"),
-    (Command::Status, "/status", "", "show the mode, the goal, what is waited for, steps, tokens, cost"),
-    (Command::Save, "/save", "FILE", "write what was said and done to a file"),
+    (Command::Tools, "/tools", "[WORD]", "list the tools"),
+    (Command::Status, "/status", "", "show the mode, the goal, the open question, steps, tokens, cost"),
+    (Command::Save, "/save", "FILE", "write the transcript to a file"),
     (Command::Help, "/help", "", "show this"),
     (Command::Exit, "/exit", "", "leave chat mode; in cmd mode, end"),
 ];
 
-/// Reads a line. A message that begins with a slash has a blank before it.
+/// Reads a line. A message that starts with a slash needs a blank before it.
 pub fn read(line: &str, mode: Mode) -> Typed<'_> {
     let trimmed = line.trim();
     if trimmed.is_empty() {
@@ -106,7 +106,7 @@ pub fn help() -> String {
     COMMANDS.iter().map(line).collect()
 }
 
-/// A call of the person's own: its tool, and its arguments, JSON text.
+/// A call by the person: its tool, and its arguments as JSON text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Call {
     pub tool: String,
@@ -114,24 +114,25 @@ pub struct Call {
 }
 
 impl Call {
-    /// Reads `TOOL NAME=VALUE ...`, with words as in a shell, or a call in JSON, whose id does not count.
+    /// Reads `TOOL NAME=VALUE ...`, split into words like a shell command, or a call in JSON, whose id is ignored.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Why the line is not a call.
     pub fn read(line: &str) -> Result<Call, String> {
         if line.starts_with('{') {
             return match recognise(line) {
                 Ok(Some(call)) => {
                     Ok(Call { tool: call.tool.clone().into_owned(), arguments: call.arguments_text().to_owned() })
                 }
-                Ok(None) => Err("the JSON is no call: it has no tool".to_owned()),
+                Ok(None) => Err("the JSON is not a call: \"tool\" is missing".to_owned()),
                 Err(why) => Err(why.to_string()),
             };
         }
-        let words = shlex::split(line).ok_or("a quotation mark is open")?;
-        let (tool, words) = words.split_first().ok_or("there is no tool")?;
-        let arguments = pairs(words, "")
-            .map_err(|failure| format!("{failure}. A call is TOOL NAME=VALUE ...; /chat switches to messages"))?;
+        let words = shlex::split(line).ok_or("a closing quotation mark is missing")?;
+        let (tool, words) = words.split_first().ok_or("the tool is missing")?;
+        let arguments = pairs(words, "").map_err(|failure| {
+            format!("{failure}. A call is TOOL NAME=VALUE ...; to send messages, switch to chat mode with /chat")
+        })?;
         Ok(Call { tool: tool.clone(), arguments })
     }
 

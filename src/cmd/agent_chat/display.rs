@@ -1,10 +1,10 @@
-//! Where the chat is shown: a terminal, or plain lines on stdout.
+//! The chat's output: a terminal, or plain lines on stdout.
 
 use super::terminal::{Terminal, Wanted};
 use crate::io::stage::{Out, Side};
 
 pub enum Display {
-    /// Lines come from stdin and go to stdout.
+    /// Lines are read from stdin and printed on stdout.
     Lines,
     Terminal(Box<Terminal>),
 }

@@ -1,8 +1,8 @@
-//! What the person types, carried out.
+//! Carries out the person's input.
 
 use super::chat::Chat;
 use super::command::{COMMANDS, Call, Command, Mode, Typed, help, read};
-use super::questions::Said;
+use super::questions::Reply;
 use super::style::Style;
 use super::terminal::{Input, Wanted};
 use super::view::{call_line, cut};
@@ -14,31 +14,31 @@ use crate::session::State;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A second Ctrl-C within this time ends, where there is nothing to stop.
+/// If nothing can be stopped, a second Ctrl-C within this time ends the command.
 const TWICE: Duration = Duration::from_secs(2);
 
 const CANCEL: &str = r#"{"type":"cancel"}"#;
 
 impl Chat {
-    /// Takes what came from the keyboard.
+    /// Takes input from the keyboard.
     ///
     /// # Errors
-    /// The terminal has gone.
+    /// The terminal is gone.
     pub fn take_input(&mut self, input: Input, out: &mut Out) -> Result<(), Failure> {
         match input {
             Input::Line { text, question } => {
                 self.asking.typed_for = question;
                 self.take_line(&text, out);
             }
-            // The line is gone, and nothing else.
+            // Ctrl-C only cleared the line.
             Input::Interrupt { is_clearing: true } => {}
             Input::Interrupt { is_clearing: false } => self.interrupt(out),
-            Input::End if self.asking.held.is_some() => self.note("a call is held: /yes or /no", out),
+            Input::End if self.asking.held.is_some() => self.note("a call is held: answer /yes or /no first", out),
             Input::End => out.stop(self.report.finish()),
             Input::Typing => {}
             Input::Edited { text, question } => {
-                if !self.say_about_call(Said::Draft(text, question), out) {
-                    self.note("nothing was changed: the question that was edited is withdrawn", out);
+                if !self.reply_about_call(Reply::Draft(text, question), out) {
+                    self.note("nothing was changed: the edited call is no longer held", out);
                 }
             }
             Input::Gone(why) => return Err(Failure::new(Status::Fault, why)),
@@ -50,7 +50,7 @@ impl Chat {
     pub fn take_line(&mut self, line: &str, out: &mut Out) {
         let kept = match read(line, self.mode) {
             Typed::Nothing => String::new(),
-            // It may be a secret.
+            // The line may contain a secret.
             Typed::Command(Command::Answer | Command::Edit, _) => format!("{}> (an answer)\n", self.mode.name()),
             _ => format!("{}> {}\n", self.mode.name(), line.trim()),
         };
@@ -63,7 +63,7 @@ impl Chat {
                     COMMANDS.iter().map(|(_, name, ..)| *name).find(|name| strsim::damerau_levenshtein(name, word) < 2);
                 let near = near.map_or_else(|| "/help lists them".to_owned(), |name| format!("did you mean {name}?"));
                 self.complain(
-                    &format!("there is no command {word}; {near} (a message has a blank before its slash)"),
+                    &format!("unknown command {word}; {near} (to send a message that starts with a slash, type a blank first)"),
                     out,
                 );
             }
@@ -75,7 +75,7 @@ impl Chat {
         }
     }
 
-    /// Whether a record is one that the agent would read, as far as is known here; says so where it is not.
+    /// Whether the agent would read a record, as far as is known here; reports why if it would not.
     fn fits(&mut self, record: &str, out: &mut Out) -> bool {
         let fits = record.len() <= self.limits.max_line;
         if !fits {
@@ -86,7 +86,7 @@ impl Chat {
 
     fn send_message(&mut self, text: &str, out: &mut Out) {
         if self.asking.held.is_some() {
-            self.note("the held call still waits: /yes, /no or /edit", out);
+            self.note("a call is still held: answer /yes, /no or /edit", out);
         }
         let record = Object::default().text("type", "user_message").text("content", text).text("role", "user").end();
         if self.fits(&record, out) {
@@ -101,8 +101,10 @@ impl Chat {
             let near = names().min_by_key(|name| strsim::damerau_levenshtein(name, &call.tool));
             let near = near.filter(|name| strsim::damerau_levenshtein(name, &call.tool) < 4);
             let near = near.map_or_else(|| "/tools lists them".to_owned(), |name| format!("did you mean {name}?"));
-            return self
-                .complain(&format!("there is no tool {:?}; {near} (/chat switches to messages)", call.tool), out);
+            return self.complain(
+                &format!("unknown tool {:?}; {near} (to send messages, switch to chat mode with /chat)", call.tool),
+                out,
+            );
         }
         let call_id = self.next_call_id();
         let record = call.record(&call_id);
@@ -129,10 +131,10 @@ impl Chat {
             Command::Show => self.answer_call("/show", out),
             Command::Answer => self.answer_tool(rest, out),
             Command::Stop if self.is_busy() => self.stop_turn(out),
-            Command::Stop => self.note("nothing is under way", out),
-            Command::Plan if self.session.plan().is_empty() => self.note("there is no plan", out),
+            Command::Stop => self.note("nothing to stop", out),
+            Command::Plan if self.session.plan().is_empty() => self.note("no plan yet", out),
             Command::Plan => self.print_plan(out),
-            Command::Steps if self.transcript.count == 0 => self.note("no call was made", out),
+            Command::Steps if self.transcript.count == 0 => self.note("no calls yet", out),
             Command::Steps => {
                 let calls = self.transcript.calls();
                 self.print(&calls, out);
@@ -142,7 +144,7 @@ impl Chat {
                 let status = self.view.lines(Style::Plain, &self.status());
                 self.print(&status, out);
             }
-            Command::Save if rest.is_empty() => self.complain("/save FILE: name a file", out),
+            Command::Save if rest.is_empty() => self.complain("/save: the file is missing: /save FILE", out),
             Command::Save => match self.transcript.save(Path::new(rest)) {
                 Ok(()) => self.note(&format!("saved: {rest}"), out),
                 Err(error) => self.complain(&format!("/save: {rest}: {error}"), out),
@@ -154,12 +156,12 @@ impl Chat {
         }
     }
 
-    /// Starts in this mode.
+    /// Starts in a mode.
     pub fn begin(&mut self, mode: Mode) {
         self.mode = mode;
         if let Some(terminal) = self.display.terminal() {
             terminal.set_known(|known| known.mode = mode);
-            terminal.print("/chat talks with the agent, /help lists the commands\n");
+            terminal.print("/chat switches to messages, /help lists the commands\n");
         }
     }
 
@@ -169,8 +171,8 @@ impl Chat {
             terminal.set_known(|known| known.mode = mode);
             self.note(
                 match mode {
-                    Mode::Chat => "messages go to the agent; /exit leaves, /help lists the commands",
-                    Mode::Cmd => "calls: TOOL NAME=VALUE ...; /chat talks with the agent, /exit ends",
+                    Mode::Chat => "lines are messages to the agent; /exit returns to calls, /help lists the commands",
+                    Mode::Cmd => "lines are calls: TOOL NAME=VALUE ...; /chat switches to messages, /exit ends",
                 },
                 out,
             );
@@ -178,12 +180,12 @@ impl Chat {
     }
 
     fn answer_call(&mut self, line: &str, out: &mut Out) {
-        if !self.say_about_call(Said::Line(line), out) {
+        if !self.reply_about_call(Reply::Line(line), out) {
             self.complain("no call is held", out);
         }
     }
 
-    /// Ctrl-C: stops what is done; a second one ends.
+    /// Ctrl-C: stops the current work; a second one ends the command.
     fn interrupt(&mut self, out: &mut Out) {
         let now = Instant::now();
         let is_second = self.interrupted.replace(now).is_some_and(|before| before + TWICE > now);
@@ -196,7 +198,7 @@ impl Chat {
         }
     }
 
-    /// Has the agent stop, and the person's own calls; where the agent waits for the person, these alone.
+    /// Stops the agent and the person's own calls; if the agent waits for the person, only those calls.
     fn stop_turn(&mut self, out: &mut Out) {
         let own = self.cancellations();
         let is_waiting = matches!(self.session.state(), State::Manual | State::Question) && !self.session.has_unread();
@@ -205,7 +207,7 @@ impl Chat {
             self.send(record, out);
         }
         while self.decline_tool(out) {}
-        // A call that is held is withdrawn by its gate.
+        // A held call is withdrawn by its gate.
         if own.is_empty() || !is_waiting {
             self.send(CANCEL, out);
         }
@@ -218,7 +220,7 @@ impl Chat {
             .map(|tool| format!("{}  {}\n", tool.name, cut(tool.description.lines().next().unwrap_or_default(), 100)))
             .collect();
         match text.is_empty() {
-            true => self.note("there is no such tool", out),
+            true => self.note("no tool matches", out),
             false => {
                 let text = self.view.lines(Style::Plain, &text);
                 self.print(&text, out);
@@ -244,7 +246,7 @@ impl Chat {
         lines.join("\n")
     }
 
-    /// Takes the lines of stdin that wait, up to one that the agent works on.
+    /// Takes queued lines of stdin, up to one that the agent works on.
     pub fn take_waiting_lines(&mut self, out: &mut Out) {
         while !out.stopped() {
             let is_stop = |(_, line): &(u64, String)| line.trim() == "/stop";
@@ -268,7 +270,7 @@ impl Chat {
         }
     }
 
-    /// Has the keyboard do what fits: a line is edited while the person is waited for.
+    /// Sets what the keyboard does next: while the agent waits for the person, a line is edited.
     pub fn prompt(&mut self) {
         let mode = self.mode.name();
         let prompt = match self.session.state() {

@@ -1,11 +1,11 @@
-//! Markdown on a terminal: wrapped, indented, and styled. Nothing in the text steers the terminal.
+//! Renders Markdown on a terminal: wrapped, indented and styled. Control characters in the text have no effect.
 
 use super::style::{Style, Styles};
 use crate::io::terminal::printable;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
-/// Lines with line feeds, none wider than `width` columns unless a single word is. `text` may be the beginning of one that is still being written.
+/// Lines with line feeds, at most `width` columns wide unless a single word is wider. `text` may be an incomplete document that is still being written.
 pub fn render(text: &str, styles: Styles, width: usize) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut page = Page { styles, width: width.max(20), ..Page::new(styles) };
@@ -16,10 +16,10 @@ pub fn render(text: &str, styles: Styles, width: usize) -> String {
     page.out
 }
 
-/// A block around what is written.
+/// A block that encloses text.
 enum Around {
     Quote,
-    /// What stands before the first line of an item, and before the others.
+    /// The text before the first line of an item, and before its other lines.
     Item {
         first: Option<String>,
         rest: String,
@@ -31,18 +31,18 @@ struct Page {
     width: usize,
     out: String,
     around: Vec<Around>,
-    /// The numbers of the lists that are open; none in a list without.
+    /// The next numbers of the open lists; `None` for a list without numbers.
     lists: Vec<Option<u64>>,
-    /// Styles of the text, the innermost last.
+    /// The styles of the text, innermost last.
     spans: Vec<Style>,
-    /// The words of the block: each text with its style, and whether a blank stands before it.
+    /// The words of the block. A word consists of texts with their styles.
     words: Vec<Vec<(Style, String)>>,
-    /// The next text begins a word.
+    /// Whether the next text begins a word.
     begins_word: bool,
     in_code: bool,
     links: Vec<String>,
     cells: usize,
-    /// A blank line is due before the next block.
+    /// Whether a blank line is due before the next block.
     wants_gap: bool,
 }
 
@@ -197,7 +197,7 @@ impl Page {
         }
     }
 
-    /// Text of the block.
+    /// Adds text to the block.
     fn text(&mut self, text: &str, style: Option<Style>) {
         let style = style.or(self.spans.last().copied()).unwrap_or(Style::Plain);
         for (index, part) in text.split(char::is_whitespace).enumerate() {
@@ -205,7 +205,7 @@ impl Page {
             if part.is_empty() {
                 continue;
             }
-            // What only joins or colours other characters is left out, where the rest would be shown as `?`.
+            // Variation selectors and joiners are dropped: the rest of the text would be shown as `?`.
             let part = printable(&part.replace(['\u{fe0f}', '\u{200d}'], "")).into_owned();
             match self.words.last_mut().filter(|_| !self.begins_word) {
                 Some(word) => word.push((style, part)),
@@ -215,7 +215,7 @@ impl Page {
         }
     }
 
-    /// Text of a block of code: its lines stay as they are.
+    /// Adds the text of a code block, line by line as it is.
     fn code(&mut self, text: &str) {
         for line in text.lines() {
             let line = self.styles.paint(Style::Code, &printable(&line.replace('\t', "    ")));
@@ -230,7 +230,7 @@ impl Page {
         self.begins_word = true;
     }
 
-    /// Writes the words, wrapped.
+    /// Writes the collected words, wrapped.
     fn end_line(&mut self) {
         let room = self.width.saturating_sub(self.prefix_width()).max(10);
         let (mut row, mut used) = (String::new(), 0);
@@ -259,7 +259,7 @@ impl Page {
         self.around.iter().map(width).sum()
     }
 
-    /// The line between blocks.
+    /// Writes the blank line between blocks.
     fn gap(&mut self) {
         if std::mem::take(&mut self.wants_gap) && !self.out.is_empty() {
             self.out.push('\n');
@@ -295,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn text_is_styled_where_the_terminal_has_colours() {
+    fn text_is_styled_if_the_terminal_has_colours() {
         assert_eq!(render("a **b**c", Styles { color: true }, 80), "a \x1b[1mb\x1b[0mc\n");
     }
 
     proptest! {
         #[test]
-        fn nothing_steers_the_terminal(text in "(?s)[\\PC\u{1b}\u{7}\u{9b}\u{202e}\r\n*_`>#|\\[\\]()<!~ -]{0,200}", width in 1..120usize) {
+        fn no_text_controls_the_terminal(text in "(?s)[\\PC\u{1b}\u{7}\u{9b}\u{202e}\r\n*_`>#|\\[\\]()<!~ -]{0,200}", width in 1..120usize) {
             let shown = render(&text, PLAIN, width);
             prop_assert!(shown.chars().all(|character| character == '\n' || crate::io::terminal::is_printable(character)), "{shown:?}");
         }

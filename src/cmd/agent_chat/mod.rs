@@ -1,4 +1,4 @@
-//! `agent-chat`: a person talks with an agent.
+//! `agent-chat`: a terminal (or script) for a person who works with an agent.
 
 mod chat;
 mod command;
@@ -41,20 +41,20 @@ use view::View;
 
 /// Talk with an agent at a terminal
 ///
-/// Starts an agent (agent-loop, or any command that speaks the records of a session, see pipewright(7)) and shows what it says and does. In cmd mode a line is a call: TOOL NAME=VALUE ..., or
-/// JSON. In chat mode it is a message. Calls that gates below the agent hold are asked about here: /yes, /no, /edit or /always answer. Ctrl-C stops what the agent does, and a second one ends.
+/// Starts an agent (agent-loop, or any command that reads and writes session records, see pipewright(7)) and shows its messages and calls. In cmd mode a line is a call: TOOL NAME=VALUE ..., or
+/// JSON. In chat mode it is a message. When a gate below the agent holds a call, answer with /yes, /no, /edit or /always. Ctrl-C stops what the agent is doing; a second Ctrl-C ends it.
 ///
-/// Where stdin or stdout is no terminal, lines are read and printed as they are: each line waits until the agent waits for the person, and the end of stdin ends the agent.
+/// If stdin or stdout is not a terminal, lines are read and printed without a prompt: each line is held until the agent waits for the person, and the end of stdin ends the agent.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The agent, with its arguments; {session} in them becomes a new session's id
+    /// The agent, with its arguments; {session} in them is replaced by a new session id
     #[arg(last = true, required = true, value_name = "AGENT ARGS")]
     agent: Vec<OsString>,
     /// Start in chat mode
     #[arg(long)]
     chat: bool,
-    /// Append what the model shows of its reasoning to this file, masked; `-` is stderr
+    /// Append the reasoning that the model reports to this file, masked; `-` is stderr
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Colour on the terminal
@@ -69,7 +69,7 @@ const AFTER_HELP: &str = "\
 Examples:
   A browser: open a page by hand, then have the agent go on; a person is asked before it pays, sends or deletes:
     agent-chat -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge
-  The same in a session that is kept, in chat mode at once:
+  The same with a session file, starting in chat mode:
     agent-chat --chat -- agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
   Without a terminal, from a script:
     printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
@@ -80,7 +80,7 @@ Exit status:
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-/// Where lines that were typed are kept for the next session.
+/// The history of typed lines, which the next session loads.
 const HISTORY: &str = "pipewright/agent-chat.history";
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
@@ -124,7 +124,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         is_stopping: false,
         interrupted: None,
         streamed: String::new(),
-        said: String::new(),
+        last_text: String::new(),
         has_new_plan: false,
         usage: None,
         transcript: Transcript::default(),
@@ -147,7 +147,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     between(Box::new(chat), ends, signals, &report)
 }
 
-/// Whether the terminal can do nothing but print.
+/// Whether the terminal has no cursor control.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }

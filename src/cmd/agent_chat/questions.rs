@@ -1,4 +1,4 @@
-//! What the person is asked: about the call that a gate holds, and by tools.
+//! Questions to the person: about the call that a gate holds, and from tools.
 
 use super::chat::Chat;
 use super::display::Display;
@@ -19,62 +19,62 @@ use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// There is one agent, with one session.
+/// The only session: there is one agent.
 pub const SESSION: usize = 0;
 
-/// A gate takes an answer within this time, or has not taken it.
+/// A gate that does not accept an answer within this time is reported.
 const TAKEN: Duration = Duration::from_secs(5);
 
-const TOO_EARLY: &str = "ignored: this was typed before the question was shown";
+const TOO_EARLY: &str = "ignored: typed before the question was shown";
 
-/// What the person is asked.
+/// The open questions.
 #[derive(Default)]
 pub struct Asking {
-    /// The call of a gate.
+    /// The held call that is shown.
     pub held: Option<Held>,
-    /// Those that the person has answered, until their gates have taken that.
+    /// Answered questions that their gates have not accepted yet.
     pub answered: Vec<Answered>,
-    /// What tools ask: the first is shown.
+    /// Questions from tools; the first is shown.
     pub tools: VecDeque<ToolQuestion>,
-    /// So many questions were shown.
+    /// The number of questions shown so far.
     pub number: u64,
-    /// The number of the question that was shown when the line was begun that is carried out.
+    /// The number of the question that was shown when the current line was begun.
     pub typed_for: u64,
 }
 
-/// The call that the person is asked about.
+/// The held call that the person is asked about.
 pub struct Held {
     nonce: String,
     gate: usize,
     dialogue: Dialogue,
 }
 
-/// A question that the person has answered, and its gate has not settled.
+/// An answered question that its gate has not settled.
 pub struct Answered {
     held: Held,
     since: Instant,
 }
 
-/// What a tool asks the person.
+/// A question from a tool.
 pub struct ToolQuestion {
     request_id: String,
-    /// The call that waits for the answer, where that is known.
+    /// The call that waits for the answer, if it is known.
     call_id: Option<String>,
-    /// For the person.
+    /// The question's text for the person.
     text: String,
-    /// JSON Schema of the answer's fields, by name; none where any are taken.
+    /// The JSON Schemas of the answer's fields, by name; empty if any fields are accepted.
     properties: Vec<(String, Value)>,
 }
 
-/// What the person says about the held call, as [`Dialogue`] reads it.
-pub enum Said<'a> {
+/// The person's input about the held call, for [`Dialogue`].
+pub enum Reply<'a> {
     Line(&'a str),
-    /// Of the question of this number.
+    /// The edited text, or why there is none, for the question of this number.
     Draft(Result<String, String>, u64),
 }
 
 impl Chat {
-    /// Something has changed in the queue of the gates' questions.
+    /// Takes a change in the queue of the gates' questions.
     pub fn take_change(&mut self, change: Change, out: &mut Out) {
         match change {
             Change::Asked => self.ask_next(out),
@@ -104,7 +104,7 @@ impl Chat {
         }
     }
 
-    /// Shows the first question that is open and not answered, unless one is shown.
+    /// Shows the first open question that is not answered, unless one is shown.
     fn ask_next(&mut self, out: &mut Out) {
         if self.asking.held.is_some() {
             return;
@@ -121,7 +121,7 @@ impl Chat {
         let mut dialogue = Dialogue::new(&COMMANDS, question, self.view.styles.color, columns, self.limits);
         let next = dialogue.begin();
         self.asking.held = Some(Held { nonce, gate, dialogue });
-        let more = if more > 0 { format!("; calls that wait as well: {more}") } else { String::new() };
+        let more = if more > 0 { format!("; {more} more held") } else { String::new() };
         if self.has_new_plan && self.display.is_terminal() {
             self.print_plan(out);
         }
@@ -132,7 +132,7 @@ impl Chat {
         }
     }
 
-    /// Shows what is to be answered: what was typed before does not answer it.
+    /// Shows a question. Text that was typed earlier does not answer it.
     fn say_question(&mut self, text: String, out: &mut Out) {
         self.transcript.add(unstyled(&text));
         match &mut self.display {
@@ -152,8 +152,8 @@ impl Chat {
         }
     }
 
-    /// Ignores a line of the terminal's that was begun before the question was shown, or too soon for a person who has read it; says so, and gives
-    /// true then.
+    /// Ignores and reports a terminal line that was begun before the question was shown, or too soon afterwards for the person to have read it.
+    /// Returns true if it did.
     pub fn refuse_early(&mut self, out: &mut Out) -> bool {
         let is_asked = self.asking.held.is_some() || !self.asking.tools.is_empty();
         let is_of_another = self.asking.typed_for != self.asking.number;
@@ -164,43 +164,43 @@ impl Chat {
         is_early
     }
 
-    /// Gives up waiting for gates that do not take answers.
+    /// Gives up on gates that have not accepted an answer in time.
     pub fn forget_untaken(&mut self, out: &mut Out) {
         let before = self.asking.answered.len();
         self.asking.answered.retain(|answered| answered.since.elapsed() < TAKEN);
         if self.asking.answered.len() < before {
-            self.note("a gate has not taken the answer", out);
+            self.note("a gate did not accept the answer in time", out);
         }
     }
 
-    /// When that is next.
+    /// When the next of those times is over.
     pub fn untaken_at(&self) -> Option<Instant> {
         self.asking.answered.iter().map(|answered| answered.since + TAKEN).min()
     }
 
-    /// Nobody can answer any more.
+    /// Rejects the open questions: nobody can answer any more.
     pub fn reject_unanswered(&mut self, out: &mut Out) {
         if self.asking.held.is_some() {
-            self.say_about_call(Said::Line("/no nobody is there to answer: the input of agent-chat has ended"), out);
+            self.reply_about_call(Reply::Line("/no nobody can answer: the input of agent-chat has ended"), out);
         }
     }
 
-    /// Takes what the person says about the held call; false where there is none.
-    pub fn say_about_call(&mut self, said: Said<'_>, out: &mut Out) -> bool {
+    /// Takes the person's input about the held call; false if no call is held.
+    pub fn reply_about_call(&mut self, reply: Reply<'_>, out: &mut Out) -> bool {
         let Some(held) = &mut self.asking.held else { return false };
-        let next = match said {
-            Said::Line(line) => held.dialogue.receive(line),
-            Said::Draft(_, question) if question != self.asking.number => {
-                self.note("nothing was changed: the question that was edited is withdrawn", out);
+        let next = match reply {
+            Reply::Line(line) => held.dialogue.receive(line),
+            Reply::Draft(_, question) if question != self.asking.number => {
+                self.note("nothing was changed: the edited call is no longer held", out);
                 return true;
             }
-            Said::Draft(edited, _) => held.dialogue.take_draft(edited.map(Edited::Text)),
+            Reply::Draft(edited, _) => held.dialogue.take_draft(edited.map(Edited::Text)),
         };
         self.go_on(Some(next), out);
         true
     }
 
-    /// Does what a dialogue wants next.
+    /// Does the dialogue's next step.
     fn go_on(&mut self, next: Option<Next>, out: &mut Out) {
         let (Some(next), Some(held)) = (next, self.asking.held.as_mut()) else { return };
         match next {
@@ -210,7 +210,9 @@ impl Chat {
                 self.say_question(text, out);
             }
             Next::Edit => match &mut self.display {
-                Display::Lines => self.complain("/edit NAME=VALUE sets an argument; an editor needs a terminal", out),
+                Display::Lines => {
+                    self.complain("/edit: an editor needs a terminal; /edit NAME=VALUE sets an argument", out)
+                }
                 Display::Terminal(terminal) => {
                     terminal.want(Wanted::Editor { text: held.dialogue.draft(), question: self.asking.number });
                 }
@@ -224,7 +226,7 @@ impl Chat {
         }
     }
 
-    /// A tool asks the person.
+    /// Takes a question from a tool.
     pub fn take_tool_question(&mut self, fields: &Fields<'_>, out: &mut Out) {
         let Some(request_id) = fields.text("request_id") else { return };
         let params = fields.object("params");
@@ -259,7 +261,7 @@ impl Chat {
         self.say_question(shown, out);
     }
 
-    /// A call has its result: what its tool has asked is open no more.
+    /// Removes the questions of a call that has its result.
     pub fn withdraw_questions(&mut self, call_id: &str, out: &mut Out) {
         let is_about = |asked: &ToolQuestion| asked.call_id.as_deref() == Some(call_id);
         let was_shown = self.asking.tools.front().is_some_and(is_about);
@@ -270,10 +272,10 @@ impl Chat {
         }
     }
 
-    /// Answers what a tool asks.
+    /// Answers a tool's question.
     pub fn answer_tool(&mut self, answer: &str, out: &mut Out) {
         let Some(asked) = self.asking.tools.front() else {
-            return self.complain("/answer: no tool asks anything", out);
+            return self.complain("/answer: no tool has asked a question", out);
         };
         match content(answer, &asked.properties) {
             Ok(content) => {
@@ -286,7 +288,7 @@ impl Chat {
         }
     }
 
-    /// Declines what a tool asks; false where none does.
+    /// Declines a tool's question; false if there is none.
     pub fn decline_tool(&mut self, out: &mut Out) -> bool {
         let Some(asked) = self.asking.tools.pop_front() else { return false };
         self.send(&response(&asked.request_id, "decline").end(), out);
@@ -299,7 +301,7 @@ fn response(request_id: &str, action: &str) -> Object {
     Object::default().text("type", "input_response").text("request_id", request_id).text("action", action)
 }
 
-/// A field of an answer, for people.
+/// A field of an answer, as text for people.
 fn described(name: &str, property: &Value) -> String {
     let text = |key: &str| property[key].as_str().map(|text| cut(text, 80));
     let kind = text("type").unwrap_or_default();
@@ -316,11 +318,11 @@ fn described(name: &str, property: &Value) -> String {
 /// The answer as a JSON object.
 fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, String> {
     let words = match properties {
-        // One field needs no name; what looks like another one is none.
+        // A single field needs no name; text that looks like another field is not its value.
         [(name, _)] if !answer.is_empty() && !begins_with_name(answer) => {
             vec![format!("{name}={answer}")]
         }
-        _ => shlex::split(answer).ok_or("a quotation mark is open")?,
+        _ => shlex::split(answer).ok_or("a closing quotation mark is missing")?,
     };
     let given = pairs(&words, "").map_err(|failure| failure.to_string())?;
     let mut object = Object::default();
@@ -328,9 +330,9 @@ fn content(answer: &str, properties: &[(String, Value)]) -> Result<String, Strin
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         let property = properties.iter().find(|(known, _)| known == name).map(|(_, property)| property);
         if property.is_none() && !properties.is_empty() {
-            return Err(format!("nothing called {name:?} is asked for"));
+            return Err(format!("unknown field {name:?}"));
         }
-        // A text stays one, also where it looks like a number.
+        // A string field stays text, even if it looks like a number.
         let is_text = property.is_some_and(|property| property["type"] == "string") && !value.starts_with(['"', '@']);
         object = object.put_any(name, if is_text { quoted(value) } else { raw(&given, name) });
     }
@@ -343,7 +345,7 @@ fn begins_with_name(answer: &str) -> bool {
     !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || "_-.".contains(character))
 }
 
-/// A field of an object as it is written.
+/// The raw JSON of a field.
 fn raw(object: &str, name: &str) -> String {
     Fields::read(object).ok().and_then(|fields| fields.get(name).map(RawValue::get)).unwrap_or("null").to_owned()
 }
@@ -355,7 +357,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn an_answer_is_read_by_the_schema() {
+    fn an_answer_is_read_by_its_schema() {
         let one = [("count".to_owned(), json!({"type": "integer"}))];
         assert_eq!(content("5", &one).unwrap(), r#"{"count":5}"#);
         assert_eq!(content("count=5", &one).unwrap(), r#"{"count":5}"#);

@@ -1,4 +1,4 @@
-//! The stage: the person on the near side, the agent on the far side, and gates as clients.
+//! The stage: the person on the near side, the agent on the far side, gates as clients.
 
 use super::chat::{Chat, TICK};
 use super::display::Display;
@@ -13,19 +13,19 @@ use std::io::stdout;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-/// A gate that holds a call asks here within this time, if it does at all.
+/// A gate that asks here does so within this time of holding a call.
 const ASKED_HERE: Duration = Duration::from_secs(2);
 
-/// An agent that does not list its tools within this time never does.
+/// How long the agent may take to list its tools.
 const LISTED: Duration = Duration::from_secs(10);
 
-/// So much of stdin may wait, in bytes, until the agent waits for the person.
+/// The most bytes of stdin that are queued until the agent waits for the person.
 const WAITING: usize = 1 << 20;
 
-/// An agent that has closed its stdout ends within this time, or is ended.
+/// How long an agent may run after it has closed its stdout; then it is ended.
 const ENDED: Duration = Duration::from_secs(2);
 
-/// What changes in place is drawn no sooner again.
+/// The shortest time between two drawings of the changing lines.
 const DRAWN: Duration = Duration::from_millis(50);
 
 impl Chat {
@@ -39,7 +39,7 @@ impl Chat {
                 self.take_record(&text(line.body()), line.number(), out);
             }
             Event::Piece(Side::Far, Piece::Part { number, last: true, .. }) => {
-                self.note(&format!("agent:{number}: a record longer than --max-line is left out"), out);
+                self.note(&format!("agent:{number}: skipped a record longer than --max-line"), out);
             }
             Event::Piece(Side::FarError, Piece::Line(line)) => match self.display.is_terminal() {
                 true => self.note(&text(line.body()), out),
@@ -72,12 +72,12 @@ impl Chat {
                 let is_asked_here = self.asking.held.is_some() || !self.asking.answered.is_empty();
                 if !is_asked_here && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
                     self.held_elsewhere = None;
-                    self.note("a gate holds a call, and asks somewhere else", out);
+                    self.note("a gate holds a call and asks somewhere else", out);
                 }
                 if self.closed_at.is_some_and(|at| at + ENDED <= now) {
                     self.report_unread();
                     self.farewell =
-                        self.view.lines(Style::Bad, "the agent has closed its stdin or stdout, and does not end");
+                        self.view.lines(Style::Bad, "the agent closed its stdin or stdout but does not end");
                     out.stop(Status::Lost);
                 }
             }
@@ -94,21 +94,21 @@ impl Chat {
 impl Chat {
     fn take_exit(&mut self, status: ExitStatus, out: &mut Out) {
         if !self.script.is_closing {
-            self.farewell = self.view.lines(Style::Dim, &format!("the agent has ended: {}", describe(status)));
+            self.farewell = self.view.lines(Style::Dim, &format!("the agent ended: {}", describe(status)));
         }
         self.report_unread();
         out.stop(if status.success() { self.report.finish() } else { Status::Child(exit_code(status)) });
     }
 
-    /// Lines of stdin that wait are not carried out any more.
+    /// Reports queued lines of stdin, which are not carried out any more.
     fn report_unread(&mut self) {
         let unread = std::mem::take(&mut self.script.lines);
         for (number, _) in unread.into_iter().filter(|(_, line)| !line.trim().is_empty()) {
-            self.report.fault(format_args!("stdin:{number}"), "not taken: the agent has ended");
+            self.report.fault(format_args!("stdin:{number}"), "not carried out: the agent has ended");
         }
     }
 
-    /// Draws what changes in place, not more often than a person sees.
+    /// Draws the changing lines, at most as often as a person can follow.
     fn draw(&mut self, out: &Out) {
         let now = Instant::now();
         let is_working = self.is_working();

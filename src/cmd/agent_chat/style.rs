@@ -1,6 +1,6 @@
 //! Colours of a terminal, or none.
 
-/// What a text is.
+/// The role of a text, which sets its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     Plain,
@@ -20,7 +20,7 @@ pub struct Styles {
 }
 
 impl Styles {
-    /// A text that is printable already, in its style.
+    /// A printable text in its style.
     pub fn paint(self, style: Style, text: &str) -> String {
         let code = match style {
             _ if !self.color || text.is_empty() => return text.to_owned(),

@@ -1,12 +1,12 @@
-//! What was said and done in a session, as text: for `/steps` and `/save`.
+//! A session's texts and calls, for `/steps` and `/save`.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// So much is kept, in bytes; what is older is left out.
+/// The most bytes that are kept; older text is dropped.
 const KEPT: usize = 8 << 20;
-/// So many calls are listed.
+/// The most calls that are listed.
 const LISTED: usize = 200;
 
 /// The latest part of a session.
@@ -14,15 +14,15 @@ const LISTED: usize = 200;
 pub struct Transcript {
     parts: VecDeque<String>,
     bytes: usize,
-    /// Something was left out.
+    /// Older text was dropped.
     is_cut: bool,
     calls: VecDeque<String>,
-    /// So many calls there were.
+    /// The number of calls in total.
     pub count: usize,
 }
 
 impl Transcript {
-    /// Adds text, with its line feed.
+    /// Adds text, which ends with a line feed.
     pub fn add(&mut self, text: String) {
         self.bytes += text.len();
         self.parts.push_back(text);
@@ -34,7 +34,7 @@ impl Transcript {
         }
     }
 
-    /// Adds what came of a call, a line.
+    /// Adds a finished call, as one line.
     pub fn add_call(&mut self, line: &str) {
         self.count += 1;
         self.calls.push_back(format!("{:>4}  {line}\n", self.count));
@@ -48,14 +48,14 @@ impl Transcript {
         self.calls.iter().map(String::as_str).collect()
     }
 
-    /// Writes it to a new file, for its owner alone.
+    /// Writes the transcript to a new file that only its owner can read.
     ///
     /// # Errors
-    /// The file is there already, or cannot be written.
+    /// The file exists already, or cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let mut file = crate::io::private::file().write(true).create_new(true).open(path)?;
         if self.is_cut {
-            file.write_all(b"(what was earlier is left out)\n")?;
+            file.write_all(b"(earlier text is left out)\n")?;
         }
         for part in &self.parts {
             file.write_all(part.as_bytes())?;
@@ -81,8 +81,8 @@ mod tests {
         let path = folder.path().join("saved");
         transcript.save(&path).unwrap();
         let saved = std::fs::read_to_string(&path).unwrap();
-        assert!(saved.starts_with("(what was earlier") && !saved.contains("first") && saved.len() < KEPT + 100);
-        assert!(transcript.save(&path).is_err(), "a file that is there is not replaced");
+        assert!(saved.starts_with("(earlier text") && !saved.contains("first") && saved.len() < KEPT + 100);
+        assert!(transcript.save(&path).is_err(), "an existing file is not replaced");
         assert!(transcript.calls().ends_with("  10  look\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a person sees of the records of a session. Everything foreign is made printable.
+//! Formats the records of a session for a person. All foreign text is made printable.
 
 use super::markdown::render;
 use super::style::{Style, Styles};
@@ -9,19 +9,19 @@ use crate::session::Step;
 use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
-/// So many columns of a call's arguments, and of an outcome, are shown on a line.
+/// The most columns of a call's arguments, and of its outcome, on a line.
 const SHOWN: usize = 160;
 
 /// How texts are laid out.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     pub styles: Styles,
-    /// Markdown is rendered, in the columns of the terminal that stdout is; else texts stay as they are.
+    /// Whether Markdown is rendered, as wide as the terminal on stdout. Otherwise texts stay as they are.
     pub is_rendered: bool,
 }
 
 impl View {
-    /// Text of the agent's, with line feeds.
+    /// Text from the agent, with line feeds.
     pub fn text(&self, text: &str) -> String {
         match self.is_rendered {
             true => render(text, self.styles, width(std::io::stdout()).saturating_sub(1)),
@@ -29,7 +29,7 @@ impl View {
         }
     }
 
-    /// A whole `assistant_message`.
+    /// A complete `assistant_message`.
     pub fn message(&self, kind: &str, fields: &Fields<'_>) -> String {
         let text = fields.text("token").unwrap_or_default();
         match kind {
@@ -46,12 +46,12 @@ impl View {
         options.map(|option| format!("  - {}\n", printable(&option))).collect()
     }
 
-    /// Lines of our own, or of what is not Markdown.
+    /// Lines of this command, or text that is not Markdown.
     pub fn lines(&self, style: Style, text: &str) -> String {
         text.lines().map(|line| format!("{}\n", self.styles.paint(style, &printable(line)))).collect()
     }
 
-    /// A call and what came of it: `error` is why it failed.
+    /// A call and its outcome; `error` is why it failed.
     pub fn call(&self, call: &str, error: Option<&str>, took: Option<Duration>) -> String {
         let mark = match error {
             None => self.styles.paint(Style::Good, "+"),
@@ -65,12 +65,12 @@ impl View {
         }
     }
 
-    /// The result of a call of the person's own, JSON text.
+    /// The result, JSON text, of a call by the person.
     pub fn result(&self, result: &str) -> String {
         self.lines(Style::Plain, &readable(result))
     }
 
-    /// The steps of a plan, each on a line of at most so many columns.
+    /// The steps of a plan, one line of at most `columns` columns each.
     pub fn plan(&self, steps: &[Step], columns: usize) -> Vec<String> {
         let line = |step: &Step| {
             let (mark, style) = match step.status.as_str() {
@@ -95,7 +95,7 @@ pub fn call_line(tool: &str, arguments: &str) -> String {
     printable(&cut(&format!("{tool}{arguments}"), SHOWN)).into_owned()
 }
 
-/// A result as text: the texts of MCP's blocks, a string itself, else the JSON.
+/// A result as text: the text blocks of an MCP result, the content of a string, otherwise the JSON.
 pub fn readable(result: &str) -> String {
     let Ok(fields) = Fields::read(result) else { return plain_text(result).into_owned() };
     let blocks = fields.list("content").unwrap_or_default();
@@ -109,17 +109,17 @@ pub fn readable(result: &str) -> String {
     if texts.is_empty() { result.to_owned() } else { texts.join("\n") }
 }
 
-/// Text without what steers a terminal, and with a line feed at the end.
+/// Text without control characters, with a line feed at the end.
 fn lines(text: &str) -> String {
     text.lines().map(|line| format!("{}\n", printable(line))).collect()
 }
 
-/// As much as has room, on one line.
+/// As much text as fits into `room` columns, on one line.
 pub fn cut(text: &str, room: usize) -> String {
     let mut used = 0;
     let mut shown = String::new();
     for character in text.chars() {
-        // A tab's columns are not known here.
+        // The width of a tab is not known here.
         let character = if matches!(character, '\n' | '\t') { ' ' } else { character };
         used += character.width().unwrap_or(0).max(1);
         if used > room {

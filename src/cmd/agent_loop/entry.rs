@@ -1,4 +1,4 @@
-//! The lines of a session's file.
+//! The lines of a session file.
 //!
 //! ```text
 //! {"format":"pipewright-session","version":2,"profile":"…","max_steps":20,…}
@@ -15,23 +15,23 @@ use std::time::Duration;
 
 const FORMAT: &str = "pipewright-session";
 const VERSION: &str = "2";
-/// The beginning of a file.
+/// How every session file begins.
 const BEGIN: &[u8] = br#"{"format":"pipewright-session""#;
-pub const NO_SESSION: &str = "it is no session of agent-loop";
+pub const NO_SESSION: &str = "not a session file of agent-loop";
 
-/// An input that was read from a file.
+/// An input that was read from a session file.
 #[derive(Debug)]
 pub struct Entry {
-    /// Since the session began.
+    /// The time since the session began.
     pub t: Duration,
-    /// What a new process was started with.
+    /// The options that a new process was started with.
     pub options: Option<(Settings, Run)>,
     kind: String,
     line: String,
     stored: Option<Result<Stored, String>>,
 }
 
-/// The line of an input.
+/// An input as a line of the file.
 pub fn line(input: Input<'_>, t: Duration) -> String {
     let milliseconds = u64::try_from(t.as_millis()).unwrap_or(u64::MAX);
     let (kind, value) = match input {
@@ -60,7 +60,7 @@ pub fn line(input: Input<'_>, t: Duration) -> String {
     .line()
 }
 
-/// A line as JSON: itself where it is an object, else a text.
+/// A line as JSON: unchanged if it is an object, otherwise as a string.
 fn as_json(line: &str) -> String {
     match serde_json::from_str::<&RawValue>(line) {
         Ok(value) if value.get().starts_with('{') && !line.contains(['\n', '\r']) => value.get().to_owned(),
@@ -72,7 +72,7 @@ impl Entry {
     /// Reads an input.
     ///
     /// # Errors
-    /// It is none, or one that is not known.
+    /// The line is not an input of a known kind.
     pub fn read(fields: &Fields<'_>) -> Result<Entry, String> {
         const KINDS: [&str; 12] = [
             "world",
@@ -90,7 +90,7 @@ impl Entry {
         ];
         let kind = fields.text("in").filter(|kind| KINDS.contains(&&**kind));
         let (Some(kind), Some(t)) = (kind, number(fields, "t").map(Duration::from_millis)) else {
-            return Err("it is no input of a session".to_owned());
+            return Err("not an input of a session".to_owned());
         };
         let line = fields.get("line").map_or("\"\"", |line| line.get());
         let line = if line.starts_with('"') { fields.text("line").unwrap_or_default() } else { line.to_owned() };
@@ -134,7 +134,7 @@ pub fn header(settings: &Settings, run: &Run) -> String {
     put_options(Object::default().text("format", FORMAT).put("version", VERSION), settings, run).line()
 }
 
-/// Whether a file that has no whole line may become a session.
+/// Whether a file without a complete line may be the start of a session.
 pub fn may_begin_header(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGIN) || BEGIN.starts_with(bytes)
 }
@@ -142,14 +142,16 @@ pub fn may_begin_header(bytes: &[u8]) -> bool {
 /// Checks the first line of a session.
 ///
 /// # Errors
-/// It is none that this version reads.
+/// It is not a session that this version reads.
 pub fn check_header(header: &Fields<'_>) -> Result<(), String> {
     if header.text("format").as_deref() != Some(FORMAT) {
         return Err(NO_SESSION.to_owned());
     }
     match header.get("version").map(RawValue::get) {
         Some(VERSION) => Ok(()),
-        other => Err(format!("it is a session of version {}; this agent-loop reads {VERSION}", other.unwrap_or("?"))),
+        other => {
+            Err(format!("the session has version {}; this agent-loop reads version {VERSION}", other.unwrap_or("?")))
+        }
     }
 }
 
@@ -165,15 +167,15 @@ fn put_options(entry: Object, settings: &Settings, run: &Run) -> Object {
     entry.text_some("goal", run.goal.as_deref())
 }
 
-/// What a process of the session was started with, but for the ids of its records.
+/// The options that a process of the session was started with, except for the ids of its records.
 ///
 /// # Errors
-/// What is missing or wrong.
+/// What is missing or invalid.
 pub fn read_options(fields: &Fields<'_>) -> Result<(Settings, Run), String> {
     let globs = |key: &str| fields.get(key).and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default();
     let profile = Profile::read(&fields.text("profile").unwrap_or_default());
     let settings = Settings {
-        profile: profile.map_err(|why| format!("the profile that it holds: {why}"))?,
+        profile: profile.map_err(|why| format!("its profile: {why}"))?,
         ids: Ids::default(),
         allow: globs("allow"),
         deny: globs("deny"),

@@ -1,4 +1,4 @@
-//! Pictures that the world has made: copied into the session's folder under the hash of their bytes, so that a replay finds the same ones.
+//! Pictures that the world made, copied into the session's folder under the hash of their bytes. A replay thus finds the same pictures.
 
 use crate::agent::Stored;
 use crate::io::{private, regular};
@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// No picture of a page is larger.
+/// The largest picture that is read, in bytes.
 const LARGEST: u64 = 32 << 20;
 
 /// The folder of a session's pictures.
@@ -15,15 +15,15 @@ pub struct Images {
     folder: PathBuf,
 }
 
-/// The folder of a run without a session file: it is removed at the end.
+/// The folder of a run without a session file; it is removed at the end.
 #[derive(Debug)]
 pub struct Temporary(PathBuf);
 
 impl Images {
-    /// The folder beside the session's file; else a new one among the temporary files.
+    /// Opens the folder beside the session's file, or a new temporary folder without a session file.
     ///
     /// # Errors
-    /// The folder, and what the system says.
+    /// The folder, and the system's error.
     pub fn open(session: Option<&Path>) -> Result<(Images, Option<Temporary>), String> {
         let failed =
             |folder: &Path, error: io::Error| format!("the folder for pictures, {}: {error}", folder.display());
@@ -52,17 +52,17 @@ impl Images {
     /// Copies a picture.
     ///
     /// # Errors
-    /// It cannot be read or written, or is none of the types that models take.
+    /// If it cannot be read or written, or is not of a type that models accept.
     pub fn store(&self, path: &str) -> Result<Stored, String> {
         let failed = |error: io::Error| format!("{path}: {error}");
         let bytes = regular::read(Path::new(path), LARGEST).map_err(failed)?;
         let (mime, ending) =
-            media_type(&bytes).ok_or_else(|| format!("{path}: it is no PNG, JPEG, WebP or GIF picture"))?;
+            media_type(&bytes).ok_or_else(|| format!("{path}: not a PNG, JPEG, WebP or GIF picture"))?;
         let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let name = format!("{}.{ending}", &sha256[..32]);
         let stored = self.folder.join(&name);
         if !stored.exists() {
-            // Under its name it is whole, whenever we are killed.
+            // A file with this name is always complete, even if the process is killed.
             let part = self.folder.join(format!("{name}.part"));
             let written = private::file().write(true).create(true).truncate(true).open(&part);
             written.and_then(|mut file| file.write_all(&bytes)).map_err(failed)?;
@@ -74,12 +74,12 @@ impl Images {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // What cannot be removed stays among the temporary files.
+        // If it cannot be removed, it stays in the temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// The media type of a picture, by its first bytes, and the ending of its name.
+/// A picture's media type, by its first bytes, and the extension of its file name.
 fn media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some(("image/png", "png")),

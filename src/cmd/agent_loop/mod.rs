@@ -33,11 +33,11 @@ use std::time::Duration;
 
 /// Work towards a goal: a model decides, a world acts
 ///
-/// Starts a world (browser-bridge, godot-bridge, mcp-pipe, any of them behind gates) and a model side (llm-pipe, or any command that answers model_request records), and works
-/// towards the goal: observe, ask the model for one call, make it, see what came of it. Messages of the person come on stdin as user_message records, what happens goes to stdout as
-/// records (see pipewright(7)); where stdout is a terminal, both are plain text.
+/// Starts a world (browser-bridge, godot-bridge, mcp-pipe, any of them behind gates) and a model command (llm-pipe, or any command that answers model_request records). It then works
+/// towards the goal: observe, ask the model for one call, make the call, read its result. Messages of the person are read from stdin as user_message records, and events are written to stdout as
+/// records (see pipewright(7)). If stdout is a terminal, both are plain text.
 ///
-/// With --goal the run ends with that goal. Without, each message is worked on until stdin ends; the first one is the goal.
+/// With --goal the run ends when that goal is done or fails. Without it, the agent works on each message until stdin ends; the first message is the goal.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -46,24 +46,24 @@ pub struct Arguments {
     /// The world, with its arguments
     #[arg(last = true, value_name = "WORLD ARGS")]
     world: Vec<OsString>,
-    /// What is to be done
+    /// The goal: what the agent is to do
     #[arg(long, value_name = "TEXT")]
     goal: Option<String>,
     /// Ask this model: short for --llm 'llm-pipe --model MODEL'
     #[arg(short = 'm', long, value_name = "PROVIDER/NAME", conflicts_with = "llm", help_heading = "Model")]
     model: Option<String>,
-    /// The command that answers model_request records; split into words as a shell would, and run without one
+    /// The command that answers model_request records; split into words like a shell command, but run without a shell
     #[arg(long, value_name = "CMD", help_heading = "Model")]
     llm: Option<String>,
-    /// Begin a new conversation, with a summary of the old one, after a request of more than N tokens. One that the model refuses as too long is
-    /// begun anew in any case
+    /// Start a new conversation with a summary of the old one after a request of more than N tokens. This always happens when the model refuses a
+    /// request as too long
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Model")]
     compact_at: u64,
 
-    /// What is done around the model's calls: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints one)
+    /// How the world is observed and used: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints a built-in one)
     #[arg(long, value_name = "NAME|FILE", default_value = "mcp", help_heading = "World")]
     profile: String,
-    /// Offer the model these tools alone; `*` and `?` are wildcards
+    /// Offer the model only these tools; `*` and `?` are wildcards
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     allow: Vec<String>,
     /// Do not offer the model these tools
@@ -76,56 +76,56 @@ pub struct Arguments {
     /// The most turns of the model for the goal; without --goal, for a message
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Limits")]
     max_steps: u32,
-    /// The most calls that the model chooses for a message; then it sums up, and the person is asked whether to go on (default: 10 without --goal)
+    /// The most calls that the model may choose for a message; it then sums up, and the person is asked whether to continue (default: 10 without --goal)
     #[arg(long, value_name = "N", help_heading = "Limits")]
     turn_steps: Option<u32>,
-    /// Overall time limit of the goal; without --goal, of a message (exit status 124). The time in which a person is asked does not count
+    /// Overall time limit of the goal; without --goal, of a message (exit status 124). Time spent waiting for a person does not count
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Limits")]
     deadline: Option<Duration>,
-    /// The most input and output tokens in all
+    /// The most input and output tokens in total
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<u64>,
-    /// The most US dollars in all; llm-pipe takes prices from models.toml (see llm-pipe(1))
+    /// The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))
     #[arg(long, value_name = "DOLLARS", value_parser = dollars, help_heading = "Limits")]
     max_cost: Option<f64>,
-    /// Longest line of the world or the model side that is read; pictures are in files, and do not count
+    /// Longest line that is read from the world or the model command; pictures are in files and do not count
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
     lines: LimitOptions,
 
-    /// Keep the session in this file, so that it goes on after an end of any kind; pictures are kept in the folder FILE.images
+    /// Keep the session in this file, so that it can be continued however the process ended; pictures are kept in the folder FILE.images
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     session: Option<PathBuf>,
-    /// Append an event for each step to this file (`-`: stderr): the call, its outcome, and where the world is; masked, without the content of pages.
-    /// At 10 MiB it is renamed, and four older ones are kept
+    /// Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world's location; masked, without the content of pages.
+    /// At 10 MiB the file is renamed; four older ones are kept
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     steps: Option<PathBuf>,
-    /// Append what the model shows of its reasoning to this file, masked; `-` is stderr
+    /// Append the reasoning that the model reports to this file, masked; `-` is stderr
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     log: Option<PathBuf>,
-    /// The session's id, which is put on every record, as the following are
+    /// The session's id; it is put on every record, as are the three ids below
     #[arg(long, value_name = "ID", help_heading = "Session")]
     session_id: Option<String>,
-    /// The agent's name in a chain
+    /// The agent's name in a chain of agents
     #[arg(long, value_name = "ID", help_heading = "Session")]
     agent_id: Option<String>,
-    /// What the agent does in the chain
+    /// The agent's role in the chain
     #[arg(long, value_name = "TEXT", help_heading = "Session")]
     role: Option<String>,
-    /// The chain
+    /// The chain's id
     #[arg(long, value_name = "ID", help_heading = "Session")]
     chain_id: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print a built-in profile, to copy
+    /// Print a built-in profile, as a starting point for your own
     Profile {
         /// Its name
         name: String,
     },
-    /// Print what happened in a session, step by step
+    /// Print the events of a session, step by step
     Show {
         /// The session's file
         file: PathBuf,
@@ -138,19 +138,19 @@ Examples:
   A goal in a browser; a person is asked before it pays, sends or deletes:
     agent-loop -m gemini/gemini-3-flash --profile browser --goal 'Put the cheapest kettle into the cart' -- \
       policy-check -- hitl-gate -- browser-bridge https://shop.example
-  The same, one message after the other, in a session that can be gone on with:
+  The same, one message after the other, in a session that can be continued:
     agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
-  A recorded run once more, offline:
+  Replay a recorded run, offline:
     agent-loop --llm 'replay --as world llm.log' --goal 'Pay the open invoice.' -- replay --as world world.log
 
 Exit status:
-  0 all well; 1 a goal was not reached, a call was denied or rejected, a line was not taken, or a log could not be written; 2 usage; 3 the world or the model side cannot be started; 4 one of them was lost; \
+  0 all well; 1 a goal was not reached, a call was denied or rejected, a line was refused, or a log could not be written; 2 usage; 3 the world or the model command cannot be started; 4 one of them was lost; \
   124 --deadline passed; the final record has the same number. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-/// A profile is shorter than that.
+/// The longest profile that is read, in bytes.
 const LONGEST_PROFILE: u64 = 1 << 20;
 
 fn usage(message: impl std::fmt::Display) -> Failure {
@@ -165,12 +165,14 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         None => {}
     }
     if arguments.world.is_empty() {
-        return Err(usage("name the world behind --, such as: agent-loop ... -- browser-bridge (see --help)"));
+        return Err(usage(
+            "no world is named: add it after --, such as: agent-loop ... -- browser-bridge (see --help)",
+        ));
     }
     if arguments.llm.is_none() && arguments.model.is_none() {
-        return Err(usage("name a model: --model PROVIDER/NAME, or --llm and a command (see --help)"));
+        return Err(usage("no model is named: add --model PROVIDER/NAME, or --llm and a command (see --help)"));
     }
-    // A child of the world's cannot read what we hold of the model's traffic.
+    // Child processes of the world must not read the model's traffic from our memory.
     private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
     let report = Arc::new(Report::new(NAME, false));
     let settings = settings(&arguments)?;
@@ -179,11 +181,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let images = Images::open(arguments.session.as_deref()).map_err(|why| Failure::new(Status::NotStarted, why))?;
     let (images, _temporary) = images;
     let model = {
-        // A person reads along; a goal has its result at the end.
+        // Without a goal, a person follows the answer while it is written; with one, only the result counts.
         let streams = run.goal.is_none();
         model::command(arguments.llm.as_deref(), arguments.model.as_deref(), streams, images.folder())?
     };
-    // A gate that held a call would let it pass later, and the session that goes on would make it again.
+    // If this process died and a gate still held a call, the gate could pass it later, and the continued session would make it again.
     let follows = Surroundings { ends_with_us: true, ..Surroundings::default() };
     let around = Surroundings { secrets: model::key_variables(&model)?, ..follows.clone() };
     let far = vec![
@@ -217,7 +219,7 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
     };
     let profile = Profile::read(&text).map_err(|why| usage(format_args!("--profile: {}: {why}", arguments.profile)))?;
     if arguments.goal.as_deref().is_some_and(|goal| goal.trim().is_empty()) {
-        return Err(usage("--goal: it is empty"));
+        return Err(usage("--goal: the text is empty"));
     }
     let Arguments { session_id, agent_id, role, chain_id, .. } = arguments;
     let ids = Ids {

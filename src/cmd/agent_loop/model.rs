@@ -1,21 +1,23 @@
-//! The model side: which command it is, and what its keys are called.
+//! The model command, and the environment variables of its keys.
 
 use crate::io::report::{Failure, Status};
 use crate::llm::PROVIDERS;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The command of `--llm`, or llm-pipe with the model of `--model`, which `streams` what it writes. The one beside our own program is taken before that of `PATH`.
+/// The command of `--llm`, or llm-pipe with the model of `--model`; `streams` makes llm-pipe stream its answers. An llm-pipe in our own program's folder is preferred to one in `PATH`.
 ///
 /// # Errors
-/// [`Status::Usage`]: quotation marks that are not closed.
+/// [`Status::Usage`]: a quotation mark is not closed, or the command is empty.
 pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &Path) -> Result<Vec<OsString>, Failure> {
     if let Some(command) = llm {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
             Failure::new(
                 Status::Usage,
-                format_args!("--llm: {command:?} is not a command: a quotation mark is open, or there is no word"),
+                format_args!(
+                    "--llm: {command:?} is not a command: it is empty, or a closing quotation mark is missing"
+                ),
             )
         })?;
         return Ok(words.into_iter().map(OsString::from).collect());
@@ -28,7 +30,7 @@ pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &P
     Ok(command)
 }
 
-/// The environment variables of keys, which the world does not get: those of all providers, of models.toml, and of this command's `--key-env`.
+/// The environment variables of keys, which the world does not get: of all providers, of models.toml, and of the model command's `--key-env`.
 ///
 /// # Errors
 /// [`Status::Usage`]: models.toml cannot be read.

@@ -1,15 +1,15 @@
-//! What the person sees, and what the person's lines are: records, or plain text at a terminal.
+//! The person's view: records, or plain text at a terminal.
 
 use crate::io::terminal::printable;
 use crate::json::Object;
 use crate::record::Fields;
 
-/// The forms of both sides.
+/// The forms of input and output.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     shows_text: bool,
     reads_text: bool,
-    /// Messages are waited for, not one goal alone.
+    /// Whether the run waits for messages instead of ending with one goal.
     takes_messages: bool,
 }
 
@@ -17,17 +17,17 @@ pub struct Screen {
 const SHOWN: usize = 200;
 
 impl Screen {
-    /// Records become text where a terminal shows them, and lines become messages where a terminal sends them.
+    /// Records are shown as text if stdout is a terminal, and lines are read as messages if stdin is one.
     pub fn new(shows_text: bool, reads_text: bool, takes_messages: bool) -> Screen {
         Screen { shows_text, reads_text, takes_messages }
     }
 
-    /// Whether lines come from a terminal, where gates may ask as well.
+    /// Whether lines come from a terminal, where gates may ask, too.
     pub fn reads_text(self) -> bool {
         self.reads_text
     }
 
-    /// A line of stdin as a record; `None` is an empty line.
+    /// A line of stdin as a record; `None` for an empty line.
     pub fn read(self, line: &str) -> Option<String> {
         if line.trim().is_empty() {
             return None;
@@ -39,7 +39,7 @@ impl Screen {
         })
     }
 
-    /// What is printed of a record, with its line feed; nothing of what a person needs not see.
+    /// A record as it is printed, with its line feed; empty if the person does not need it.
     pub fn show(self, record: &str) -> String {
         if !self.shows_text {
             return format!("{record}\n");
@@ -61,7 +61,7 @@ impl Screen {
                 "Your message:".to_owned()
             }
             "status" => match text("pending_kind").as_str() {
-                // At the same terminal, the gate itself asks.
+                // At the same terminal, the gate asks by itself.
                 "confirm" if !self.reads_text => "  waiting for an approval".to_owned(),
                 "manual" => "Answer when it is done:".to_owned(),
                 "question" => "Your answer:".to_owned(),
@@ -76,7 +76,7 @@ impl Screen {
     }
 }
 
-/// The answers that a question offers, each on a line of its own.
+/// The answers that a question offers, one per line.
 fn options(fields: &Fields<'_>) -> String {
     let options = fields.object("question").and_then(|question| question.list("options").ok()).unwrap_or_default();
     let options = options.iter().filter_map(|option| serde_json::from_str::<String>(option.get()).ok());

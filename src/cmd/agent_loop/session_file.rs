@@ -1,5 +1,5 @@
-//! The session's file: every input of the loop, appended before what follows from it leaves. Because the same inputs have the same effects, a
-//! session goes on by taking them again.
+//! The session's file: every input of the loop, appended before its effects are sent. The same inputs always have the same effects, so a
+//! session is continued by applying its inputs again.
 
 use super::entry::{self, Entry, NO_SESSION, header, line, read_options};
 use crate::agent::{Agent, Effect, Input, Run, Settings};
@@ -11,21 +11,21 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
-/// The file, where there is one.
+/// The file, if there is one.
 #[derive(Debug)]
 pub struct SessionFile {
     file: Option<Appender>,
-    /// Lines that are yet to be written.
+    /// Lines that are not written yet.
     batch: Vec<u8>,
-    /// How long the session had run when it was opened.
+    /// The session's age when it was opened.
     pub begun: Duration,
 }
 
 impl SessionFile {
-    /// Opens the file, or makes it. The agent is as it was after the last input of the file; what is to be done first comes with it.
+    /// Opens or creates the file. The agent gets the state after the file's last input; the effects that are still due are returned with it.
     ///
     /// # Errors
-    /// [`Status::Usage`]: it is no session, or another process has it. [`Status::NotStarted`]: what the system says.
+    /// [`Status::Usage`]: the file is not a session, or another process has it open. [`Status::NotStarted`]: the system's error.
     pub fn open(
         path: Option<&Path>,
         settings: Settings,
@@ -36,24 +36,24 @@ impl SessionFile {
         let Some(path) = path else { return Ok((session, Agent::begin(settings, run.clone()))) };
         let refused = |why: String| Failure::new(Status::Usage, format_args!("--session: {}: {why}", path.display()));
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(refused("it is no regular file".to_owned()));
+            return Err(refused("not a regular file".to_owned()));
         }
         let opened = Appender::open(path, || replay(path, |_, _, _| ()).map(drop));
         let (file, torn) = opened.map_err(|error| match error {
-            OpenError::Busy => refused("another agent-loop has this session".to_owned()),
+            OpenError::Busy => refused("another agent-loop has this session open".to_owned()),
             OpenError::Refused(why) => refused(why),
             OpenError::Io(error) => Failure::new(Status::NotStarted, format_args!("{}: {error}", path.display())),
         })?;
         if let Some(torn) = torn {
             let (bytes, to) = (torn.bytes, torn.moved_to.display());
-            report.note(format_args!("{}: {bytes} bytes of a line that was not whole are in {to}", path.display()));
+            report.note(format_args!("{}: moved {bytes} bytes of an incomplete last line to {to}", path.display()));
         }
         session.file = Some(file);
         let Some((mut agent, begun)) = replay(path, |_, _, _| ()).map_err(refused)? else {
             session.batch.extend_from_slice(header(&settings, run).as_bytes());
             return Ok((session, Agent::begin(settings, run.clone())));
         };
-        report.note(format_args!("{}: the session goes on", path.display()));
+        report.note(format_args!("{}: continuing the session", path.display()));
         session.begun = begun;
         let input = Input::Resumed(&settings, run);
         session.keep(input, begun);
@@ -61,19 +61,19 @@ impl SessionFile {
         Ok((session, (agent, effects)))
     }
 
-    /// Where it is; `None` where the session is not kept.
+    /// The file's path; `None` without a session file.
     pub fn path(&self) -> Option<&Path> {
         self.file.as_ref().map(Appender::path)
     }
 
-    /// Keeps an input, until [`SessionFile::commit`] writes it.
+    /// Queues an input for [`SessionFile::commit`].
     pub fn keep(&mut self, input: Input<'_>, t: Duration) {
         if self.file.is_some() {
             self.batch.extend_from_slice(line(input, t).as_bytes());
         }
     }
 
-    /// Writes what was kept.
+    /// Writes the queued inputs.
     ///
     /// # Errors
     /// [`Status::Fault`]: it cannot be written.
@@ -89,18 +89,18 @@ impl SessionFile {
     }
 }
 
-/// What has happened in a session, as the person has seen it.
+/// An event of a session, as shown to a person.
 #[derive(Debug)]
 pub enum Happened {
-    /// A new process went on with it.
+    /// A new process continued it.
     Resumed,
-    /// The person has said this.
+    /// The person sent this message.
     Message(String),
-    /// This record was reported; one that ends a goal has no `exit_status` yet, which comes with it.
+    /// This record was reported. The exit status is set for a record that ends a goal, whose own `exit_status` is not set yet.
     Record(String, Option<u8>),
 }
 
-/// Gives all that has happened in a session to `seen`; false where nothing has.
+/// Passes all events of a session to `seen`; false if there are none.
 ///
 /// # Errors
 /// As [`replay`].
@@ -131,11 +131,11 @@ pub fn history(path: &Path, mut seen: impl FnMut(Happened)) -> Result<bool, Stri
     Ok(read.is_some())
 }
 
-/// Takes all inputs of a session again; `seen` gets each, but `None` for the beginning, with what the process is to do and the effects. Gives the agent as it was then, and when that was. A last
-/// line that is not whole is left out; `None` is a file without a whole line.
+/// Applies all inputs of a session again. `seen` gets each input (`None` for the start), the process's options, and the effects. Gives the agent in its last state, and the time of the last input. An incomplete
+/// last line is ignored. `None` if the file has no complete line.
 ///
 /// # Errors
-/// It cannot be read, or is no session: where, and why.
+/// The file cannot be read, or is not a session: where, and why.
 pub fn replay(
     path: &Path,
     mut seen: impl FnMut(Option<Input<'_>>, &Run, Vec<Effect>),
@@ -173,7 +173,7 @@ pub fn replay(
         }
     }
     match begun {
-        // A process may have been killed before it had written the first line.
+        // A process may have been killed before it wrote the complete first line.
         None if !entry::may_begin_header(&bytes) => Err(NO_SESSION.to_owned()),
         begun => Ok(begun.map(|(agent, _)| (agent, last))),
     }

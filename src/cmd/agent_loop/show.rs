@@ -1,4 +1,4 @@
-//! What the subcommands print.
+//! The output of the subcommands.
 
 use super::screen::Screen;
 use super::session_file::Happened;
@@ -13,27 +13,27 @@ use std::path::Path;
 pub fn profile(name: &str) -> Result<Status, Failure> {
     let Some((_, text)) = BUILT_IN.iter().find(|(own, _)| *own == name) else {
         let names = BUILT_IN.map(|(name, _)| name).join(", ");
-        return Err(usage(format_args!("there is no profile {name:?}; built in are {names}")));
+        return Err(usage(format_args!("unknown profile {name:?}; the built-in profiles are {names}")));
     };
     print(text)
 }
 
-/// What happened in a session, as a person at a terminal would have seen it.
+/// The events of a session, as text for a person.
 pub fn session(path: &Path) -> Result<Status, Failure> {
     let screen = Screen::new(true, false, false);
     let mut text = String::new();
     let read = session_file::history(path, |happened| match happened {
-        Happened::Resumed => text.push_str("(the session goes on in a new process)\n"),
+        Happened::Resumed => text.push_str("(a new process continues the session)\n"),
         Happened::Message(content) => text.push_str(&message(&content)),
         Happened::Record(record, _) => text.push_str(&screen.show(&record)),
     });
     if !read.map_err(|why| usage(format_args!("{}: {why}", path.display())))? {
-        return Err(usage(format_args!("{}: nothing has happened in it yet", path.display())));
+        return Err(usage(format_args!("{}: the session has no events yet", path.display())));
     }
     print(&text)
 }
 
-/// What the person has said.
+/// A message of the person.
 fn message(text: &str) -> String {
     text.lines().map(|line| format!("> {}\n", printable(line))).collect()
 }

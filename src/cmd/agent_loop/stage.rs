@@ -1,4 +1,4 @@
-//! The stage: the person on the near side, the model side and the world as far sides, and the loop between them.
+//! The stage: the person on the near side, the model command and the world as far sides, and the loop between them.
 
 use super::images::Images;
 use super::screen::Screen;
@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 const MODEL: usize = 0;
 const WORLD: usize = 1;
 
-/// How messages describe a line that is no text, and one of a far side that is too long.
+/// Why a line is unreadable: it is not text, or a far side's line is too long.
 const NOT_TEXT: &str = "not UTF-8";
 const TOO_LONG_RESULT: &str = "longer than --max-result";
 
-/// What a run keeps on the disk.
+/// The files of a run.
 pub struct Files {
     pub session: SessionFile,
     pub images: Images,
@@ -33,19 +33,19 @@ pub struct Files {
 
 pub struct Loop {
     agent: Agent,
-    /// What is to be done as soon as the world has started.
+    /// The effects to carry out when the world has started.
     first: Vec<Effect>,
     files: Files,
     screen: Screen,
     report: Arc<Report>,
-    /// The line of stdin that was read last.
+    /// The place of the latest line of stdin, for messages.
     place: String,
     started: Instant,
     max_depth: usize,
     start_timeout: Duration,
-    /// The person was asked already.
+    /// The person has been asked already.
     was_waiting: bool,
-    /// By when the world must have listed its tools.
+    /// When the world must have listed its tools.
     tools_by: Option<Instant>,
 }
 
@@ -73,7 +73,7 @@ impl Loop {
         }
     }
 
-    /// Since the session began.
+    /// The time since the session began.
     fn now(&self) -> Duration {
         self.files.session.begun + self.started.elapsed()
     }
@@ -121,7 +121,7 @@ impl Loop {
         }
         let (from, place) = match (side, out.far()) {
             (Side::Near, _) => ("stdin", None),
-            (_, MODEL) => ("the model side", Some(MODEL)),
+            (_, MODEL) => ("the model command", Some(MODEL)),
             (..) => ("the world", Some(WORLD)),
         };
         if place.is_none() {
@@ -154,7 +154,7 @@ impl Loop {
         }
     }
 
-    /// Gives the person what has happened in the session so far, each record in one of its own.
+    /// Sends the person the session's events so far, each record inside a `history` record.
     fn show_history(&mut self, out: &mut Out) {
         let mut lines = String::new();
         let mut add = |record: &str| {
@@ -178,7 +178,7 @@ impl Loop {
         out.to(Side::Near).extend_from_slice(lines.as_bytes());
     }
 
-    /// A line that cannot be read. One of the world's is taken as the result that is waited for: nobody knows which call it is about.
+    /// Handles an unreadable line. An unreadable line of the world becomes the awaited result, since its call is unknown.
     fn unreadable(&mut self, place: Option<usize>, at: &str, why: &str, out: &mut Out) {
         match (place, self.agent.call_under_way()) {
             (None, _) => self.take(Input::Unreadable(why), out),
@@ -198,12 +198,12 @@ impl Loop {
     }
 }
 
-/// A record that ends a goal. It is an object that has fields.
+/// Adds the exit status to a record that ends a goal, which is an object with fields.
 fn with_exit_status(record: &str, status: u8) -> String {
     format!("{},\"exit_status\":{status}}}", record.strip_suffix('}').unwrap_or(record))
 }
 
-/// Whether a line of the person's asks for what has happened in the session.
+/// Whether a line from the person requests the session's history.
 fn asks_for_history(line: &str) -> bool {
     line.contains("history") && Fields::read(line).is_ok_and(|fields| fields.text("type").as_deref() == Some("history"))
 }
@@ -226,7 +226,7 @@ impl Stage for Loop {
             Event::Piece(side, Piece::Part { number, last: true, .. }) => {
                 let (from, place) = match (side, out.far()) {
                     (Side::Near, _) => ("stdin", None),
-                    (_, MODEL) => ("the model side", Some(MODEL)),
+                    (_, MODEL) => ("the model command", Some(MODEL)),
                     (..) => ("the world", Some(WORLD)),
                 };
                 let at = format!("{from}:{number}");
@@ -267,11 +267,11 @@ impl Stage for Loop {
         }
         let is_waiting = self.agent.is_waiting();
         if is_waiting && !self.was_waiting && self.screen.reads_text() {
-            // What was typed before the question is no answer to it. A terminal that refuses has gone.
+            // Input that was typed before the question does not answer it. An error means that the terminal is gone.
             let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
         }
         self.was_waiting = is_waiting;
-        // Two that read a terminal at once take each other's lines: while a call is under way, a gate may ask there.
+        // Two readers of a terminal take each other's lines: while a call is open, a gate may ask there.
         out.choose_near(0);
         out.hold_near(self.screen.reads_text() && !self.agent.is_asking() || self.agent.is_behind());
         Ok(())
@@ -279,7 +279,7 @@ impl Stage for Loop {
 
     fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
         let effects = self.agent.take(Input::NoTools(&failure.to_string()), self.now());
-        // The failure is reported by who gets it.
+        // The caller reports the failure itself.
         self.carry_out(effects.into_iter().filter(|effect| matches!(effect, Effect::Final(..))).collect(), out);
         Err(failure)
     }

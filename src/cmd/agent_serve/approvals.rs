@@ -1,4 +1,4 @@
-//! Calls that gates hold: they are shown to the clients of their session, and one of these answers.
+//! Held calls: shown to the clients of their session; any of these can answer.
 
 use super::session::Held;
 use super::stage::Serving;
@@ -11,7 +11,7 @@ use crate::record::{Action, Fields, HitlResponse, Scope, is_same_id};
 use serde_json::value::RawValue;
 
 impl Serving {
-    /// A gate of a session has asked, or answered.
+    /// Takes a question of a session's gate, or its settlement.
     pub(super) fn take_change(&mut self, number: usize, change: Change, out: &mut Out) {
         match change {
             Change::Asked => {
@@ -31,7 +31,7 @@ impl Serving {
                 let call_id = held.question.call.call().id;
                 let context = Object::default().put_some("call_id", call_id).text("nonce", &nonce).end();
                 let record = Object::default().text("type", "error").put("context", context);
-                let record = record.text("content", &format!("the answer was not taken: {why}")).end();
+                let record = record.text("content", &format!("the answer was not accepted: {why}")).end();
                 self.publish(number, &record, out);
             }
             Change::SecondQuestion | Change::Rules | Change::Nothing => {}
@@ -61,13 +61,13 @@ impl Serving {
         let Settlement { verdict, by, sha256, .. } = settlement;
         let sha256 = sha256.as_ref().unwrap_or(&question.sha256);
         self.publish(number, &settled(&question.call.call(), nonce, verdict, by, sha256), out);
-        // Of the others, the agent's side says so, with the arguments that were edited.
+        // Other verdicts are reported by the agent's side, with the edited arguments.
         if verdict == "rejected" {
             self.publish(number, &of_call("status", &question).text("status", "rejected").end(), out);
         }
     }
 
-    /// The agent of a session has ended: what its gates hold is rejected.
+    /// Rejects the held calls of a session whose agent has ended.
     pub(super) fn end_gates(&mut self, number: usize, out: &mut Out) {
         self.gates.close(number, out);
         let Some(session) = self.sessions.get(&number) else { return };
@@ -77,11 +77,11 @@ impl Serving {
         }
     }
 
-    /// Gives a gate the answer of a client, a `hitl_response` that may leave out the nonce and the hash. `seen` is the number of the record
-    /// that the client was sent last, where what it has seen counts.
+    /// Passes a client's answer to a gate: a `hitl_response`, in which the nonce and the hash may be missing. `seen` is the number of the last record
+    /// that the client got; `None` if it does not matter.
     ///
     /// # Errors
-    /// Why it is not taken, for people.
+    /// Why it is not accepted, for people.
     pub(super) fn answer_held(
         &mut self,
         number: usize,
@@ -92,8 +92,7 @@ impl Serving {
         let fields = Fields::read(text).map_err(|why| why.to_string())?;
         let question = self.find_held(number, seen, &fields)?;
         let completed = completed(text, &question)?;
-        let response =
-            HitlResponse::read(&completed).map_err(|why| why.to_string())?.ok_or("it is no hitl_response")?;
+        let response = HitlResponse::read(&completed).map_err(|why| why.to_string())?.ok_or("not a hitl_response")?;
         let own = question.call.call();
         let edited = match (response.action, response.edited_arguments) {
             (Action::Edit, Some(edited)) => Some(edited_arguments(own.arguments_text(), edited, response.replace)?),
@@ -103,7 +102,7 @@ impl Serving {
         let offered = question.rule_offers.first().cloned();
         let rule = match response.scope {
             Scope::Call => None,
-            Scope::Session => Some(response.rule.clone().or(offered).ok_or("no rule is offered for this call")?),
+            Scope::Session => Some(response.rule.clone().or(offered).ok_or("this call has no rule for the session")?),
         };
         let answer = Answer {
             action: response.action,
@@ -120,7 +119,7 @@ impl Serving {
         Ok(())
     }
 
-    /// The question that an answer is for.
+    /// Finds the question that an answer belongs to.
     fn find_held(&self, number: usize, seen: Option<u64>, answer: &Fields<'_>) -> Result<Question, String> {
         let session = self.sessions.get(&number).ok_or(SETTLED)?;
         let id = answer.get("call_id").map(RawValue::get);
@@ -143,23 +142,23 @@ impl Serving {
             return Err(SETTLED.to_owned());
         }
         if sha256.as_ref().is_some_and(|sha256| *sha256 != held.question.sha256) {
-            return Err("the arguments are others than those that the answer is for".to_owned());
+            return Err("the call's arguments differ from those that the answer is for".to_owned());
         }
-        // The hash says nothing of the tool.
+        // The hash does not cover the tool.
         if nonce.is_none() && session.is_ambiguous(&held.question) {
             return Err(AMBIGUOUS.to_owned());
         }
         if nonce.is_none() && seen.is_some_and(|seen| seen < held.number) {
-            return Err("this client has not been shown the call yet".to_owned());
+            return Err("the call has not been sent to this client yet".to_owned());
         }
         Ok(held.question.clone())
     }
 }
 
-const SETTLED: &str = "no call with this id is held, or its question is settled already";
-const AMBIGUOUS: &str = "calls with this id were asked about more than once: answer with the nonce of the question";
+const SETTLED: &str = "no call with this id is held, or its question is already settled";
+const AMBIGUOUS: &str = "more than one call with this id was held: give the question's nonce in the answer";
 
-/// The answer with the nonce and the hash of its question.
+/// Adds the nonce and the hash of its question to an answer.
 fn completed(text: &str, question: &Question) -> Result<String, String> {
     let (nonce, sha256) = (quoted(&question.nonce), quoted(&question.sha256));
     let changes = [("nonce", nonce.as_bytes()), ("arguments_sha256", sha256.as_bytes())];

@@ -1,26 +1,26 @@
-//! The lines between the stage and the threads that serve HTTP. Fields are separated by tabs; the last one may hold tabs itself.
+//! The lines between the stage and the HTTP threads. Fields are separated by tabs; only the last one may contain tabs.
 
-/// What clients do.
+/// Events from clients.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Inbound<'a> {
     /// A client shows a session from now on, which may not exist yet.
     Joined { client: u64, session: &'a str },
-    /// A client of a session has sent a message; the number is that of the record that it was sent last.
+    /// A client of a session sent a message; `seen` is the number of the last record that was sent to the client.
     Message { client: u64, seen: u64, text: &'a str },
-    /// A run of the AG-UI protocol is to begin.
+    /// A client starts a run of the AG-UI protocol.
     Run { client: u64, text: &'a str },
-    /// A session is to be begun, or gone on with.
+    /// A client starts or continues a session.
     Begin { client: u64, text: &'a str },
-    /// The list of the sessions is asked for.
+    /// A client requests the list of sessions.
     List { client: u64 },
-    /// Whether a session's records name the image at this path, JSON text, is asked.
+    /// A client requests an image: do the session's records name this path (JSON text)?
     Image { client: u64, session: &'a str, path: &'a str },
-    /// A client has gone.
+    /// A client is gone.
     Left { client: u64 },
 }
 
 impl<'a> Inbound<'a> {
-    /// `None` is a line that no thread of ours writes.
+    /// Reads a line; `None` if no thread of ours wrote it.
     pub fn read(line: &'a str) -> Option<Inbound<'a>> {
         let (kind, rest) = line.split_once('\t')?;
         let (client, rest) = rest.split_once('\t').unwrap_or((rest, ""));
@@ -43,7 +43,7 @@ impl<'a> Inbound<'a> {
         })
     }
 
-    /// The same as a line.
+    /// Writes it as a line.
     pub fn line(&self) -> String {
         match self {
             Inbound::Joined { client, session } => format!("joined\t{client}\t{session}\n"),
@@ -57,16 +57,16 @@ impl<'a> Inbound<'a> {
     }
 }
 
-/// What clients get.
+/// Messages to clients.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outbound<'a> {
-    /// A session exists; the first of its records will have this number.
+    /// A session exists; its first record will have this number.
     Open { session: &'a str, first: u64 },
     /// The next record of a session.
     Record { session: &'a str, text: &'a str },
-    /// A session is no more.
+    /// A session is closed.
     Forget { session: &'a str },
-    /// A line for one client alone.
+    /// A line for one client.
     Line { client: u64, text: &'a str },
     /// The answer to a client's request, with its HTTP status.
     Reply { client: u64, status: u16, text: &'a str },
@@ -75,7 +75,7 @@ pub enum Outbound<'a> {
 }
 
 impl<'a> Outbound<'a> {
-    /// `None` is a line that the stage does not write.
+    /// Reads a line; `None` if the stage did not write it.
     pub fn read(line: &'a str) -> Option<Outbound<'a>> {
         let (kind, rest) = line.split_once('\t')?;
         let (of, rest) = rest.split_once('\t').unwrap_or((rest, ""));
@@ -94,7 +94,7 @@ impl<'a> Outbound<'a> {
         })
     }
 
-    /// The same as a line, without its line feed. Texts have none.
+    /// Writes it as a line, without the line feed. Texts contain no line feeds.
     pub fn line(&self) -> String {
         match self {
             Outbound::Open { session, first } => format!("open\t{session}\t{first}"),
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn lines_survive_a_round_trip() {
         for inbound in [
             Inbound::Joined { client: 7, session: "s-1" },
             Inbound::Message { client: 7, seen: 3, text: "{\"a\":\t1}" },

@@ -1,4 +1,4 @@
-//! The threads that serve HTTP, behind a link to the stage.
+//! The threads that serve HTTP, connected to the stage by a link.
 
 use super::exchange::{Inbound, Outbound};
 use crate::cmd::agents::is_session_id;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-/// So many connections wait to be accepted.
+/// The most connections that wait to be accepted.
 const QUEUE: i32 = 1024;
 
 /// The page.
@@ -30,31 +30,31 @@ const FILES: &[File] = &[
     },
 ];
 
-/// What the server holds to.
+/// The server's settings.
 #[derive(Debug)]
 pub struct Http {
     pub listen: SocketAddr,
-    /// The origin at which a proxy serves us.
+    /// The origin under which a proxy forwards requests.
     pub public: Option<String>,
     pub token: String,
-    /// What a browser sends in place of the token.
+    /// The value that a browser sends instead of the token.
     pub cookie: String,
     pub longest: usize,
     pub most_connections: u32,
     pub kept: usize,
-    /// Slow clients are disconnected.
+    /// Whether slow clients are disconnected.
     pub disconnects: bool,
 }
 
 impl Http {
-    /// Listens. Gives the link that the stage serves clients over, what is to be waited for after the run, and the address of the page.
+    /// Listens. Gives the link over which the stage serves clients, a guard to wait for after the run, and the address of the page.
     ///
     /// # Errors
-    /// [`Status::NotStarted`]: the address cannot be listened at.
+    /// [`Status::NotStarted`]: cannot listen at the address.
     pub fn listen(self, report: &Arc<Report>) -> Result<(Way, Unwritten, String), Failure> {
         let failed = |error| Failure::new(Status::NotStarted, format_args!("--listen: {}: {error}", self.listen));
         let listener = TcpListener::bind(self.listen).map_err(failed)?;
-        // The standard library's queue of 128 is too short for clients that all connect again at once.
+        // The standard library's queue of 128 is too short when all clients reconnect at once.
         Backlog::new(QUEUE).and_then(|queue| socket::listen(&listener, queue)).map_err(|error| failed(error.into()))?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -65,7 +65,7 @@ impl Http {
     }
 
     fn server(self, address: SocketAddr) -> (Server, Taken) {
-        // A browser sends cookies to every port of a machine.
+        // A browser sends a host's cookies to all of its ports.
         let access =
             Access::new(self.token, address).with_cookie(format!("agent-serve-{}", address.port()), self.cookie);
         let access = match &self.public {
@@ -95,10 +95,10 @@ fn dial(
     Dial(Box::new(move || {
         let (server, taken, listener, writing) = once.take().ok_or(io::ErrorKind::NotConnected)?;
         let report = Arc::clone(&report);
-        link::served(|said, heard| {
+        link::served(|from_stage, to_stage| {
             let to = server.clone();
-            thread::spawn(move || deliver(said, &to));
-            thread::spawn(move || forward(taken, heard));
+            thread::spawn(move || deliver(from_stage, &to));
+            thread::spawn(move || forward(taken, to_stage));
             thread::spawn(move || {
                 if let Err(error) = server.serve(listener) {
                     report.fault("--listen", error);
@@ -109,8 +109,8 @@ fn dial(
     }))
 }
 
-fn deliver(said: PipeReader, server: &Server) {
-    for line in BufReader::new(said).lines().map_while(Result::ok) {
+fn deliver(from_stage: PipeReader, server: &Server) {
+    for line in BufReader::new(from_stage).lines().map_while(Result::ok) {
         match Outbound::read(&line) {
             Some(Outbound::Open { session, first }) => server.open(session, first),
             Some(Outbound::Record { session, text }) => server.publish(session, text),
@@ -124,7 +124,7 @@ fn deliver(said: PipeReader, server: &Server) {
     server.end_all();
 }
 
-fn forward(taken: Taken, mut heard: PipeWriter) {
+fn forward(taken: Taken, mut to_stage: PipeWriter) {
     for event in taken {
         let line = match &event {
             sessions::Inbound::Joined { client, session } => Inbound::Joined { client: *client, session },
@@ -137,8 +137,8 @@ fn forward(taken: Taken, mut heard: PipeWriter) {
             sessions::Inbound::Image { client, session, path } => Inbound::Image { client: *client, session, path },
             sessions::Inbound::Left { client } => Inbound::Left { client: *client },
         };
-        // The stage has ended, and so does the process.
-        if heard.write_all(line.line().as_bytes()).is_err() {
+        // The stage has ended, and the process ends with it.
+        if to_stage.write_all(line.line().as_bytes()).is_err() {
             return;
         }
     }

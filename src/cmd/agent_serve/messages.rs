@@ -1,4 +1,4 @@
-//! What clients send over WebSocket.
+//! Messages that clients send over WebSocket.
 
 use super::sessions::REPLAY;
 use super::stage::Serving;
@@ -21,7 +21,7 @@ impl Serving {
     }
 
     /// # Errors
-    /// Why it is not taken, for people.
+    /// Why it is not accepted, for people.
     fn take_line(&mut self, id: &str, seen: u64, text: &str, out: &mut Out) -> Result<(), String> {
         if text.trim().is_empty() {
             return Ok(());
@@ -40,7 +40,7 @@ impl Serving {
         let kind = fields.text("type");
         match kind.as_deref() {
             Some("user_message") => {
-                fields.string("content").ok().flatten().ok_or("its content is no text")?;
+                fields.string("content").ok().flatten().ok_or("its content is not a string")?;
                 let (number, _) = self.begin(id, out).map_err(|(_, why)| why)?;
                 return self.give_agent(number, text.trim(), out);
             }
@@ -53,7 +53,7 @@ impl Serving {
                 Some(call) => self.check_call(id, &call)?,
                 None => {
                     return Err(format!(
-                        "{} is no message to an agent: {KNOWN}",
+                        "{} is not a message to an agent: {KNOWN}",
                         kind.unwrap_or("a line without a type")
                     ));
                 }
@@ -63,18 +63,18 @@ impl Serving {
         self.give_agent(number, text.trim(), out)
     }
 
-    /// A call of the person's own: clients tell it from the agent's by its id.
+    /// Checks a call by the person. Clients distinguish it from the agent's calls by its id.
     fn check_call(&self, id: &str, call: &Call<'_>) -> Result<(), String> {
         let session = self.number(id).and_then(|number| self.sessions.get(&number));
         match (session, call.id.map(RawValue::get)) {
             (_, None | Some("null")) => Err("the call has no id".to_owned()),
             (Some(session), Some(id)) if session.records.has_call(id) => {
-                Err(format!("{id} is the id of a call of the agent's: take another one"))
+                Err(format!("{id} is the id of a call by the agent: use another one"))
             }
             _ => Ok(()),
         }
     }
 }
 
-const NO_SESSION: &str = "there is no such session yet: a user_message, or POST /sessions, begins one";
+const NO_SESSION: &str = "the session does not exist yet: start it with a user_message or POST /sessions";
 const KNOWN: &str = "send user_message, cancel, hitl_response, input_response, list_tools, or a call";

@@ -1,4 +1,4 @@
-//! `agent-serve`: agents in a browser, and for other clients, over HTTP.
+//! `agent-serve`: serves agents to browsers and other clients over HTTP.
 
 mod approvals;
 mod exchange;
@@ -31,78 +31,78 @@ use url::Url;
 
 /// Use agents in a browser, and serve their sessions over server-sent events, WebSocket and AG-UI
 ///
-/// Each session is one agent, a process that speaks the session records of agent-loop (see docs/protocol.md). The page shows its messages, plan, calls and pictures, and asks about calls that a gate holds; all windows
-/// and clients of a session see the same records. What gates ask comes over a private socket, which PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
+/// Each session is one agent: a process that reads and writes the session records of agent-loop (see docs/protocol.md). The page shows its messages, plan, calls and pictures, and asks
+/// about calls that a gate holds. All windows and clients of a session get the same records. Questions of gates arrive over a private socket, which PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
 ///
-/// In the agent's arguments, {session} is replaced by the session's id. An agent that keeps its sessions in files named so goes on after its end.
+/// {session} in the agent's arguments is replaced by the session's id. If the agent keeps its session in a file with that name, the session can be continued after the agent has ended.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The agent, with its arguments
     #[arg(last = true, required_unless_present = "replay", conflicts_with = "replay", value_name = "AGENT ARGS")]
     agent: Vec<OsString>,
-    /// Show the session that this log of jsonl-record's, or file of records, has, without an agent
+    /// Show a recorded session without an agent: a log of jsonl-record, or a file of records
     #[arg(long, value_name = "LOG")]
     replay: Option<OsString>,
-    /// Listen at this address; clients have to name it
+    /// Listen at this address; requests must name it as their host
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7717")]
     listen: SocketAddr,
-    /// The origin at which a reverse proxy serves it, such as https://agents.example.org
+    /// The public origin when a reverse proxy forwards requests, such as https://agents.example.org
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     public: Option<String>,
-    /// The token: the content of this file, else of the variable AGENT_SERVE_TOKEN, else a new one, which is printed on stderr
+    /// Read the token from this file; without it, from the variable AGENT_SERVE_TOKEN. By default a new token is printed on stderr
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// So many sessions are open at once
+    /// The most sessions that are open at once
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..))]
     max_sessions: u16,
-    /// So many connections are open at once
+    /// The most connections that are open at once
     #[arg(long, value_name = "N", default_value = "512", value_parser = clap::value_parser!(u32).range(1..=65536))]
     max_connections: u32,
-    /// Close a session that no client shows and whose agent does nothing after this time; 0 never does
+    /// Close a session after this time if no client shows it and its agent does nothing; 0 disables this
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration)]
     idle_timeout: Duration,
-    /// So many bytes of records are kept of each session, for clients that connect later or again
+    /// Keep this many bytes of records per session, for clients that connect later or reconnect
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
     buffer: usize,
-    /// What becomes of a client that reads too slowly, once what it has not read is not kept any more
+    /// What to do when a client reads so slowly that records it has not read are no longer kept
     #[arg(long, value_enum, default_value_t = Slow::Drop)]
     slow: Slow,
     #[command(flatten)]
     limits: LimitOptions,
 }
 
-/// What becomes of slow clients.
+/// How slow clients are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Slow {
-    /// A gap record stands for what it misses
+    /// Send a gap record in place of the missed records
     Drop,
-    /// The same, and it is disconnected
+    /// Send a gap record, then disconnect the client
     Disconnect,
 }
 
 const NAME: &str = "agent-serve";
-/// The variable that holds the token.
+/// The environment variable that holds the token.
 const TOKEN: &str = "AGENT_SERVE_TOKEN";
 const AFTER_HELP: &str = "\
 Examples:
   A browser agent in your browser; open the address that is printed:
     agent-serve -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge --headless
-  Sessions that go on after a restart:
+  Sessions that can be continued after a restart:
     agent-serve -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
-  The same page for a session that was recorded:
+  The same page for a recorded session:
     agent-serve --replay run.jsonl
   A session as server-sent events:
     curl -N -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/sessions/ID/events
 
 Exit status:
-  0 all well; 1 a line of an agent's could not be read; 2 usage; 3 the address cannot be listened at, or there can be no private folder for the gates' sockets. \
+  0 all well; 1 a line from an agent could not be read; 2 usage; 3 cannot listen at the address, or cannot create the private folder for the gates' sockets. \
   How an agent ends is reported to clients. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-/// A message has its place and its kind in a line of ours.
+/// Room for the fields that are added around a message: its position and its kind.
 const ENVELOPE: usize = 1 << 10;
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
@@ -112,11 +112,11 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let (listen, public) = (arguments.listen, arguments.public);
     if listen.ip().is_unspecified() && public.is_none() {
         let why = format!(
-            "--listen: {listen} is not the address of a machine: give the one that clients connect to, or --public"
+            "--listen: {listen} means every address of this machine: name the one that clients connect to, or give --public"
         );
         return Err(usage(&why));
     }
-    // What runs below an agent cannot read the token or the person's answers out of our memory.
+    // Processes below an agent must not read the token or the person's answers from our memory.
     private::protect_process().map_err(not_started)?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
@@ -139,7 +139,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let (way, unwritten, page) = http.listen(&report)?;
     let (agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
     let secret = if is_new { token.as_str() } else { "TOKEN" };
-    // The only place where a new token can be read.
+    // A new token is printed only here.
     report.say(format_args!("open {page}/?token={secret}"));
     let settings = Settings {
         most_sessions: usize::from(arguments.max_sessions),
@@ -161,7 +161,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// An origin as browsers write it: without the port that is the scheme's own.
+/// An origin as browsers write it: without the scheme's default port.
 fn origin(text: &str) -> Result<String, String> {
     let url = Url::parse(text).ok().filter(|url| {
         let is_bare =
@@ -170,6 +170,6 @@ fn origin(text: &str) -> Result<String, String> {
     });
     let origin = url.map(|url| url.origin().ascii_serialization());
     origin.ok_or_else(|| {
-        "an origin is http:// or https://, a host, and a port if it is not the usual one, without a path".to_owned()
+        "an origin is http:// or https://, a host, and a port unless it is the default one, without a path".to_owned()
     })
 }

@@ -1,4 +1,4 @@
-//! `--replay`: the records of a session that was logged.
+//! `--replay`: the records of a logged session.
 
 use crate::cmd::agents::LONGEST_RECORD;
 use crate::cmd::log_file::{Entry, LogFile, LogOptions, path, report_problem};
@@ -8,10 +8,10 @@ use crate::journal::read::{Content, Found};
 use crate::record::{recognise, type_of};
 use std::ffi::OsStr;
 
-/// The records of a session in a log of jsonl-record's around the agent, or in a file of records, in their order.
+/// Reads the records of a session in order, from a log of jsonl-record around the agent or from a file of records.
 ///
 /// # Errors
-/// [`Status::Usage`]: the file cannot be read, or has no record of a session.
+/// [`Status::Usage`]: the file cannot be read, or contains no record of a session.
 pub fn read(file: &OsStr, max_depth: usize, report: &Report) -> Result<Vec<String>, Failure> {
     let failed =
         |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("--replay: {}: {why}", file.display()));
@@ -32,5 +32,5 @@ pub fn read(file: &OsStr, max_depth: usize, report: &Report) -> Result<Vec<Strin
         _ => {}
     };
     while log.read(&mut take).map_err(|error| failed(&error))? {}
-    if records.is_empty() { Err(failed(&"it has no record of a session")) } else { Ok(records) }
+    if records.is_empty() { Err(failed(&"the file contains no record of a session")) } else { Ok(records) }
 }

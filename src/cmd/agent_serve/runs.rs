@@ -1,4 +1,4 @@
-//! Runs of the AG-UI protocol: each is a request, whose answer is the stream of its events.
+//! Runs of the AG-UI protocol. Each is a request that is answered with the stream of its events.
 
 use super::exchange::Outbound;
 use super::sessions::REPLAY;
@@ -18,7 +18,7 @@ impl Serving {
         let begun = input.and_then(|input| match self.number_for_run(&input, out) {
             Ok(number) => Ok((number, input)),
             Err(why) => {
-                // The client of the protocol expects a run that begins.
+                // The protocol requires a run to start before it fails.
                 let run = (&input.thread, &input.run);
                 let mut thread = Thread::new(run.0, Session::default());
                 let (begun, _) = thread.begin(&RunInput { messages: Vec::new(), answers: Vec::new(), ..input });
@@ -37,14 +37,14 @@ impl Serving {
         }
     }
 
-    /// The session that a run is in, which begins with it where it does not exist.
+    /// The number of the run's session, which is started if it does not exist.
     fn number_for_run(&mut self, input: &RunInput, out: &mut Out) -> Result<usize, String> {
         if self.is_replay {
             return Err(REPLAY.to_owned());
         }
         let (number, _) = self.begin(&input.thread, out).map_err(|(_, why)| why)?;
         let has_run = self.sessions.get(&number).is_some_and(|session| session.run_client.is_some());
-        if has_run { Err("a run of this thread is open: wait for its end".to_owned()) } else { Ok(number) }
+        if has_run { Err("another run of this thread is open: wait for its end".to_owned()) } else { Ok(number) }
     }
 
     fn begin_run(&mut self, number: usize, client: u64, input: &RunInput, out: &mut Out) {
@@ -52,7 +52,7 @@ impl Serving {
         session.run_client = Some(client);
         let thread = session.thread.get_or_insert_with(|| {
             let mut thread = Thread::new(&input.thread, session.records.clone());
-            // Between runs: it is kept for this one.
+            // The thread was kept since the previous run.
             session.held.values().for_each(|held| _ = thread.hold(&held.question));
             thread
         });
@@ -63,7 +63,7 @@ impl Serving {
             let response = Object::default().text("type", "hitl_response").text("nonce", &answer.interrupt).end();
             let text = format!("{},{fields}", response.trim_end_matches('}'));
             match self.answer_held(number, None, &text, out) {
-                // It is asked about no more, unless the gate refuses the answer.
+                // The question is settled, unless the gate refuses the answer.
                 Ok(()) => {
                     if let Some(thread) = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut()) {
                         thread.release(&answer.interrupt);
@@ -79,7 +79,7 @@ impl Serving {
                 return self.fail_run(number, &why, out);
             }
         }
-        // An agent that starts says then what it does.
+        // An agent that is starting will report its state by itself.
         if messages.is_empty()
             && self.sessions.get(&number).is_some_and(|session| session.state() != "starting")
             && let Some(thread) = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut())
@@ -89,7 +89,7 @@ impl Serving {
         }
     }
 
-    /// Gives the client of a session's run what follows for it.
+    /// Sends the client of a session's run the events that follow.
     pub(super) fn give_run(&mut self, number: usize, taken: Taken, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         let Some(client) = session.run_client else { return };
@@ -111,7 +111,7 @@ impl Serving {
         }
     }
 
-    /// The agent of a session has ended.
+    /// Ends the run of a session whose agent has ended.
     pub(super) fn end_run(&mut self, number: usize, why: &str, out: &mut Out) {
         let thread = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut());
         if let Some(taken) = thread.map(|thread| thread.ended(why)) {
@@ -119,7 +119,7 @@ impl Serving {
         }
     }
 
-    /// A client has gone. Where it has read a run, that is how it ends the run: the agent's turn is cancelled.
+    /// A client is gone. If it was reading a run, the agent's turn is cancelled.
     pub(super) fn leave_run(&mut self, client: u64, out: &mut Out) {
         let session = self.sessions.iter_mut().find(|(_, session)| session.run_client == Some(client));
         let Some((&number, session)) = session else { return };
@@ -127,7 +127,7 @@ impl Serving {
         if let Some(thread) = &mut session.thread {
             thread.abandon();
         }
-        // An agent that does not take it ends its turn by itself.
+        // An agent that does not take the record ends its turn by itself.
         let _ = self.give_agent(number, r#"{"type":"cancel"}"#, out);
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept of one session.
+//! The state of one session.
 
 use crate::agui::Thread;
 use crate::approvals::Question;
@@ -9,25 +9,21 @@ use crate::session::{Session, State};
 use jiff::Timestamp;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// So long may an agent take to show the history of a session that goes on.
-pub const LOAD: Duration = Duration::from_secs(60);
-/// So long may an agent take to end once it has closed its stdout.
-pub const END: Duration = Duration::from_secs(2);
-/// So many paths of images are remembered.
+/// The most image paths that are kept.
 const IMAGES: usize = 256;
-/// For so many calls it is remembered how often they were asked about.
+/// The number of call ids for which the count of questions is kept.
 const ASKED: usize = 4096;
 
-/// How far a session's process is.
+/// The state of a session's process.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Process {
-    /// It is started; with `true` it is to show the session's history then.
+    /// Starting; if true, it shows the session's history first.
     Starting(bool),
-    /// It shows the session's history.
+    /// Showing the session's history.
     Loading { by: Instant },
-    /// It takes messages.
+    /// Running: it takes messages.
     Running,
     /// It has closed its stdout.
     Ending { by: Instant },
@@ -35,13 +31,13 @@ pub enum Process {
     Ended(String),
 }
 
-/// A question of a gate that is open.
+/// An open question of a gate.
 #[derive(Debug)]
 pub struct Held {
     pub question: Question,
     /// The number of the record that shows it.
     pub number: u64,
-    /// The gate has an answer, and has not said yet what became of it.
+    /// The gate has got an answer and has not settled the question yet.
     pub is_answered: bool,
 }
 
@@ -54,21 +50,21 @@ pub struct ServedSession {
     /// The number of the next record.
     pub next_number: u64,
     pub begun_at: Timestamp,
-    /// What was sent before the agent could take it.
+    /// Records that were sent before the agent could take them.
     pub unsent: Vec<String>,
-    /// By nonce.
+    /// Open questions, by nonce.
     pub held: BTreeMap<String, Held>,
-    /// The ids of calls that were asked about, and of which of them more than once.
+    /// The ids of calls that a gate has held; true if more than one call had that id.
     asked: HashMap<String, bool>,
-    /// Paths of images that records have named, the newest.
+    /// The latest image paths in records.
     images: VecDeque<String>,
-    /// The clients that show it.
+    /// The number of clients that show it.
     pub clients: usize,
-    /// When there was last something to do, or somebody there.
+    /// When the session was last active or shown.
     pub used_at: Instant,
     /// The session as the thread of an AG-UI client, from its first run on.
     pub thread: Option<Thread>,
-    /// Who reads the run that is open.
+    /// The client that reads the open run.
     pub run_client: Option<u64>,
 }
 
@@ -97,7 +93,7 @@ impl ServedSession {
         !matches!(self.process, Process::Ending { .. } | Process::Ended(_))
     }
 
-    /// A word for what the session does.
+    /// A word for the session's state.
     pub fn state(&self) -> &'static str {
         match (&self.process, self.records.state()) {
             (Process::Starting(_) | Process::Loading { .. }, _) => "starting",
@@ -110,29 +106,29 @@ impl ServedSession {
         }
     }
 
-    /// Whether nobody would miss it: nobody shows it, and the agent does nothing.
+    /// Whether the session is unused: no client shows it, and its agent does nothing.
     pub fn is_unused(&self) -> bool {
         let is_at_work = matches!(self.state(), "starting" | "running" | "confirm") || !self.held.is_empty();
         self.clients == 0 && self.run_client.is_none() && !is_at_work
     }
 
-    /// A call is asked about.
+    /// Counts a question about a call.
     pub fn count_question(&mut self, question: &Question) {
         let Some(id) = question.call.call().id else { return };
-        // Beyond so many nothing is known of an id that is new: it is ambiguous.
+        // When the table is full, the count of a new id is unknown: it is treated as ambiguous.
         if self.asked.len() < ASKED || self.asked.contains_key(&value_of(id.get())) {
             let is_known = self.asked.contains_key(&value_of(id.get()));
             self.asked.insert(value_of(id.get()), is_known);
         }
     }
 
-    /// Whether calls with this id were asked about more than once: then an answer has to say which question it is for.
+    /// Whether more than one call with this id was held. An answer then has to name its question.
     pub fn is_ambiguous(&self, question: &Question) -> bool {
         let id = question.call.call().id.map(|id| value_of(id.get()));
         id.and_then(|id| self.asked.get(&id).copied()).unwrap_or(true)
     }
 
-    /// Remembers the images that a result names.
+    /// Keeps the paths of the images in a result.
     pub fn note_images(&mut self, result: &Fields<'_>) {
         let Some(result) = result.object("result") else { return };
         let blocks = result.list("content").unwrap_or_default();
@@ -150,7 +146,7 @@ impl ServedSession {
         self.images.iter().any(|own| own == path)
     }
 
-    /// When it wants to be woken.
+    /// When the session's next time limit is over.
     pub fn deadline(&self) -> Option<Instant> {
         match self.process {
             Process::Loading { by } | Process::Ending { by } => Some(by),
@@ -159,7 +155,7 @@ impl ServedSession {
     }
 }
 
-/// An id, JSON text, by its value: `"a1"` is also `"\u00611"`, and 7 is also 7.0.
+/// The value of an id (JSON text): `"a1"` equals `"\u00611"`, and 7 equals 7.0.
 fn value_of(id: &str) -> String {
     match serde_json::from_str::<Value>(id) {
         Ok(Value::String(text)) => format!("text {text}"),
@@ -168,13 +164,13 @@ fn value_of(id: &str) -> String {
     }
 }
 
-/// The number of a session's first record. Each session that a client may have seen before had lower ones, so what a client says it has
-/// read last is never taken for a record of this session.
+/// The number of a session's first record. Earlier sessions had lower numbers, so the last record number that a client got from one of them
+/// is never mistaken for a record of this session.
 fn first_number(begun_at: Timestamp) -> u64 {
     u64::try_from(begun_at.as_millisecond()).unwrap_or(1)
 }
 
-/// A record of this session: it has the id of the session in any case, and no number of anybody else's.
+/// Sets the session's id on a record, and removes a foreign record number.
 pub fn with_session(record: &str, fields: &Fields<'_>, session: &str) -> String {
     let id = quoted(session);
     let is_ours = fields.get("session_id").is_some_and(|own| own.get() == id);
@@ -186,7 +182,7 @@ pub fn with_session(record: &str, fields: &Fields<'_>, session: &str) -> String 
         changes.push(("seq", Change::Remove));
     }
     let mut changed = Vec::with_capacity(record.len() + 96);
-    // What was read as an object can be changed.
+    // A record that was read as an object can be changed.
     let written = change(record.trim(), &changes, &mut changed).ok().and_then(|()| String::from_utf8(changed).ok());
     written.unwrap_or_else(|| record.trim().to_owned())
 }

@@ -1,4 +1,4 @@
-//! How sessions begin, go on and end, and which clients show them.
+//! How sessions start, continue and end, and which clients show them.
 
 use super::TOKEN;
 use super::exchange::Outbound;
@@ -11,33 +11,35 @@ use crate::record::Fields;
 use std::path::Path;
 use std::time::Instant;
 
-/// The session that `--replay` shows: its id, and its number, under which no agent is ever started.
+/// The session of `--replay`: its id, and its number, under which no agent is ever started.
 const RECORDED: (&str, usize) = ("recorded", super::stage::HTTP);
-pub(super) const REPLAY: &str = "a recorded session is shown: there is no agent";
+pub(super) const REPLAY: &str = "this is a recorded session: it has no agent";
 
 impl Serving {
-    /// The session with this id: begun, gone on with, or as it is. Gives its number, and whether it is new.
+    /// Gets the session with this id: new, continued, or as it is. Gives its number, and whether it is new.
     ///
     /// # Errors
-    /// An HTTP status, and why it cannot be had, for people.
+    /// An HTTP status, and why there is no such session, for people.
     pub(super) fn begin(&mut self, id: &str, out: &mut Out) -> Result<(usize, bool), (u16, String)> {
         if let Some(number) = self.number(id) {
             return match &self.sessions[&number].process {
                 Process::Ended(why) if !self.agents.keeps_sessions() => {
-                    Err((409, format!("{why}. Begin a new session")))
+                    Err((409, format!("{why}. Start a new session")))
                 }
                 Process::Ended(_) => {
                     self.restart(number, out);
                     Ok((number, false))
                 }
-                Process::Ending { .. } => Err((409, "the agent is ending: repeat it in a moment".to_owned())),
+                Process::Ending { .. } => Err((409, "the agent is ending: try again in a moment".to_owned())),
                 _ => Ok((number, false)),
             };
         }
         if !is_session_id(id) {
             return Err((
                 400,
-                format!("{id:?} is no id of a session: letters, digits, - and _, at most 64, a letter or digit first"),
+                format!(
+                    "{id:?} is not a session id: use letters, digits, - and _, at most 64, starting with a letter or digit"
+                ),
             ));
         }
         self.make_room(out)?;
@@ -58,7 +60,7 @@ impl Serving {
 
     fn restart(&mut self, number: usize, out: &mut Out) {
         if let Some(session) = self.sessions.get_mut(&number) {
-            // What happened before is shown already.
+            // The earlier records are already shown.
             session.process = Process::Starting(false);
             session.used_at = Instant::now();
             out.choose_far(number);
@@ -67,7 +69,7 @@ impl Serving {
     }
 
     /// # Errors
-    /// There are as many sessions as there may be.
+    /// As many sessions are open as allowed.
     fn make_room(&mut self, out: &mut Out) -> Result<(), (u16, String)> {
         let most = self.settings.most_sessions;
         while self.sessions.len() >= most {
@@ -81,7 +83,7 @@ impl Serving {
         Ok(())
     }
 
-    /// A session is no more, and neither is its agent.
+    /// Closes a session and ends its agent.
     pub(super) fn forget(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.remove(&number) else { return };
         self.gates.close(number, out);
@@ -147,7 +149,7 @@ impl Serving {
         format!(r#"{{"sessions":[{}]}}"#, sessions.collect::<Vec<_>>().join(","))
     }
 
-    /// The agent takes messages from now on: those that wait are sent.
+    /// The agent takes messages from now on: sends the queued ones.
     pub(super) fn run(&mut self, number: usize, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         session.process = Process::Running;
@@ -161,7 +163,7 @@ impl Serving {
         }
     }
 
-    /// An agent's process has ended, or was not started.
+    /// An agent's process has ended, or could not be started.
     pub(super) fn take_end(&mut self, number: usize, is_well: bool, why: &str, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
         if let Process::Ended(_) = session.process {
@@ -179,7 +181,7 @@ impl Serving {
         self.end_run(number, why, out);
     }
 
-    /// When a session that nobody uses is closed.
+    /// When an unused session is closed.
     pub(super) fn idle_until(&self, session: &ServedSession) -> Option<Instant> {
         let is_unused = session.is_unused() && !self.is_replay && !self.settings.idle_timeout.is_zero();
         is_unused.then(|| session.used_at + self.settings.idle_timeout)
@@ -191,7 +193,7 @@ impl Serving {
             return;
         }
         let (id, number) = RECORDED;
-        self.open(number, id, Process::Ended("it is a recording".to_owned()), out);
+        self.open(number, id, Process::Ended("the session is a recording".to_owned()), out);
         for record in records {
             if let (Ok(fields), Some(session)) = (Fields::read(&record), self.sessions.get_mut(&number)) {
                 session.note_images(&fields);

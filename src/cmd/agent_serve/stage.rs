@@ -1,12 +1,11 @@
-//! The stage: the threads that serve HTTP as far side 0, an agent as a far side for each session, gates as clients.
+//! The stage: the HTTP threads as far side 0, one far side per session for its agent, gates as clients.
 
 use super::exchange::{Inbound, Outbound};
-use super::session::{END, LOAD, Process, ServedSession, with_session};
-use crate::cmd::agents::{Agents, LONGEST_RECORD};
+use super::session::{Process, ServedSession, with_session};
+use crate::cmd::agents::{Agents, END, LOAD, MUCH};
 use crate::cmd::approver::gates::Gates;
-use crate::cmd::options::TOO_DEEP;
 use crate::io::child::describe;
-use crate::io::lines::{Line, Piece, deeper_than};
+use crate::io::lines::{Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
@@ -15,14 +14,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The far side of the threads that serve HTTP.
+/// The far side of the HTTP threads.
 pub const HTTP: usize = 0;
-/// Records that clients and gates make: an agent that says them would speak in their name.
+/// Records that only clients and gates make. An agent could impersonate them with these.
 const NOT_OF_AGENTS: [&str; 5] = ["gap", "hitl_response", "policy_result", "session_rules", "user_message"];
-/// The same of fields.
+/// The same for fields.
 const FIELDS_NOT_OF_AGENTS: [&str; 3] = ["ended", "nonce", "requires_approval"];
-/// While so many bytes wait for an agent that does not read, it gets no further message.
-const MUCH: u64 = 1 << 20;
 
 pub struct Settings {
     pub most_sessions: usize,
@@ -38,11 +35,11 @@ pub struct Serving {
     pub(super) sessions: BTreeMap<usize, ServedSession>,
     /// The number of the next agent.
     pub(super) next_session: usize,
-    /// The session's id of each client that shows one.
+    /// The session id of each client that shows a session.
     pub(super) clients: HashMap<u64, String>,
-    /// A recorded session is shown, and there is no agent.
+    /// Whether a recorded session is shown, without an agent.
     pub(super) is_replay: bool,
-    /// Its records, until they are shown.
+    /// The records of the recorded session, until they are shown.
     pub(super) recorded: Vec<String>,
     pub(super) report: Arc<Report>,
 }
@@ -73,7 +70,7 @@ impl Serving {
         out.add_line(Side::Far, &outbound.line());
     }
 
-    /// A line of an error for one client alone.
+    /// Sends an error to one client.
     pub(super) fn refuse(&self, client: u64, why: &str, context: Option<&str>, out: &mut Out) {
         let record =
             Object::default().text("type", "error").put("context", context.unwrap_or("{}")).text("content", why);
@@ -84,7 +81,7 @@ impl Serving {
         self.sessions.iter().find(|(_, session)| session.id == id).map(|(&number, _)| number)
     }
 
-    /// Shows a record of ours to all clients of a session. It is an object.
+    /// Shows our own record, an object, to all clients of a session.
     pub(super) fn publish(&mut self, number: usize, record: &str, out: &mut Out) {
         if let Ok(fields) = Fields::read(record) {
             self.publish_read(number, record, &fields, out);
@@ -93,7 +90,7 @@ impl Serving {
 
     fn publish_read(&mut self, number: usize, record: &str, fields: &Fields<'_>, out: &mut Out) {
         let Some(session) = self.sessions.get_mut(&number) else { return };
-        // Records go out in the order in which they are numbered.
+        // Records are sent in the order of their numbers.
         session.next_number += 1;
         session.used_at = Instant::now();
         let record = with_session(record, fields, &session.id);
@@ -117,23 +114,23 @@ impl Serving {
         out.add_line(Side::Far, record);
     }
 
-    /// Gives a session's agent a record of the person's, once it takes one.
+    /// Passes a person's record to a session's agent, or queues it until the agent takes records.
     ///
     /// # Errors
-    /// Why it does not, for people.
+    /// Why it is not passed on, for people.
     pub(super) fn give_agent(&mut self, number: usize, record: &str, out: &mut Out) -> Result<(), String> {
         let Some(session) = self.sessions.get_mut(&number) else { return Err("the session is closed".to_owned()) };
         match &session.process {
             Process::Starting(_) | Process::Loading { .. } => {
                 if session.unsent.iter().map(String::len).sum::<usize>() as u64 > MUCH {
-                    return Err("the agent has not started yet, and too much waits for it".to_owned());
+                    return Err("the agent has not started yet, and its queue is full".to_owned());
                 }
                 session.unsent.push(record.to_owned());
             }
             Process::Running => {
                 out.choose_far(number);
                 if out.sent(Side::Far).saturating_sub(out.written(Side::Far)) > MUCH {
-                    return Err("the agent has not read what was sent before".to_owned());
+                    return Err("the agent has not read the earlier messages yet".to_owned());
                 }
                 session.records.sent(record);
                 if let Some(thread) = &mut session.thread {
@@ -141,7 +138,7 @@ impl Serving {
                 }
                 self.send_agent(number, record, out);
             }
-            Process::Ending { .. } => return Err("the agent is ending: repeat it in a moment".to_owned()),
+            Process::Ending { .. } => return Err("the agent is ending: try again in a moment".to_owned()),
             Process::Ended(why) => return Err(why.clone()),
         }
         self.publish(number, record, out);
@@ -168,31 +165,18 @@ impl Serving {
         }
     }
 
-    fn take_agent_line(&mut self, number: usize, line: &Line<'_>, out: &mut Out) {
-        if line.is_blank() {
-            return;
-        }
-        match std::str::from_utf8(line.body()) {
-            _ if deeper_than(line.body(), self.settings.max_depth) => self.skip(number, line.number(), TOO_DEEP),
-            Ok(text) => self.take_record(number, text, line.number(), out),
-            Err(_) => self.skip(number, line.number(), "not UTF-8"),
-        }
-    }
-
-    /// A line of an agent's is not taken.
-    fn skip(&self, number: usize, line: u64, why: &str) {
-        let id = self.sessions.get(&number).map_or("", |session| &session.id);
-        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
+    fn id(&self, number: usize) -> &str {
+        self.sessions.get(&number).map_or("", |session| &session.id)
     }
 
     fn take_record(&mut self, number: usize, text: &str, line: u64, out: &mut Out) {
         let fields = match Fields::read(text) {
             Ok(fields) => fields,
-            Err(why) => return self.skip(number, line, &why.to_string()),
+            Err(why) => return self.agents.skip(self.id(number), line, &why.to_string()),
         };
         let Some(session) = self.sessions.get_mut(&number) else { return };
         if let Process::Loading { .. } = session.process {
-            // What is not part of the history came before it, and is in it, too.
+            // Records outside the history are repeated in it.
             if fields.text("type").as_deref() != Some("history") {
                 return;
             }
@@ -209,7 +193,7 @@ impl Serving {
         let kind = fields.text("type").unwrap_or_default();
         let has_foreign_field = FIELDS_NOT_OF_AGENTS.iter().any(|field| fields.get(field).is_some());
         if NOT_OF_AGENTS.contains(&kind.as_str()) || has_foreign_field {
-            let why = format!("a record of type {kind:?} that only clients and gates make; left out");
+            let why = format!("dropped a record of type {kind:?}, which only clients and gates may make");
             return self.report.note_again(format_args!("agent of session {}: {why}", session.id));
         }
         if let Err(why) = session.records.received(text) {
@@ -243,12 +227,12 @@ impl Serving {
                 Process::Loading { by } if by <= now => {
                     out.choose_far(number);
                     out.end_far();
-                    self.take_end(number, false, "the agent has not shown the session's history in time", out);
+                    self.take_end(number, false, "the agent did not show the session's history in time", out);
                 }
                 Process::Ending { by } if by <= now => {
                     out.choose_far(number);
                     out.end_far();
-                    self.take_end(number, false, "the agent has closed its stdout", out);
+                    self.take_end(number, false, "the agent closed its stdout", out);
                 }
                 _ if self.idle_until(session).is_some_and(|until| until <= now) => self.forget(number, out),
                 _ => {}
@@ -261,11 +245,12 @@ impl Serving {
         match event {
             Event::Started => self.take_start(number, out),
             Event::Piece(Side::Far, Piece::Line(line)) if number == HTTP => self.take_inbound(line, out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_agent_line(number, line, out),
-            Event::Piece(Side::Far, Piece::Part { number: line, last: true, .. }) => {
-                self.skip(number, *line, &format!("longer than {} MiB", LONGEST_RECORD >> 20));
+            Event::Piece(Side::Far, piece) => {
+                if let Some(text) = self.agents.text(self.id(number), piece, self.settings.max_depth) {
+                    self.take_record(number, text, piece.number(), out);
+                }
             }
-            // The threads have ended.
+            // The HTTP threads have ended.
             Event::Closed(Side::Far) if number == HTTP => out.stop(Status::Fault),
             Event::Closed(Side::Far) => {
                 if let Some(session) = self.sessions.get_mut(&number).filter(|session| session.is_alive()) {
@@ -273,13 +258,8 @@ impl Serving {
                 }
             }
             Event::Exited(status) => {
-                let hint = if status.success() { "" } else { "; its stderr may say why" };
-                self.take_end(
-                    number,
-                    status.success(),
-                    &format!("the agent has ended: {}{hint}", describe(*status)),
-                    out,
-                );
+                let hint = if status.success() { "" } else { "; see its stderr for the reason" };
+                self.take_end(number, status.success(), &format!("the agent ended: {}{hint}", describe(*status)), out);
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! How a turn is printed.
+//! Prints turns.
 
 use crate::io::stage::{Out, Side};
 use crate::json::{Object, one_line};
@@ -6,19 +6,19 @@ use crate::llm::Token;
 use crate::record::{Attempts, ModelTurn, TurnFailure, Usage};
 use serde_json::value::RawValue;
 
-/// What a turn becomes.
+/// The form in which a turn is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// A `model_turn` record.
     Record,
-    /// Its text as it is.
+    /// Its text, unchanged.
     Text,
     /// Its text on one line.
     Line,
 }
 
 impl Answer {
-    /// A turn, without a line feed at its end.
+    /// A turn, without a final line feed.
     pub fn turn(self, turn: &ModelTurn, id: Option<&RawValue>, attempts: Attempts) -> String {
         match self {
             Answer::Record => turn.record(id, attempts),
@@ -27,7 +27,7 @@ impl Answer {
         }
     }
 
-    /// That there is none; nothing where stderr says it.
+    /// A failed turn; empty if the failure is reported on stderr only.
     pub fn failure(
         self,
         failure: &TurnFailure,
@@ -48,7 +48,7 @@ impl Answer {
         }
     }
 
-    /// Part of a turn that is still being written.
+    /// A part of a turn that is still being written.
     pub fn token(self, id: Option<&RawValue>, token: &Token, out: &mut Out) {
         let (text, kind) = match token {
             Token::Text(text) => (text, "answer"),
@@ -60,7 +60,7 @@ impl Answer {
         }
     }
 
-    /// What was printed of a turn is void: the request is sent again.
+    /// Tells the reader that the printed part of a turn is void, because the request is sent again.
     pub fn restarted(self, id: Option<&RawValue>, out: &mut Out) {
         if self == Answer::Record {
             out.add_line(Side::Near, &message(id, "").text("kind", "progress").put("restarted", true).end());
@@ -73,7 +73,7 @@ fn message(id: Option<&RawValue>, token: &str) -> Object {
     object.text("token", token).put("is_final", false)
 }
 
-/// JSON stays JSON; in other text, what ends a line is written as in JSON.
+/// JSON stays JSON; in other text, line breaks are escaped as in JSON.
 fn bare(text: &str) -> String {
     match serde_json::from_str::<&RawValue>(text) {
         Ok(json) => one_line(json.get()),

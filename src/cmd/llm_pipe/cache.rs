@@ -1,4 +1,4 @@
-//! Turns that were paid for once: a folder with a file for each request.
+//! The cache of paid turns: a folder with one file per request.
 
 use super::endpoint::Endpoint;
 use crate::io::report::{Failure, Status};
@@ -19,19 +19,19 @@ const LONGEST: u64 = 256 << 20;
 /// The folder, for requests to one model at one server.
 pub struct Cache {
     folder: PathBuf,
-    /// What tells requests apart beside their bodies.
+    /// The hash of everything but the body that distinguishes requests.
     beginning: Sha256,
     provider: &'static str,
 }
 
-/// Where the turn of a request is kept.
+/// The file of a request's turn.
 pub struct Entry(PathBuf);
 
 impl Cache {
-    /// Takes a folder, which is made where it is missing.
+    /// Opens a folder; creates it if it is missing.
     ///
     /// # Errors
-    /// [`Status::Usage`]: there is none, and none can be made.
+    /// [`Status::Usage`]: the folder cannot be created or used.
     pub fn open(folder: &Path, endpoint: &Endpoint) -> Result<Cache, Failure> {
         let usage = |why: &dyn std::fmt::Display| {
             Failure::new(Status::Usage, format_args!("--cache: {}: {why}", folder.display()))
@@ -40,7 +40,7 @@ impl Cache {
         made.map_err(|error| usage(&error))?;
         let found = fs::metadata(folder).map_err(|error| usage(&error))?;
         if found.mode() & 0o022 != 0 || found.uid() != geteuid().as_raw() {
-            return Err(usage(&"others could put answers there: it has to be yours, and chmod go-w"));
+            return Err(usage(&"other users could write answers there: the folder must be yours, with chmod go-w"));
         }
         let mut beginning = Sha256::new();
         for text in [endpoint.provider.name(), &endpoint.url] {
@@ -50,7 +50,7 @@ impl Cache {
         Ok(Cache { folder: folder.to_owned(), beginning, provider: endpoint.provider.name() })
     }
 
-    /// Where the turn of the request with this body is kept.
+    /// The file of the turn for the request with this body.
     pub fn entry(&self, body: &str) -> Entry {
         let mut name = String::new();
         for byte in self.beginning.clone().chain_update(body).finalize() {
@@ -59,10 +59,10 @@ impl Cache {
         Entry(self.folder.join(name + ".json"))
     }
 
-    /// The turn that is kept there, if there is one. It counts no tokens.
+    /// Reads the stored turn, if there is one. It counts no tokens.
     ///
     /// # Errors
-    /// The file cannot be read, or is none of ours.
+    /// The file cannot be read, or was not written by llm-pipe.
     pub fn read(&self, entry: &Entry) -> Result<Option<ModelTurn>, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", entry.0.display());
         match regular::read_text(&entry.0, LONGEST) {
@@ -72,10 +72,10 @@ impl Cache {
         }
     }
 
-    /// Keeps a turn, unless asking again may give a better one: one that a limit cut, or a refusal.
+    /// Stores a turn, unless a repeated request may give a better one: after a length limit or a refusal.
     ///
     /// # Errors
-    /// The file cannot be written; there is none then.
+    /// The file cannot be written; no partial file is left.
     pub fn write(&self, entry: &Entry, turn: &ModelTurn) -> Result<(), String> {
         if !matches!(turn.stop, Stop::End | Stop::Call) {
             return Ok(());
@@ -85,7 +85,7 @@ impl Cache {
         let text = turn.record(None, Attempts::default()) + "\n";
         let written = write_new(&new, &text).and_then(|()| fs::rename(&new, &entry.0));
         written.map_err(|error| {
-            // What is there of it would never be used.
+            // A partial file would never be used.
             let _ = fs::remove_file(&new);
             format!("{}: {error}", entry.0.display())
         })

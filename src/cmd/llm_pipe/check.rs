@@ -1,4 +1,4 @@
-//! `llm-pipe check`: small requests that show what a model and its server can do.
+//! `llm-pipe check`: small requests that test what a model and its server can do.
 
 use super::arrivals::{self, Arrivals};
 use super::endpoint::{Endpoint, ModelOptions};
@@ -20,14 +20,14 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What is checked.
+/// The options of `llm-pipe check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArguments {
     #[command(flatten)]
     model: ModelOptions,
 }
 
-/// How long a model may take for one of the requests: one that is loaded first takes a while.
+/// The time limit of one request: a model that has to be loaded first takes a while.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// 16 by 16 red pixels.
@@ -38,7 +38,7 @@ const SCHEMA: &str =
     r#"{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"],"additionalProperties":false}"#;
 const TOOL: &str = r#"{"name":"add","description":"Adds two numbers.","input_schema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}"#;
 
-/// One thing that is checked.
+/// One check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Probe {
     Text,
@@ -83,23 +83,23 @@ impl Probe {
         })
     }
 
-    /// Why a turn is not what was asked for.
+    /// Why a turn fails the check.
     fn fault(self, turn: &mut ModelTurn) -> Option<String> {
-        let told = |what: &str, turn: &ModelTurn| Some(format!("{what}: {:?}", turn.text));
+        let failed = |what: &str, turn: &ModelTurn| Some(format!("{what}: {:?}", turn.text));
         match self {
-            _ if turn.stop == Stop::Refusal => told("it refused", turn),
+            _ if turn.stop == Stop::Refusal => failed("the model refused", turn),
             Probe::Text => turn.text.trim().is_empty().then(|| "the answer is empty".to_owned()),
             Probe::Tools => match turn.calls.first() {
                 Some(call) if call.tool_name == "add" && matches!(call.arguments, Arguments::Object(_)) => None,
-                Some(call) => Some(format!("it called {}", call.json())),
-                None => told("it called no tool", turn),
+                Some(call) => Some(format!("the model called {}", call.json())),
+                None => failed("the model called no tool", turn),
             },
             Probe::Schema => {
                 let checked = Schema::compile(SCHEMA).and_then(|schema| matches_schema(turn, &schema));
                 checked.err().map(|why| format!("the answer does not match the schema: {why}: {:?}", turn.text))
             }
             Probe::Images if turn.text.to_lowercase().contains("red") => None,
-            Probe::Images => told("it was shown red, and answered", turn),
+            Probe::Images => failed("the image was red, but the answer was", turn),
         }
     }
 }
@@ -110,18 +110,18 @@ struct Check {
     exchanges: Exchanges,
     arrivals: Arrivals,
     report: Arc<Report>,
-    /// The one that is under way, which has its place among all as its number.
+    /// The number of the open check, its index among all checks.
     number: u64,
     job: Option<Job>,
     begun: Instant,
-    /// Tokens that came one after the other.
+    /// The number of tokens that arrived separately.
     tokens: usize,
 }
 
 /// Runs the checks, and prints a line for each.
 ///
 /// # Errors
-/// The options name no model, or the system lacks something.
+/// The options name no model, or the system lacks a resource.
 pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let endpoint = Endpoint::find(&arguments.model, report)?;
     let client = endpoint.client(TIMEOUT, TIMEOUT)?;
@@ -186,7 +186,7 @@ impl Check {
             self.print(*probe, why.as_deref(), out);
             let goes_on = why.is_none() || *probe != Probe::Text;
             if !goes_on {
-                // The others would say the same.
+                // The other checks would fail for the same reason.
                 self.report.fail();
                 out.stop(self.report.finish());
                 return Ok(());

@@ -1,4 +1,4 @@
-//! Which model is asked, at which address, with which key.
+//! Finds the model, the server's address and the key.
 
 use super::key::{self, KeyOptions};
 use crate::cmd::models::{Models, Price, variable};
@@ -8,47 +8,47 @@ use crate::record::Usage;
 use pipewright_http::{Address, Client, Limits};
 use std::time::Duration;
 
-/// The model, as the options name it.
+/// The model options.
 #[derive(Debug, Default, clap::Args)]
 pub struct ModelOptions {
     /// The model: PROVIDER/NAME, or a name in models.toml
     #[arg(short, long, value_name = "PROVIDER/NAME", help_heading = "Model")]
     model: Option<String>,
-    /// The server's address, for anything that has the provider's API: http://127.0.0.1:8080/v1
+    /// The server's address, for any server with the provider's API: http://127.0.0.1:8080/v1
     #[arg(long, value_name = "URL", help_heading = "Model")]
     base_url: Option<String>,
     #[command(flatten)]
     key: KeyOptions,
 }
 
-/// Shorter words stand in any text.
+/// Shorter secrets are not masked: they may occur in any text.
 const SHORTEST: usize = 4;
 
 /// A model at a server.
 pub struct Endpoint {
     pub provider: &'static dyn Provider,
-    /// As the provider names it.
+    /// The provider's name for it.
     pub model: String,
-    /// Where requests are sent.
+    /// The address that requests are sent to.
     pub url: String,
     pub key: Option<String>,
     price: Option<Price>,
-    /// How the address is shown.
+    /// The address without secrets, for messages.
     pub place: String,
-    /// The key, and what is secret in the address: servers may repeat them, and nothing shows them.
+    /// The key, and the secrets in the address: servers may repeat them, so they are masked in all output.
     secrets: Vec<String>,
 }
 
 impl Endpoint {
-    /// Finds out what the options and `models.toml` name. An option counts for more than the file.
+    /// Combines the options with `models.toml`. An option takes precedence over the file.
     ///
     /// # Errors
-    /// [`Status::Usage`]: they name no model, no address or no key.
+    /// [`Status::Usage`]: the model, the address or the key is missing.
     pub fn find(options: &ModelOptions, report: &Report) -> Result<Endpoint, Failure> {
         let usage = |why: String| Failure::new(Status::Usage, why);
         let Some(name) = &options.model else {
             return Err(usage(
-                "name the model: --model PROVIDER/NAME; `llm-pipe models` prints what there is".to_owned(),
+                "no model is named: add --model PROVIDER/NAME; `llm-pipe models` lists models and providers".to_owned(),
             ));
         };
         let (model, configured) = Models::read()?.find(name);
@@ -58,7 +58,7 @@ impl Endpoint {
             options.base_url.as_deref().or(configured.base_url.as_deref()).unwrap_or(own_url).trim_end_matches('/');
         let is_own = base == own_url;
         let variables = if is_own { provider.key_variables() } else { &[] };
-        // The file's key is for the file's address.
+        // The key in the file is for the file's address only.
         let configured_key = configured.key_env.as_deref().filter(|_| options.base_url.is_none());
         let key = key::key(&options.key, configured_key, variables)?;
         let shown = Address::read(base, &[]).map_err(|why| usage(format!("--base-url: {why}")))?;
@@ -73,7 +73,7 @@ impl Endpoint {
         let address = endpoint.address()?;
         if has_secret && !address.is_encrypted() && !address.is_loopback() {
             return Err(usage(format!(
-                "{place}: a key or password is sent over https only, or over http to this machine"
+                "{place}: a key or password is only sent over https, or over http to this machine; use an https address"
             )));
         }
         if endpoint.key.is_none() && is_own && !variables.is_empty() {
@@ -87,7 +87,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// `text` without the secrets, also where a message was cut within one.
+    /// `text` without the secrets, even if a message was cut within one.
     pub fn without_secrets(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {
             let text = text.replace(secret.as_str(), "***");
@@ -99,12 +99,12 @@ impl Endpoint {
         })
     }
 
-    /// What was counted, with what it costs.
+    /// The counted usage, with its cost.
     pub fn priced(&self, usage: Usage) -> Usage {
         Usage { cost: self.price.and_then(|price| price.of(usage)), ..usage }
     }
 
-    /// Whether it has one of the secrets in it.
+    /// Whether a text contains one of the secrets.
     pub fn is_secret(&self, text: &str) -> bool {
         self.secrets.iter().any(|secret| text.contains(secret.as_str()))
     }
@@ -119,17 +119,17 @@ impl Endpoint {
             .map_err(|why| Failure::new(Status::Usage, format_args!("{}: {why}", self.place)))
     }
 
-    /// A client that sends requests there, each of which may take so long, and be silent for so long; for ever where that is 0.
+    /// A client for the server. `total` limits each request, `idle` the time without data; zero disables a limit.
     ///
     /// # Errors
-    /// [`Status::NotStarted`]: the system's certificates cannot be read, or a proxy that the environment names.
+    /// [`Status::NotStarted`]: the system's certificates cannot be read, or the proxy named in the environment is invalid.
     pub fn client(&self, total: Duration, idle: Duration) -> Result<Client, Failure> {
         let [idle, total] = [idle, total].map(|limit| Some(limit).filter(|limit| !limit.is_zero()));
         let limits = Limits {
             first_byte: idle,
             idle,
             total,
-            // The key goes to the address that was named, and nowhere else.
+            // The key must only reach the configured address.
             redirects: 0,
             ..Limits::default()
         };
@@ -137,21 +137,21 @@ impl Endpoint {
     }
 }
 
-/// `name` is what `--model` says, which may stand for `model` in models.toml.
+/// `name` is the value of `--model`, which stands for `model` if models.toml has a table of that name.
 fn provider<'a>(model: &'a str, name: &str) -> Result<(&'static dyn Provider, &'a str), Failure> {
     let place = if model == name { String::new() } else { format!("{name} in models.toml: ") };
     let usage = |why: String| Failure::new(Status::Usage, format!("--model: {place}{why}"));
     let names = || Vec::from_iter(PROVIDERS.iter().map(|provider| provider.name())).join(", ");
     let Some((name, model)) = model.split_once('/').filter(|(_, model)| !model.is_empty()) else {
         return Err(usage(format!(
-            "{model:?} is neither PROVIDER/NAME nor a name in models.toml; providers are {}",
+            "{model:?} is neither PROVIDER/NAME nor a name in models.toml; the providers are {}",
             names()
         )));
     };
     match PROVIDERS.iter().find(|provider| provider.name() == name) {
         Some(provider) => Ok((*provider, model)),
         None => Err(usage(format!(
-            "there is no provider {name:?}, but {}; for others, name the one whose API the server has, and --base-url",
+            "unknown provider {name:?}; known are {}. For another server, name the provider whose API it has, and --base-url",
             names()
         ))),
     }

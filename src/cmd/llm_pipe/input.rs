@@ -1,10 +1,10 @@
-//! What a line of input asks the model.
+//! Reads lines of input as requests.
 
 use crate::io::lines::deeper_than;
 use crate::record::{Fields, Image, ImageSource, Message, ModelRequest, Part, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
-/// What lines of input are.
+/// The form of the input's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Records: `model_request`, or `{"prompt","id"?,"images"?}`.
@@ -13,20 +13,20 @@ pub enum Form {
     Text,
 }
 
-/// What a line asks for.
+/// A line of input.
 pub enum Line {
-    /// The model's next turn.
+    /// A request for the model's next turn.
     Request(Box<ModelRequest>),
-    /// That the request with this id, which is JSON text, is given up: `{"type":"cancel","request_id"}`.
+    /// Cancels the request with this id (JSON text): `{"type":"cancel","request_id"}`.
     Cancel(Box<RawValue>),
 }
 
 /// Reads a line.
 ///
 /// # Errors
-/// It is no record of these, or none that a model can be asked.
+/// The line is not one of these records, or the request cannot be sent.
 pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<Line, Unreadable> {
-    let Ok(text) = std::str::from_utf8(line) else { return unreadable("it is no UTF-8") };
+    let Ok(text) = std::str::from_utf8(line) else { return unreadable("not UTF-8") };
     let request = |request| Line::Request(Box::new(request));
     if form == Form::Text {
         return match text.trim() {
@@ -45,36 +45,36 @@ pub fn read(form: Form, line: &[u8], max_depth: usize) -> Result<Line, Unreadabl
             None => unreadable("a cancel needs the \"request_id\" of the request"),
         },
         None if fields.get("prompt").is_some() => short(&fields).map(request),
-        _ => unreadable(r#"it is neither a model_request nor {"prompt"}"#),
+        _ => unreadable(r#"neither a model_request nor {"prompt"}"#),
     }
 }
 
-/// A prompt of the command line, and the text of stdin behind it.
+/// A prompt from the command line, followed by the text of stdin.
 pub struct Prompt {
     prompt: String,
     text: Vec<u8>,
     longest: usize,
-    /// Stdin is still read.
+    /// Whether stdin is still read.
     pub has_more: bool,
 }
 
 impl Prompt {
-    /// `longest` is how much of stdin is taken, in bytes.
+    /// `longest` is the most bytes of stdin that are accepted.
     pub fn new(prompt: String, has_more: bool, longest: usize) -> Prompt {
         Prompt { prompt, text: Vec::new(), longest, has_more }
     }
 
     /// Takes the next bytes of stdin.
     pub fn extend(&mut self, bytes: &[u8]) {
-        // One byte more shows that it is too long.
+        // One more byte shows that the text is too long.
         let room = self.longest.saturating_add(1).saturating_sub(self.text.len());
         self.text.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Both, one behind the other.
+    /// The prompt and the text.
     ///
     /// # Errors
-    /// The text cannot be taken: why.
+    /// Why the text is refused.
     pub fn text(self) -> Result<String, String> {
         if self.text.len() > self.longest {
             return Err(format!("the text of stdin is longer than {} bytes (--max-line)", self.longest));
@@ -84,7 +84,7 @@ impl Prompt {
     }
 }
 
-/// A conversation that begins with this prompt.
+/// A conversation that starts with this prompt.
 pub fn ask(prompt: String) -> ModelRequest {
     ModelRequest { messages: vec![Message::User(vec![Part::Text(prompt)])], ..ModelRequest::default() }
 }
@@ -93,16 +93,16 @@ fn short(fields: &Fields<'_>) -> Result<ModelRequest, Unreadable> {
     let known = ["prompt", "id", "images"];
     if let Some((other, _)) = fields.iter().find(|(key, _)| !known.contains(key)) {
         return unreadable(format_args!(
-            "{other:?} is no field of a short request, which has \"prompt\", \"id\" and \"images\""
+            "unknown field {other:?}: a short request has \"prompt\", \"id\" and \"images\""
         ));
     }
     let Some(Ok(prompt)) = fields.get("prompt").map(|value| serde_json::from_str(value.get())) else {
-        return unreadable("\"prompt\" is a string");
+        return unreadable("\"prompt\" must be a string");
     };
     let images: Vec<String> = match fields.get("images").map(|value| serde_json::from_str(value.get())) {
         None => Vec::new(),
         Some(Ok(images)) => images,
-        Some(Err(_)) => return unreadable("\"images\" is a list of paths"),
+        Some(Err(_)) => return unreadable("\"images\" must be a list of paths"),
     };
     let image = |path| Part::Image(Image { mime: None, source: ImageSource::File { path, sha256: None } });
     let content = images.into_iter().map(image).chain([Part::Text(prompt)]).collect();
@@ -113,7 +113,7 @@ fn short(fields: &Fields<'_>) -> Result<ModelRequest, Unreadable> {
     })
 }
 
-/// The id of a request that cannot be read, where that much of it can.
+/// The id of an unreadable request, if that much of it can be read.
 pub fn id(line: &[u8]) -> Option<Box<RawValue>> {
     #[derive(serde::Deserialize)]
     struct Ids {

@@ -1,4 +1,4 @@
-//! One request from its line to its turn: attempts, what they cost, and the pauses between them.
+//! One request from its line to its turn: attempts, their cost, and the pauses between them.
 
 use super::cache::Entry;
 use super::endpoint::Endpoint;
@@ -11,66 +11,66 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-/// A request that has no turn yet.
+/// A request without a turn so far.
 pub struct Job {
     pub request: ModelRequest,
-    /// What the text of its turn has to match.
+    /// The schema that the turn's text has to match.
     pub schema: Option<Schema>,
-    /// Where it came from, for messages: `stdin:7`.
+    /// Its place in the input, for messages: `stdin:7`.
     pub place: String,
     state: State,
     /// When it was first sent.
     begun: Option<Instant>,
     /// How often it was sent.
     attempts: u32,
-    /// Of former attempts.
+    /// The usage of earlier attempts.
     usage: Usage,
     /// How often a turn was sent back because its text did not match the schema.
     pub repairs: u32,
-    /// Part of the turn has been printed.
+    /// Whether part of the turn has been printed.
     pub has_streamed: bool,
-    /// How long what was sent is, in bytes, without images.
+    /// The length of the sent request in bytes, without images.
     pub length: usize,
-    /// It was sent with its tools described in the text.
+    /// Whether it was sent with its tools described in the text.
     pub has_tools_as_text: bool,
-    /// It was sent with its schema in the system text.
+    /// Whether it was sent with its schema in the system text.
     pub has_schema_as_text: bool,
-    /// Where its turn will be kept.
+    /// The file in which its turn will be stored.
     pub entry: Option<Entry>,
-    /// Its turn was kept from an earlier request.
+    /// Whether its turn comes from the cache.
     pub is_cached: bool,
 }
 
 enum State {
-    /// It is sent as soon as it may.
+    /// It is sent as soon as possible.
     Ready,
     /// It is sent again at this time.
     Waiting(Instant),
-    /// It is at the provider.
+    /// It was sent to the provider.
     Sent(Box<Sent>),
 }
 
-/// An attempt that is under way.
+/// An open attempt.
 struct Sent {
     number: u64,
     head: Option<(u16, Vec<(String, String)>)>,
     reader: Box<dyn TurnReader>,
 }
 
-/// What has become of an attempt.
+/// The progress of an attempt.
 pub enum Progress {
-    /// It goes on.
+    /// It is not finished.
     Going,
-    /// It has given a turn.
+    /// It gave a turn.
     Turn(Box<ModelTurn>),
-    /// It has failed for good.
+    /// It failed for good.
     Failed(TurnFailure),
-    /// It has failed, and the request is to be sent again after this pause; `Some` where the provider asked for it, so that it holds
-    /// for every request.
+    /// It failed, and the request is to be sent again after a pause. The pause is `Some` if the provider asked for it; it then applies
+    /// to every request.
     Again(Option<Duration>, String),
 }
 
-/// A provider that wants a longer pause is not waited for.
+/// If the provider asks for a longer pause, the request fails.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 impl Job {
@@ -97,7 +97,7 @@ impl Job {
         self.request.request_id.as_deref()
     }
 
-    /// The request as it is sent to a server that may take no tools or no schema.
+    /// The request as it is sent to a server that may not accept tools or a schema.
     pub fn request_as_taken(&self) -> Cow<'_, ModelRequest> {
         let mut request = Cow::Borrowed(&self.request);
         if self.has_tools_as_text {
@@ -126,7 +126,7 @@ impl Job {
         }
     }
 
-    /// The number of the attempt that is under way.
+    /// The number of the open attempt.
     pub fn number(&self) -> Option<u64> {
         match &self.state {
             State::Sent(sent) => Some(sent.number),
@@ -134,20 +134,20 @@ impl Job {
         }
     }
 
-    /// It is sent under this number.
+    /// It was sent under this number.
     pub fn send(&mut self, number: u64, reader: Box<dyn TurnReader>, now: Instant) {
         self.begun.get_or_insert(now);
         self.attempts += 1;
         self.state = State::Sent(Box::new(Sent { number, head: None, reader }));
     }
 
-    /// It is sent again as soon as it may: the conversation has become longer.
+    /// Makes it ready to be sent again: the conversation has become longer.
     pub fn send_anew(&mut self) {
         self.attempts = 0;
         self.state = State::Ready;
     }
 
-    /// All that was counted so far.
+    /// The usage so far.
     pub fn usage(&self) -> Usage {
         match &self.state {
             State::Sent(sent) => self.usage.plus(sent.reader.usage()),
@@ -155,7 +155,7 @@ impl Job {
         }
     }
 
-    /// A turn was paid for that is not given.
+    /// Adds the usage of a turn that was paid for but is not printed.
     pub fn pay(&mut self, usage: Usage) {
         self.usage = self.usage.plus(usage);
     }
@@ -169,7 +169,7 @@ impl Job {
         }
     }
 
-    /// Takes the next piece of the attempt that is under way, and appends what it adds to the turn.
+    /// Takes the next piece of the open attempt, and appends its tokens.
     pub fn take(&mut self, piece: Arrival, endpoint: &Endpoint, retries: u32, tokens: &mut Vec<Token>) -> Progress {
         let State::Sent(sent) = &mut self.state else { return Progress::Going };
         match sent.take(piece, endpoint, tokens) {
@@ -201,7 +201,7 @@ impl Job {
             Retry::After(pause) if pause <= LONGEST_PAUSE => Some(pause),
             Retry::After(pause) => {
                 failure.what.message +=
-                    &format!("; it is not sent again, which the provider allows in {} s", pause.as_secs());
+                    &format!("; not sent again: the provider asks for a pause of {} s", pause.as_secs());
                 None
             }
         };
@@ -210,7 +210,7 @@ impl Job {
                 self.state = State::Waiting(until);
                 let asked = matches!(failure.retry, Retry::After(_)).then_some(pause).flatten();
                 let seconds = pause.unwrap_or_default().as_secs_f64();
-                Progress::Again(asked, format!("{}; it is sent again in {seconds:.1} s", failure.what.message))
+                Progress::Again(asked, format!("{}; sending it again in {seconds:.1} s", failure.what.message))
             }
             None => Progress::Failed(failure.what),
         }
@@ -241,7 +241,7 @@ impl Sent {
     }
 }
 
-/// Why there is no answer, or only the beginning of one.
+/// Why there is no answer, or only the start of one.
 fn no_answer(error: &Error, place: &str) -> Failure {
     let (kind, retry) = match error {
         Error::Client(_) => (Kind::BadRequest, Retry::Never),
@@ -252,11 +252,11 @@ fn no_answer(error: &Error, place: &str) -> Failure {
         Error::Total(_) => (Kind::Timeout, Retry::Never),
         Error::TooLong { .. } => (Kind::TooLarge, Retry::Never),
     };
-    let advice = if kind == Kind::Unavailable { ": is the server running there?" } else { "" };
+    let advice = if kind == Kind::Unavailable { ": check that the server is running there" } else { "" };
     Failure::new(kind, format!("{place}: {error}{advice}"), retry)
 }
 
-/// Half a second, doubled with every attempt up to eight seconds, less up to a quarter, so that many clients do not come back at once.
+/// Half a second, doubled with every attempt up to eight seconds, and reduced at random by up to a quarter so that clients do not all return at once.
 fn backoff(attempts: u32) -> Duration {
     let most = Duration::from_millis(500 << attempts.saturating_sub(1).min(4));
     let chance = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), attempts);

@@ -1,4 +1,4 @@
-//! `llm-pipe`: requests to a language model as lines, its turns as lines.
+//! `llm-pipe`: sends each line as a request to a language model, and prints its turn as a line.
 
 mod answer;
 mod arrivals;
@@ -38,16 +38,16 @@ use tally::Tally;
 
 /// Ask a language model: one request per line in, one turn per line out
 ///
-/// A line is {"prompt","id"?,"images"?}, or a model_request record with the whole conversation and the tools (see pipewright(7)); its answer
-/// is a model_turn record. With PROMPT there is one request: the prompt, followed by the text of stdin; its answer is printed as text.
+/// A line is {"prompt","id"?,"images"?}, or a model_request record with the complete conversation and the tools (see pipewright(7)); its answer
+/// is a model_turn record. With PROMPT, llm-pipe sends one request (the prompt, followed by the text of stdin) and prints the answer as text.
 ///
-/// Nothing is kept between requests, but with --history.
+/// Requests are independent of each other, except with --history.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Ask this once, with the text of stdin behind it, unless stdin is a terminal
+    /// Send this one prompt, followed by the text of stdin unless stdin is a terminal
     prompt: Option<String>,
     #[command(flatten)]
     model: ModelOptions,
@@ -55,49 +55,49 @@ pub struct Arguments {
     /// Each line is a prompt
     #[arg(long, conflicts_with_all = ["prompt", "bare"], help_heading = "Requests")]
     text: bool,
-    /// Each line is a prompt, and its answer is one line of text: line feeds are written as \n, and a failure is an object with "error"
+    /// Each line is a prompt, and its answer is one line of text. Line feeds are written as \n; a failure is an object with "error"
     /// and "kind". For programs that wait for each answer
     #[arg(long, conflicts_with_all = ["prompt", "stream", "jobs"], help_heading = "Requests")]
     bare: bool,
-    /// With --bare: put the last N prompts and their answers before each prompt
+    /// With --bare: put the last N prompts and their answers in front of each prompt
     #[arg(long, value_name = "N", default_value_t = 0, requires = "bare", help_heading = "Requests")]
     history: usize,
-    /// The system prompt, for requests without one; @FILE is the text of a file
+    /// The system prompt, for requests without one; @FILE reads it from a file
     #[arg(long, value_name = "TEXT|@FILE", help_heading = "Requests")]
     system: Option<String>,
-    /// The JSON Schema of the answer's text, for requests without one. A model whose answer does not match is asked again, at most twice
+    /// The JSON Schema of the answer's text, for requests without one. If the answer does not match, the model is asked again, at most twice
     #[arg(long, value_name = "JSON|@FILE", help_heading = "Requests")]
     schema: Option<String>,
-    /// The tools that the model may call, for requests without tools: a tool_list record, as `tool-call --list --json-out` prints it
+    /// The tools that the model may call, for requests without tools: a tool_list record, as printed by `tool-call --list --json-out`
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     tools: Option<PathBuf>,
-    /// The most tokens of an answer, for requests that do not say
+    /// The most tokens of an answer, for requests that do not set it
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..), help_heading = "Requests")]
     max_output_tokens: Option<u64>,
     /// The folder that images are read from; paths in requests are relative to it and cannot leave it
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Requests")]
     images: PathBuf,
 
-    /// How many requests are at the provider at once
+    /// How many requests are sent at once
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Answers")]
     jobs: usize,
-    /// Give each answer as soon as it is there, not in the order of the requests
+    /// Print each answer when it arrives, not in the order of the requests
     #[arg(long, help_heading = "Answers")]
     unordered: bool,
-    /// Keep turns in this folder, and answer a request that was sent before from there
+    /// Store turns in this folder, and answer repeated requests from it
     #[arg(long, value_name = "DIR", help_heading = "Answers")]
     cache: Option<PathBuf>,
-    /// Also print the answer while it is written, as assistant_message records
+    /// Also print the answer while it arrives, as assistant_message records
     #[arg(long, conflicts_with = "prompt", help_heading = "Answers")]
     stream: bool,
 
-    /// How often a request is sent again that failed for a reason that passes: a rate limit, a lost connection, a server's fault
+    /// How often a request is repeated after a temporary failure: a rate limit, a lost connection, a server error
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Time")]
     retries: u32,
-    /// How long one attempt may take; 0 for ever
+    /// Time limit of one attempt; 0 disables it
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// How long the provider may send nothing; 0 for ever
+    /// How long the provider may send nothing; 0 disables the limit
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, help_heading = "Time")]
     idle_timeout: Duration,
     /// Overall time limit; requests without an answer fail with `timeout` (exit status 124)
@@ -111,7 +111,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print the models that models.toml names, and the providers
+    /// Print the models in models.toml, and the providers
     Models,
     /// Send small requests, and print what works: text, streaming, tools, schema, images
     Check(CheckArguments),
@@ -127,9 +127,9 @@ Examples:
       llm-pipe -m gemini/gemini-3-flash -j 8 --system 'Answer with one word: the topic.' | jq -r .text
   One question about a file, to a model of this machine:
     llm-pipe -m ollama/qwen3 'Summarise this log' <run.log
-  A batch that goes on where it was interrupted:
+  A batch that continues where it was interrupted:
     llm-pipe -m gemini/gemini-3-flash -j 8 --cache turns <requests.jsonl >answers.jsonl
-  Does a local server have all that an agent needs?
+  Check that a local server has all that an agent needs:
     llm-pipe check -m llama.cpp/any
 
 Exit status:
@@ -144,7 +144,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     if let Some(Action::Models) = arguments.action {
         return Models::print();
     }
-    // A child of an agent's world cannot read the key in our environment or memory.
+    // Child processes of an agent's world must not read the key from our environment or memory.
     private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
     if let Some(Action::Check(own)) = &arguments.action {
         return check::run(own, signals, &report);
@@ -154,7 +154,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     match arguments.prompt.as_deref() {
         None => needs_input("requests")?,
         Some(name @ ("check" | "models")) => {
-            let why = format!("`{NAME} {name}` has its options behind it; to ask the model {name:?}, use --text");
+            let why = format!("options of `{NAME} {name}` go after {name}; to send {name:?} as a prompt, use --text");
             return Err(Failure::new(Status::Usage, why));
         }
         Some(_) => {}

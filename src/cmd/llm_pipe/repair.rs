@@ -1,4 +1,4 @@
-//! A turn whose text does not match the schema goes back to the model.
+//! Sends a turn back to the model if its text does not match the schema.
 
 use crate::record::{Message, ModelRequest, ModelTurn, OwnTurn, Part};
 use pipewright_mcp::Schema;
@@ -6,14 +6,14 @@ use pipewright_mcp::Schema;
 /// How often a model is asked again for text that matches the schema.
 pub const REPAIRS: u32 = 2;
 
-/// Has the conversation go on: the turn, and what is wrong with it.
+/// Extends the conversation by the turn and its error.
 pub fn send_back(request: &mut ModelRequest, turn: &ModelTurn, why: &str) {
     request.messages.push(Message::Assistant(own(turn)));
     let why = format!("This does not match the JSON Schema: {why}. Answer again, with JSON that matches it.");
     request.messages.push(Message::User(vec![Part::Text(why)]));
 }
 
-/// A turn as it stands in the conversation.
+/// A turn as part of the conversation.
 pub fn own(turn: &ModelTurn) -> OwnTurn {
     OwnTurn {
         provider: turn.provider.to_owned(),
@@ -24,10 +24,10 @@ pub fn own(turn: &ModelTurn) -> OwnTurn {
     }
 }
 
-/// Takes JSON out of the fence that models like to put around it, and checks it.
+/// Removes the code fence that models often put around JSON, and checks the text.
 ///
 /// # Errors
-/// It does not match: what is wrong.
+/// Why it does not match.
 pub fn matches_schema(turn: &mut ModelTurn, schema: &Schema) -> Result<(), String> {
     let text = turn.text.trim();
     let inner =

@@ -1,4 +1,4 @@
-//! What holds for every request of a run.
+//! The settings of a run.
 
 use super::Arguments;
 use super::answer::Answer;
@@ -12,36 +12,36 @@ use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What holds for every request.
+/// The settings for every request.
 pub struct Settings {
     pub endpoint: Endpoint,
     pub form: Form,
     pub answer: Answer,
-    /// Taken where a request has none of its own.
+    /// For requests without a system prompt.
     pub system: Option<String>,
     pub schema: Option<Box<serde_json::value::RawValue>>,
     pub tools: Vec<crate::record::OwnedTool>,
     pub max_output_tokens: Option<u64>,
     /// The folder of images.
     pub images: PathBuf,
-    /// How many requests are at the provider at once.
+    /// How many requests are sent at once.
     pub jobs: usize,
     pub unordered: bool,
-    /// How often a request that failed is sent again.
+    /// How often a failed request is sent again.
     pub retries: u32,
-    /// Whether tokens are printed as they come.
+    /// Whether tokens are printed as they arrive.
     pub streams: bool,
-    /// How many turns of the conversation each prompt follows.
+    /// How many earlier prompts and answers precede each prompt.
     pub history: usize,
     pub deadline: Option<Instant>,
     pub max_depth: usize,
 }
 
 impl Settings {
-    /// As the options say.
+    /// Reads the settings from the options.
     ///
     /// # Errors
-    /// [`Status::Usage`]: a file that they name cannot be read, or is not what it should be.
+    /// [`Status::Usage`]: a file cannot be read, or has the wrong content.
     pub fn read(arguments: &Arguments, endpoint: Endpoint) -> Result<Settings, Failure> {
         let schema = arguments.schema.as_deref().map(read_schema).transpose()?;
         let system = arguments.system.as_deref().map(|text| text_or_file("--system", text)).transpose()?;
@@ -83,12 +83,12 @@ fn read_tools(path: &PathBuf) -> Result<Vec<OwnedTool>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| usage(&error))?;
     match ToolList::read(text.trim()) {
         Ok(Some(list)) => Ok(list.tools),
-        Ok(None) => Err(usage(&"it is no tool_list record")),
+        Ok(None) => Err(usage(&"not a tool_list record")),
         Err(why) => Err(usage(&why)),
     }
 }
 
-/// The text itself, or that of the file that it names behind `@`.
+/// The text itself, or the text of the file that follows `@`.
 fn text_or_file(option: &str, text: &str) -> Result<String, Failure> {
     let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
     let failed = |error| Failure::new(Status::Usage, format_args!("{option}: {path}: {error}"));

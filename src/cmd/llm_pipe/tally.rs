@@ -1,30 +1,30 @@
-//! How far a batch is, for the person who started it.
+//! The progress of a batch, for the person who started it.
 
 use crate::io::report::Report;
 use crate::record::Usage;
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::time::{Duration, Instant};
 
-/// How often it is shown.
+/// The interval between two updates.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What has become of the requests so far.
+/// The outcomes of the requests so far.
 pub struct Tally {
     begun: Instant,
     shown: Option<Instant>,
     done: u64,
     failed: u64,
-    /// Those that were answered without the provider, which took no time.
+    /// Requests that were answered from the cache, which took no time.
     cached: u64,
     usage: Usage,
-    /// Bytes of the input, where it is a file.
+    /// The size of the input in bytes, if it is a file.
     input: Option<u64>,
-    /// Bytes of the lines that were read.
+    /// The bytes of the lines read so far.
     read: u64,
 }
 
 impl Tally {
-    /// `None` where nobody would see it: stderr is no terminal, or what is printed there itself shows how far the run is.
+    /// `None` if the progress would not be visible: stderr is not a terminal, or the printed answers themselves show it.
     pub fn start() -> Option<Tally> {
         if !stderr().is_terminal() || stdout().is_terminal() || stdin().is_terminal() {
             return None;
@@ -34,12 +34,12 @@ impl Tally {
         Some(Tally { begun: Instant::now(), shown: None, done: 0, failed: 0, cached: 0, usage, input, read: 0 })
     }
 
-    /// A line of so many bytes was read, with its line feed.
+    /// Counts a line, whose bytes include its line feed.
     pub fn line(&mut self, bytes: usize) {
         self.read += bytes as u64;
     }
 
-    /// A request has ended.
+    /// Counts a finished request.
     pub fn end(&mut self, usage: Usage, has_failed: bool, is_cached: bool) {
         self.done += u64::from(!has_failed);
         self.failed += u64::from(has_failed);
@@ -47,12 +47,12 @@ impl Tally {
         self.usage = self.usage.plus(usage);
     }
 
-    /// When it is shown next.
+    /// When the progress is shown next.
     pub fn next(&self) -> Option<Instant> {
         self.shown?.checked_add(PAUSE)
     }
 
-    /// Shows it, where it is time to; `waiting` requests are under way or queued, and `is_last` where no more will come.
+    /// Shows the progress if it is due. `waiting` requests are open or queued; `is_last` means that no more will come.
     pub fn show(&mut self, report: &Report, waiting: usize, is_last: bool) {
         let now = Instant::now();
         let is_over = is_last && waiting == 0;

@@ -1,4 +1,4 @@
-//! The `mcpServers` files that people have already: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`, or `{"url","headers"}`.
+//! Reads the `mcpServers` files of other clients: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`, or `{"url","headers"}`.
 
 use super::url::Url;
 use crate::io::child::Surroundings;
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A server as a file names it.
+/// A server in a file.
 pub enum Server {
-    /// A program that is started.
+    /// A program to start.
     Program { command: Vec<OsString>, around: Surroundings },
-    /// One that runs elsewhere.
+    /// A server to connect to.
     Url(Url),
 }
 
@@ -32,18 +32,18 @@ struct Entry {
     url: Option<String>,
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// Several clients let a person switch a server off.
+    /// Several clients let a person disable a server.
     #[serde(default)]
     disabled: bool,
 }
 
-/// Reads `FILE:NAME`, or `FILE` for all servers that are not disabled: with their names where the file has several. Comments and trailing commas, as VS
-/// Code writes them, are allowed.
+/// Reads the server of `FILE:NAME`, or all servers of `FILE` that are not disabled; they have names if there are several. Comments and trailing commas, as
+/// written by VS Code, are allowed.
 ///
 /// # Errors
-/// [`Status::Usage`] with what is wrong, without any value of a variable.
+/// [`Status::Usage`] with the reason, without any value of a variable.
 pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
-    // A path may hold a colon, a server's name hardly does.
+    // A path may contain a colon; a server's name hardly does.
     let (path, name) = match named.rsplit_once(':') {
         Some((path, name)) if !std::path::Path::new(named).exists() => (path, Some(name)),
         _ => (named, None),
@@ -51,7 +51,7 @@ pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
     let usage = |message: String| Failure::new(Status::Usage, format_args!("--config: {path}: {message}"));
     let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
     let mut text = text.trim_start_matches('\u{feff}').to_owned();
-    // What it can't take out is no JSON to the reader behind it either.
+    // An invalid comment is reported as invalid JSON below.
     let _ = json_strip_comments::strip(&mut text);
     let File { mut servers } =
         serde_json::from_str(&text).map_err(|error| usage(format!("line {}: {}", error.line(), reason(&error))))?;
@@ -59,14 +59,14 @@ pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
     let has_names = name.is_none() && servers.len() > 1;
     match name {
         Some(name) => {
-            let missing = || usage(format!("there is no server {name}; there are {names}"));
+            let missing = || usage(format!("unknown server {name}; the file has {names}"));
             let entry = servers.remove(name).ok_or_else(missing)?;
             servers = BTreeMap::from([(name.to_owned(), entry)]);
         }
         None => servers.retain(|_, entry| !entry.disabled),
     }
     if servers.is_empty() {
-        return Err(usage("there is no server that is not disabled".to_owned()));
+        return Err(usage("the file has no enabled server".to_owned()));
     }
     let server = |(name, entry)| match server(entry) {
         Ok(server) => Ok((Some(name).filter(|_| has_names), server)),
@@ -77,7 +77,7 @@ pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
 
 fn server(entry: Entry) -> Result<Server, String> {
     let Some(command) = entry.command else {
-        let Some(url) = &entry.url else { return Err("it has no command, and no url".to_owned()) };
+        let Some(url) = &entry.url else { return Err("it has neither a command nor a url".to_owned()) };
         let header = |(name, value): (&String, &String)| Ok::<_, String>((name.clone(), expand(value)?));
         let headers = entry.headers.iter().map(header).collect::<Result<_, _>>()?;
         return Ok(Server::Url(Url { url: expand(url)?, headers }));
@@ -89,12 +89,12 @@ fn server(entry: Entry) -> Result<Server, String> {
     Ok(Server::Program { command, around: Surroundings { set, folder: entry.cwd, ..Surroundings::default() } })
 }
 
-/// What is wrong, without what stands in the file: it may hold secrets.
+/// The reason without content of the file, which may contain secrets.
 fn reason(error: &serde_json::Error) -> &'static str {
-    if error.is_data() { "not what an mcpServers file holds" } else { "no JSON" }
+    if error.is_data() { "not the structure of an mcpServers file" } else { "invalid JSON" }
 }
 
-/// Replaces `${NAME}` and `${NAME:-otherwise}` by the environment's.
+/// Replaces `${NAME}` and `${NAME:-default}` from the environment.
 pub fn expand(text: &str) -> Result<String, String> {
     let (mut out, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
@@ -107,7 +107,7 @@ pub fn expand(text: &str) -> Result<String, String> {
         match (std::env::var(name), otherwise) {
             (Ok(value), _) => out.push_str(&value),
             (Err(_), Some(otherwise)) => out.push_str(otherwise),
-            (Err(_), None) => return Err(format!("the environment has no {name}, which is asked for")),
+            (Err(_), None) => return Err(format!("${{{name}}} is not set in the environment")),
         }
         rest = behind;
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_and_secrets_are_not_told() {
+    fn files_are_read_without_revealing_secrets() {
         let folder = std::env::temp_dir().join(format!("pipewright-config-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("mcp.json").display().to_string();
@@ -142,9 +142,9 @@ mod tests {
         let (_, Server::Url(to)) = one(&format!("{path}:b")) else { panic!() };
         assert_eq!((to.url.as_str(), to.headers.len()), ("http://x", 1));
         for (named, says) in [
-            (path.clone(), "c: it has no command, and no url"),
+            (path.clone(), "c: it has neither a command nor a url"),
             (format!("{path}:d"), "a, b, c"),
-            (format!("{path}:c"), "no command, and no url"),
+            (format!("{path}:c"), "neither a command nor a url"),
             ("/no/such".to_owned(), "/no/such"),
         ] {
             let Err(error) = read(&named).map_err(|error| error.to_string()) else { panic!() };
@@ -158,7 +158,7 @@ mod tests {
         let (name, Server::Url(to)) = one(&path) else { panic!() };
         assert_eq!((name.as_deref(), to.url.as_str(), read(&path).unwrap().len()), (Some("x"), "http://x//y", 1));
         write("{\n// mine\n\"servers\": {x}}");
-        assert!(read(&path).err().is_some_and(|error| error.to_string().contains("line 3: no JSON")));
+        assert!(read(&path).err().is_some_and(|error| error.to_string().contains("line 3: invalid JSON")));
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

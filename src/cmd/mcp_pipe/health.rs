@@ -1,5 +1,5 @@
-//! Whether a server that says nothing is still there. Its end is noticed without: this is for one that hangs, while it has
-//! nothing to do (`--probe`), or after a call that timed out (`--restart-after-timeouts`).
+//! Checks whether a silent server still works. The end of a server is detected elsewhere; this finds a server that hangs while it
+//! is idle (`--probe`) or after a call that timed out (`--restart-after-timeouts`).
 
 use super::server::Cause;
 use super::world::Servers;
@@ -7,21 +7,21 @@ use crate::cmd::world::Calls;
 use crate::io::stage::{Out, Side};
 use std::time::{Duration, Instant};
 
-/// A server that is asked because a call timed out may take this long to answer, or as long as a call where that is less.
+/// How long a server may take to answer a ping after a call that timed out, unless the time limit of calls is shorter.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// When a server is asked whether it is there.
+/// When and how a server is checked.
 pub struct Health {
-    /// So long after its last call, and so long it may take to answer; never, where there is none.
+    /// The idle time before a check, and the time limit of its answer; `None` disables checks.
     every: Option<Duration>,
-    /// So many requests in a row without an answer end it; 0 is any number.
+    /// The number of unanswered requests in a row after which the server is restarted; 0 disables this.
     limit: u32,
-    /// How many there have been: calls that timed out together, and each time it was asked whether it is there.
+    /// The unanswered requests so far: calls that timed out together count once, and every ping.
     unanswered: u32,
-    /// When it is to be asked, or must have answered.
+    /// When the next check is due, or its answer must have arrived.
     at: Option<Instant>,
-    /// What it has been asked: one request that is for that, which some never answer though they work, and for its tools,
-    /// which it has listed before.
+    /// The open requests of a check: a ping, which some working servers never answer, and a request for the tools,
+    /// which the server has answered before.
     asked: Option<[u64; 2]>,
 }
 
@@ -34,7 +34,7 @@ impl Health {
         self.at
     }
 
-    /// Whether a call has timed out and the server has not answered anything since.
+    /// Whether a call has timed out and the server has answered nothing since.
     pub fn is_suspect(&self) -> bool {
         self.unanswered > 0
     }
@@ -45,7 +45,7 @@ impl Health {
 }
 
 impl Servers {
-    /// A call timed out: no other is sent until the server has answered a ping.
+    /// Pings the server after a call that timed out. No other call is sent until it answers.
     pub(super) fn suspect(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].health.limit == 0
             || self.connections[at].health.is_suspect()
@@ -57,12 +57,12 @@ impl Servers {
         self.count_unanswered(at, calls, out);
     }
 
-    /// Whether no call is at the server.
+    /// Whether the server has no open call.
     fn has_nothing_to_do(&self, at: usize, calls: &Calls) -> bool {
         calls.in_flight(at) == 0 && self.connections[at].setup_call.is_none()
     }
 
-    /// While it works on something, an idle server's clock stands still: a slow call is no illness.
+    /// Restarts the idle time while the server works: a slow call is not a fault.
     pub(super) fn watch(&mut self, at: usize, calls: &Calls) {
         let is_ready = self.connections[at].server.client.is_ready() && self.connections[at].parting.is_none();
         let idles = is_ready && self.has_nothing_to_do(at, calls);
@@ -73,14 +73,14 @@ impl Servers {
         }
     }
 
-    /// Asks it, or starts it again where it has not answered.
+    /// Checks the server, or restarts it if it did not answer the last check.
     pub(super) fn probe(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         let now = Instant::now();
         if self.connections[at].health.at.is_none_or(|at| at > now) {
             return;
         }
         if out.far_waits() {
-            // It may have answered: our own reader is slow, so its answer has not been read yet.
+            // The answer may have arrived: this process reads nothing at the moment.
             self.connections[at].health.at = Some(now + self.ping_patience(at));
             return;
         }
@@ -98,7 +98,7 @@ impl Servers {
         self.lose(at, &loss, calls, out);
     }
 
-    /// The server has answered, or isn't to be asked now.
+    /// The server has answered, or is not to be checked now.
     pub(super) fn end_suspicion(&mut self, at: usize) {
         self.forget_ping(at);
         self.connections[at].health.rest();
@@ -109,7 +109,7 @@ impl Servers {
         let connection = &mut self.connections[at];
         connection.health.unanswered = connection.health.unanswered.saturating_add(1);
         let count = connection.health.unanswered;
-        // What it works on may take the time that it was given.
+        // Other calls may use up their own time limits.
         if count < connection.health.limit || !is_idle {
             self.ping(at, out);
             return;

@@ -1,4 +1,4 @@
-//! `--save-media`: images, sounds and blobs of a result become files, with their path in their place.
+//! `--save-media`: saves images, sounds and blobs of a result as files, and puts their paths into the result.
 
 use crate::cmd::media_folder::MediaFolder;
 use crate::record::Fields;
@@ -8,23 +8,23 @@ use serde_json::value::RawValue;
 use std::io;
 use std::path::Path;
 
-/// Where files go.
+/// The folder for the files.
 pub struct Media(MediaFolder);
 
 impl Media {
     /// Creates the folder if it does not exist, accessible to its owner only.
     ///
     /// # Errors
-    /// What the system says to that.
+    /// The system's error.
     pub fn open(folder: &Path) -> io::Result<Media> {
         MediaFolder::open(folder).map(Media)
     }
 
-    /// A result with `"path"` for each `data` or `blob` of its content, or of the `contents` of a resource; everything else of it stays as it was written.
-    /// `None` where it has none.
+    /// A result with a `"path"` in place of each `data` or `blob` in its content, or in the `contents` of a resource. The rest of the result is unchanged.
+    /// `None` if nothing was replaced.
     ///
     /// # Errors
-    /// Where a file can't be written; what isn't base64 stays where it is.
+    /// If a file cannot be written. Data that is not base64 stays in the result.
     pub fn save(&mut self, result: &RawValue) -> io::Result<Option<Box<RawValue>>> {
         let Ok(fields) = Fields::read(result.get()) else { return Ok(None) };
         let content = self.save_each(fields.get("content"), Media::save_block)?;
@@ -40,7 +40,7 @@ impl Media {
         Ok(RawValue::from_string(with(&fields, saved)).ok())
     }
 
-    /// A list with what `save` makes of its items; `None` where it changes none.
+    /// A list after `save` was applied to its items; `None` if it changed none.
     fn save_each(
         &mut self,
         list: Option<&RawValue>,
@@ -56,7 +56,7 @@ impl Media {
         Ok(any.then(|| format!("[{}]", all.join(","))))
     }
 
-    /// `{"type":"image","data","mimeType"}` and its like, or `{"type":"resource","resource":{"blob","mimeType"}}`.
+    /// `{"type":"image","data","mimeType"}` and similar blocks, or `{"type":"resource","resource":{"blob","mimeType"}}`.
     fn save_block(&mut self, block: &RawValue) -> io::Result<Option<String>> {
         let Ok(fields) = Fields::read(block.get()) else { return Ok(None) };
         if let Some(resource) = fields.get("resource") {
@@ -74,7 +74,7 @@ impl Media {
         Ok(path.map(|path| with(&fields, |key| (key == "blob").then(|| path.clone()))))
     }
 
-    /// Writes what a field holds to a new file; gives its path as JSON.
+    /// Writes a field's data to a new file; gives the file's path as JSON.
     fn save_field(&mut self, fields: &Fields<'_>, key: &str) -> io::Result<Option<String>> {
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
         let Some(bytes) = text(key).and_then(|text| STANDARD.decode(text).ok()) else { return Ok(None) };
@@ -84,18 +84,18 @@ impl Media {
     }
 }
 
-/// An object with other values for some keys; a `data` or `blob` that is replaced is called `path`.
+/// An object with new values for some keys; a replaced `data` or `blob` is renamed to `path`.
 fn with(fields: &Fields<'_>, replaced: impl Fn(&str) -> Option<String>) -> String {
     let field = |(key, value): (&str, &RawValue)| {
         let new = replaced(key);
         let name = if new.is_some() && matches!(key, "data" | "blob") { "path" } else { key };
-        // A name is a string: it can't fail.
+        // A string can always be serialised.
         format!("{}:{}", serde_json::to_string(name).unwrap_or_default(), new.as_deref().unwrap_or(value.get()))
     };
     format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
 }
 
-/// What files of a type are called. It comes from a server: nothing but letters and digits of it.
+/// The file extension of a media type. The server chooses the type, so only its letters and digits are used.
 fn ending_of(mime: &str) -> String {
     let subtype = mime.split(['/', ';']).nth(1).unwrap_or("bin");
     let subtype = subtype.split('+').next().unwrap_or(subtype);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_media_becomes_a_file_and_all_else_stays() {
+    fn media_become_files_and_the_rest_is_unchanged() {
         let folder = std::env::temp_dir().join(format!("pipewright-media-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir(&folder).unwrap();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ending_is_never_a_path() {
+    fn a_file_extension_is_never_a_path() {
         for (mime, ending) in [
             ("image/jpeg", "jpg"),
             ("image/svg+xml", "svg"),

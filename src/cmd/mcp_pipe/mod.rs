@@ -39,107 +39,107 @@ use world::{Listing, Servers, Settings, era};
 
 /// Call MCP tools: calls in, results out, over one session
 ///
-/// Starts an MCP server and carries out each line on stdin: {"tool":"echo","args":{"message":"hi"},"id":1}, or a tool_call record. Each is
+/// Starts an MCP server and makes a call for each line on stdin: {"tool":"echo","args":{"message":"hi"},"id":1}, or a tool_call record. Each is
 /// answered on stdout, in the form and order of the calls: {"id":1,"tool":"echo","status":"ok","data":...}, or with "status":"error","error":"...","kind":"...".
-/// A result carries everything that the server said. Calls that still require approval are refused; other records pass.
+/// A result carries all fields of the server's answer. Calls that still require approval are refused; other records are passed through.
 ///
-/// Both eras of the protocol are spoken: the server is greeted as before 2026, and where it doesn't understand that, started
-/// again and greeted as since. A server that dies is started again; what it may have done is told ("maybe_executed"). One that is
-/// reached over HTTP (--url) is connected to again.
+/// Tries the 2025 handshake first; if the server rejects it, restarts it and uses the 2026 one. A server that dies is restarted;
+/// calls that may already have run are flagged ("maybe_executed"). For a server over HTTP (--url), mcp-pipe
+/// reconnects instead.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// The server, with its arguments
     #[arg(last = true, value_name = "SERVER ARGS", conflicts_with_all = ["config", "url"])]
     server: Vec<OsString>,
-    /// Reach a server over HTTP (MCP's Streamable HTTP) instead of starting one
+    /// Connect to a server over HTTP (MCP's Streamable HTTP) instead of starting one
     #[arg(long, conflicts_with = "config")]
     url: Option<String>,
-    /// Take the server of this name from an mcpServers file; without a name, all of its servers in one session, their tools called
+    /// Use the server of this name from an mcpServers file. Without a name, use all of its servers in one session; their tools are then named
     /// SERVER__TOOL. ${VAR} is replaced from the environment
     #[arg(long, value_name = "FILE[:NAME]")]
     config: Option<String>,
-    /// Print the server's tools, one a line, with their schemas, and end
+    /// Print the server's tools with their schemas, one per line, and exit
     #[arg(long)]
     list: bool,
-    /// Print the server's resources and resource templates, one a line, and end; {"tool":"resources/read","args":{"uri":...}} reads one
+    /// Print the server's resources and resource templates, one per line, and exit; {"tool":"resources/read","args":{"uri":...}} reads one
     #[arg(long, conflicts_with = "list")]
     list_resources: bool,
 
-    /// How many calls a server works on at once
+    /// How many calls are sent to a server at once
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Calls")]
     jobs: usize,
-    /// Give each result as soon as it is there, not in the order of the calls
+    /// Print each result when it arrives, not in the order of the calls
     #[arg(long, help_heading = "Calls")]
     unordered: bool,
-    /// Only tools whose names match; `*` stands for any text; may be given more than once
+    /// Use only tools whose names match; `*` matches any text; may be given more than once
     #[arg(long, value_name = "GLOB", help_heading = "Calls")]
     allow: Vec<String>,
-    /// No tools whose names match
+    /// Do not use tools whose names match
     #[arg(long, value_name = "GLOB", help_heading = "Calls")]
     deny: Vec<String>,
-    /// Send arguments unchecked, and tools that the server doesn't list; else both are held against its list first
+    /// Send calls unchecked. By default, calls of unlisted tools and arguments that do not match the tool's schema are refused
     #[arg(long, help_heading = "Calls")]
     no_check: bool,
-    /// For a server whose tools report errors in their content: a jq filter that sees each result and gives "error",
-    /// {"status":"error","error","data"} or {"status":"ok","data"}; with anything else the result stays as it is
+    /// For a server whose tools report errors in their content: a jq filter that is applied to each result and outputs "error",
+    /// {"status":"error","error","data"} or {"status":"ok","data"}; any other output leaves the result unchanged
     #[arg(long, value_name = "JQ", help_heading = "Calls")]
     status_from: Option<String>,
-    /// Let the server ask while it works: each question leaves as {"type":"input_request","request_id",...}, and is answered on stdin
+    /// Let the server ask questions during a call: each is printed as {"type":"input_request","request_id",...}, and answered on stdin
     /// by {"type":"input_response","request_id","action":"accept|decline|cancel","content"?}
     #[arg(long, help_heading = "Calls")]
     interactive: bool,
-    /// Make the calls in this file first, each time the server is started
+    /// Make the calls in this file first, whenever the server is started
     #[arg(long, value_name = "FILE", help_heading = "Calls")]
     setup: Option<PathBuf>,
 
-    /// How long a call may take; then it is cancelled; 0 is for ever
+    /// Time limit of a call, which is then cancelled; 0 disables it
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// How long the server may take to greet and to list its tools
+    /// How long the server may take for the handshake and for listing its tools
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     start_timeout: Duration,
-    /// How long all may take; what isn't answered then is answered as late, and the status is 124
+    /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
-    /// How long whoever is asked may take; then the question is cancelled; 0 is for ever
+    /// How long an answer to a question may take; the question is then cancelled; 0 disables the limit
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, requires = "interactive", help_heading = "Time")]
     answer_timeout: Duration,
-    /// Ask a server that has had nothing to do for so long whether it is there; one that answers neither that nor for its tools,
-    /// each within that time, is started again
+    /// Ping a server that has been idle for this time. If it answers neither the ping nor a request for its tools,
+    /// each within this time, it is restarted
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     probe: Option<Duration>,
-    /// After a call that timed out, ping the server before the next one; start it again when so many requests in a row (the call
-    /// and the pings) got no answer; 0 is never
+    /// After a call that timed out, ping the server before the next call. Restart it when this many requests in a row (the call
+    /// and the pings) got no answer; 0 disables this
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Time")]
     restart_after_timeouts: u32,
-    /// How often a server that is lost is started again; earned back by a minute without a loss
+    /// How often a lost server is restarted; a minute without a loss restores the full number
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
 
-    /// Speak this version of the protocol only: 2025-11-25 or 2026-07-28
+    /// Use only this version of the protocol: 2025-11-25 or 2026-07-28
     #[arg(long, value_name = "VERSION", value_parser = era, help_heading = "Server")]
     protocol: Option<Era>,
-    /// Set a variable for the server; without =VALUE, it is ours
+    /// Set a variable for the server; without =VALUE, copy it from mcp-pipe's environment
     #[arg(long, value_name = "NAME[=VALUE]", conflicts_with = "url", help_heading = "Server")]
     env: Vec<String>,
     /// Send this header ('Name: value') with every request to --url; ${VAR} is replaced from the environment; may be given more than once
     #[arg(long, value_name = "HEADER", requires = "url", conflicts_with = "server", help_heading = "Server")]
     header: Vec<String>,
-    /// Start the server with no variables but PATH, HOME and their like, and those of --env
+    /// Start the server with a minimal environment: PATH, HOME and the like, and the variables of --env
     #[arg(long, conflicts_with = "url", help_heading = "Server")]
     clean_env: bool,
-    /// Give what the server tells besides (progress, logs, stderr, noise, restarts) as observations: to a file (appended),
+    /// Write the server's other messages (progress, logs, stderr, noise, restarts) as observations to a file (appended),
     /// `stderr`, or `-` for stdout, between the results
     #[arg(long, value_name = "FILE|stderr|-", help_heading = "Server")]
     events: Option<String>,
-    /// Show what the server says on stderr
+    /// Copy the server's stderr to stderr
     #[arg(short, long, help_heading = "Server")]
     verbose: bool,
-    /// Write images, sounds and blobs of results to files in this folder, and give their paths instead
+    /// Write images, sounds and blobs in results to files in this folder, and give their paths instead
     #[arg(long, value_name = "DIR", help_heading = "Calls")]
     save_media: Option<PathBuf>,
-    /// Longest line of the server's that is read
+    /// Longest line that is read from the server
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
@@ -149,20 +149,20 @@ pub struct Arguments {
 const NAME: &str = "mcp-pipe";
 const AFTER_HELP: &str = "\
 Examples:
-  What a server can do, and calling it:
+  List a server's tools, and call one:
     mcp-pipe --list -- npx -y @modelcontextprotocol/server-everything | jq -r .name
     echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y @modelcontextprotocol/server-everything
-  Reading tools only, of a server that is configured already:
+  Only the tools that read, of a configured server:
     calls | mcp-pipe --config ~/.config/mcp.json:files --allow 'read_*' --allow 'list_*'
-  All servers that are configured for a client, in one session:
+  All servers of a client's configuration, in one session:
     echo '{\"tool\":\"git__git_status\",\"args\":{\"repo_path\":\".\"}}' | mcp-pipe --config ~/.claude.json
-  One that is reached over HTTP:
+  A server over HTTP:
     calls | mcp-pipe --url https://example.org/mcp --header 'Authorization: Bearer ${TOKEN}'
-  A gate before it, and a recording of what passed:
+  Gates in front of it, and a recording of the results:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
 
 Exit status:
-  0 all well; 1 a call failed or was refused; 2 usage; 3 the server can't be started, or doesn't greet; 4 it was lost more often \
+  0 all well; 1 a call failed or was refused; 2 usage; 3 the server cannot be started, or the handshake failed; 4 the server was lost more often \
   than --restart; 124 --deadline. See pipewright(7).";
 
 /// The command.
@@ -246,7 +246,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// The servers that are meant, by name.
+/// The servers that the options name, with their names.
 fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)>, Failure> {
     let alone = |server| vec![(None, server)];
     let mut servers = match (&arguments.config, &arguments.url) {
@@ -257,7 +257,7 @@ fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)
             alone(config::Server::Url(url::Url { url, headers }))
         }
         (None, None) if arguments.server.is_empty() => {
-            return Err(usage("which server? -- SERVER ARGS, --url URL, or --config FILE[:NAME]"));
+            return Err(usage("no server is named: add -- SERVER ARGS, --url URL, or --config FILE[:NAME]"));
         }
         (None, None) => {
             let (command, around) = (arguments.server.clone(), Surroundings::default());
@@ -277,24 +277,24 @@ fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)
 
 fn variable_of(text: &str) -> Result<(OsString, OsString), Failure> {
     match text.split_once('=') {
-        Some(("", _)) => Err(usage("--env: a variable has a name")),
+        Some(("", _)) => Err(usage("--env: the name of the variable is missing")),
         Some((name, value)) => Ok((name.into(), value.into())),
         None => match std::env::var_os(text) {
             Some(value) => Ok((text.into(), value)),
-            None => Err(usage(format_args!("--env: the environment has no {text}"))),
+            None => Err(usage(format_args!("--env: {text} is not set in the environment"))),
         },
     }
 }
 
-/// Gives each connection its calls of a set-up file, which has one a line.
+/// Gives each connection its calls of a set-up file, which has one call per line.
 fn read_setup(path: &Path, connections: &mut [Connection]) -> Result<(), Failure> {
     let place = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| usage(format_args!("--setup: {place}: {error}")))?;
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let refused = |why: &dyn std::fmt::Display| usage(format_args!("--setup: {place}:{number}: {why}"));
-        let call = recognise(line).map_err(|error| refused(&error))?.ok_or_else(|| refused(&"it is no call"))?;
+        let call = recognise(line).map_err(|error| refused(&error))?.ok_or_else(|| refused(&"not a call"))?;
         if call.requires_approval {
-            return Err(refused(&"it still requires approval"));
+            return Err(refused(&"the call requires approval"));
         }
         let (at, _) = connection::route(connections, &call.tool).map_err(|why| refused(&why))?;
         connections[at].setup.push(OwnedCall::from(&call));

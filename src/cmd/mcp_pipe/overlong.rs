@@ -1,4 +1,4 @@
-//! A line of the server's that is too long to be kept: whether it answers a call, and which.
+//! A line from the server that is too long to keep: whether it answers a call, and which.
 
 use super::server::Cause;
 use super::world::Servers;
@@ -7,11 +7,11 @@ use crate::io::stage::Out;
 use crate::record::Kind;
 use serde_json::json;
 
-/// What names an answer stands before its result, or behind it.
+/// The id of an answer is near its beginning or its end.
 const HEAD: usize = 256;
 const TAIL: usize = 64;
 
-/// The beginning and the end of a line that comes in parts.
+/// The beginning and the end of a line that is read in parts.
 #[derive(Default)]
 pub struct Overlong {
     head: Vec<u8>,
@@ -25,7 +25,7 @@ impl Overlong {
         self.tail.drain(..self.tail.len().saturating_sub(TAIL));
     }
 
-    /// Whether it answers something, and perhaps what: a notification or a request has a method, and noise no brace.
+    /// Whether the line is an answer, and its number if known: a notification or a request has a method, noise has no brace.
     fn answers(&self) -> Option<Option<u64>> {
         let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&self.tail));
         let envelope = ["\"result\"", "\"error\""].iter().filter_map(|key| head.find(key)).min();
@@ -39,7 +39,7 @@ impl Overlong {
     }
 }
 
-/// The number behind the last `"id":`, and what follows it.
+/// The number after the last `"id":`, and the text after it.
 fn number(text: &str) -> Option<(u64, &str)> {
     let behind = text[text.rfind("\"id\"")?..].strip_prefix("\"id\"")?.trim_start().strip_prefix(':')?.trim_start();
     let end = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
@@ -47,7 +47,7 @@ fn number(text: &str) -> Option<(u64, &str)> {
 }
 
 impl Servers {
-    /// Where neither its beginning nor its end tells which result it is, it is that of the only call.
+    /// If neither the beginning nor the end names the call, the line answers the only open one.
     pub(super) fn take_part(&mut self, at: usize, bytes: &[u8], last: bool, calls: &mut Calls, out: &mut Out) {
         self.connections[at].overlong.take(bytes);
         if !last {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_known_by_its_beginning_or_its_end() {
+    fn an_answer_is_recognised_by_its_beginning_or_its_end() {
         let long = "x".repeat(500);
         check(&format!(r#"{{"jsonrpc":"2.0","id":7,"result":"{long}"}}"#), Some(Some(7)));
         check(&format!(r#" {{"result":{{"id":3,"a":"{long}"}},"id": 12 }}"#), Some(Some(12)));

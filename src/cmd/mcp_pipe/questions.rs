@@ -1,6 +1,6 @@
-//! What the server asks whoever there is (`--interactive`): each question is a record on stdout, which the next stage answers with
-//! one on stdin. In the legacy era the server asks by itself while it works on a call; in the modern one a call's result asks, and
-//! the call is made once more with the answers.
+//! Questions of the server (`--interactive`): each becomes a record on stdout, which the next stage answers with
+//! a record on stdin. In the legacy era the server sends a request while it works on a call. In the modern era the call's result asks, and
+//! the call is repeated with the answers.
 
 use super::world::Servers;
 use crate::cmd::world::{Calls, Number, World};
@@ -12,16 +12,16 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// A tool that asks more often than this over one call is not to be asked for ever.
+/// A tool that asks more often than this for one call would ask for ever.
 const MOST_ROUNDS: u32 = 100;
-/// The only thing that a server may ask of us.
+/// The only request that a server may send.
 const ELICITATION: &str = "elicitation/create";
 
-/// Who waits for an answer.
+/// What waits for an answer.
 enum Asker {
-    /// A server, by its own id.
+    /// A server, with its own request id.
     Server(usize, String),
-    /// A call, by our number, under one of the names that it has asked for.
+    /// A call, by our number, with the name of one of its requests.
     Call(Number, String),
 }
 
@@ -36,21 +36,21 @@ impl Question {
     }
 }
 
-/// A call that goes on when all that it has asked for is answered.
+/// A call that continues when all of its requests are answered.
 #[derive(Default)]
 struct Waiting {
     round: Round,
     left: usize,
 }
 
-/// What is asked, until it is answered.
+/// The open questions.
 pub struct Questions {
-    /// How long whoever is asked may take; none is for ever.
+    /// The time limit of an answer; `None` is unlimited.
     patience: Option<Duration>,
     asked: u64,
     open: BTreeMap<u64, Question>,
     waiting: BTreeMap<Number, Waiting>,
-    /// How often a call has asked for something.
+    /// How often each call has asked.
     rounds: BTreeMap<Number, u32>,
 }
 
@@ -67,19 +67,19 @@ impl Questions {
         self.open.values().filter_map(|question| question.until).min()
     }
 
-    /// Nothing of a server's waits for an answer any more.
+    /// Removes all questions of a server.
     pub fn clear(&mut self, at: usize) {
         self.open.retain(|_, question| !question.is_of(at));
         self.waiting.retain(|number, _| number.0 != at);
         self.rounds.retain(|number, _| number.0 != at);
     }
 
-    /// Whether a server itself waits for an answer; it does not say for which call. (A call that asks has no time limit meanwhile.)
+    /// Whether the server itself waits for an answer; it does not name the call. (A call that asks has no time limit meanwhile.)
     pub fn has_own_of(&self, at: usize) -> bool {
         self.open.values().any(|question| matches!(question.asker, Asker::Server(of, _) if of == at))
     }
 
-    /// A call waits for no answer any more.
+    /// Removes the questions of a call.
     pub fn forget_call(&mut self, id: Number) {
         self.waiting.remove(&id);
         self.rounds.remove(&id);
@@ -95,14 +95,14 @@ impl Questions {
 }
 
 impl Servers {
-    /// The server asks while it works.
+    /// Takes a question that the server asks while it works.
     pub(super) fn elicit(&mut self, at: usize, id: &RawValue, params: &str, calls: &Calls, out: &mut Out) {
         let question = self.questions.open(Asker::Server(at, id.get().to_owned()));
-        // It doesn't say for which call; where there is one only, it is for that.
+        // The question does not name its call; if only one is open, it belongs to that.
         self.ask(at, question, calls.only_flight(at), params, calls, out);
     }
 
-    /// The server no longer waits for the answer to what it had asked by that id; says whether it had.
+    /// Removes a question that the server has cancelled; gives whether it was open.
     pub(super) fn withdraw(&mut self, at: usize, id: &RawValue) -> bool {
         let before = self.questions.open.len();
         let is_it =
@@ -111,7 +111,7 @@ impl Servers {
         self.questions.open.len() < before
     }
 
-    /// A call's result asks for something before it goes on; why it can't be asked for.
+    /// Takes the questions in a call's result; the error is why they cannot be asked.
     pub(super) fn ask_for_call(
         &mut self,
         at: usize,
@@ -122,7 +122,7 @@ impl Servers {
     ) -> Result<(), String> {
         let InputRequiredResult { requests, state } = InputRequiredResult::read(result.get())?;
         if let Some((_, method, _)) = requests.iter().find(|(_, method, _)| method != ELICITATION) {
-            return Err(format!("the tool asks for {method}, which nobody here can give"));
+            return Err(format!("the tool asks for {method}, which is not supported here"));
         }
         if calls.call((at, id)).is_none() && !self.connections[at].is_setup_call(id) {
             return Ok(());
@@ -130,7 +130,7 @@ impl Servers {
         let rounds = self.questions.rounds.entry((at, id)).or_default();
         *rounds += 1;
         if *rounds > MOST_ROUNDS {
-            return Err(format!("the tool has asked more than {MOST_ROUNDS} times"));
+            return Err(format!("the tool asked more than {MOST_ROUNDS} times"));
         }
         calls.suspend((at, id));
         if let Some(call) = self.connections[at].setup_call.as_mut().filter(|call| call.id == id) {
@@ -159,7 +159,7 @@ impl Servers {
         out.to(Side::Near).extend_from_slice(format!("{record}\n").as_bytes());
     }
 
-    /// Whoever was asked answers; why nobody waits for that.
+    /// Takes an answer to a question; the error is why it is refused.
     pub(super) fn take_answer(
         &mut self,
         answer: &InputResponse<'_>,
@@ -169,7 +169,7 @@ impl Servers {
         let id = answer.id.strip_prefix('q').and_then(|number| number.parse::<u64>().ok());
         match id.filter(|id| format!("q{id}") == answer.id).and_then(|id| self.questions.open.remove(&id)) {
             Some(question) => self.give(question.asker, &answer.result(), calls, out),
-            None => return Err(format!("nobody waits for an answer to request_id {:?}", answer.id)),
+            None => return Err(format!("no open question has request_id {:?}", answer.id)),
         }
         Ok(())
     }
@@ -192,14 +192,14 @@ impl Servers {
         }
     }
 
-    /// Makes a call once more, where all that it has asked for is answered.
+    /// Repeats a call once all of its questions are answered.
     fn call_on(&mut self, at: usize, id: u64, calls: &mut Calls, out: &mut Out) {
         if self.questions.waiting.get(&(at, id)).is_none_or(|waiting| waiting.left > 0) {
             return;
         }
         let Some(Waiting { round, .. }) = self.questions.waiting.remove(&(at, id)) else { return };
         let connection = &mut self.connections[at];
-        // Those of the set-up go one at a time.
+        // Set-up calls are made one at a time.
         let setup = connection.setup.get(connection.set_up.saturating_sub(1));
         let is_setup = connection.is_setup_call(id);
         let Some(call) = setup.filter(|_| is_setup).or_else(|| calls.call((at, id))) else { return };
@@ -219,12 +219,12 @@ impl Servers {
         }
     }
 
-    /// Nobody can answer: what was asked is cancelled, so that no call waits for ever.
+    /// Cancels all questions, so that no call waits for ever.
     pub(super) fn cancel_questions(&mut self, why: &str, calls: &mut Calls, out: &mut Out) {
         self.cancel_those(|_| true, why, calls, out);
     }
 
-    /// The same for what was asked too long ago.
+    /// Cancels the questions whose time limit is over.
     pub(super) fn cancel_late_questions(&mut self, now: Instant, calls: &mut Calls, out: &mut Out) {
         let is_late = |question: &Question| question.until.is_some_and(|until| until <= now);
         self.cancel_those(is_late, "not answered in time (--answer-timeout)", calls, out);
@@ -234,8 +234,7 @@ impl Servers {
         let ids: Vec<u64> = self.questions.open.iter().filter(|(_, it)| which(it)).map(|(id, _)| *id).collect();
         for id in ids {
             let Some(question) = self.questions.open.remove(&id) else { continue };
-            self.report
-                .fault(format_args!("request q{id}"), format_args!("{why}; the server is told that it is cancelled"));
+            self.report.fault(format_args!("request q{id}"), format_args!("{why}; the question is cancelled"));
             self.give(question.asker, r#"{"action":"cancel"}"#, calls, out);
         }
     }

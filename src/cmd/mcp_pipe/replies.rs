@@ -1,4 +1,4 @@
-//! The lines that a server sends, and what becomes of its calls when it is lost.
+//! Handles the lines of a server, and its calls when it is lost.
 
 use super::results::outcome;
 use super::server::{Cause, Loss, Then};
@@ -24,20 +24,20 @@ impl Servers {
             ServerMessage::Ready => self.ready(at, calls, out),
             ServerMessage::Answer(id, result) => self.take_result(at, id, result, calls, out),
             ServerMessage::Refused(error) => {
-                let message = format!("the server refuses the greeting: {} ({})", error.message, error.code);
+                let message = format!("the server rejected the handshake: {} ({})", error.message, error.code);
                 let loss = self.connections[at].server.loss(message, Cause::Refused);
                 self.lose(at, &loss, calls, out);
             }
             ServerMessage::Failed(why) => {
-                // A greeting that can't be read may be of the other era; a list of tools is not.
+                // An unreadable handshake may be of the other era; an unreadable list of tools is not.
                 let cause =
-                    if self.connections[at].server.client.has_greeted() { Cause::Unusable } else { Cause::Refused };
+                    if self.connections[at].server.client.is_initialised() { Cause::Unusable } else { Cause::Refused };
                 let loss = self.connections[at].server.loss(why, cause);
                 self.lose(at, &loss, calls, out);
             }
             ServerMessage::Event(kind, params) => {
                 if kind == "progress" {
-                    // It works on something.
+                    // The server is working.
                     self.end_suspicion(at);
                 }
                 let call = progress_of(&kind, params).and_then(|number| calls.call((at, number)));
@@ -82,7 +82,7 @@ impl Servers {
     }
 
     fn ready(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
-        self.connections[at].server.greeted();
+        self.connections[at].server.finish_handshake();
         if let Some(restarts) = calls.restarts(at) {
             restarts.up();
         }
@@ -97,7 +97,7 @@ impl Servers {
         }
     }
 
-    /// Prints the tools of the servers, in the order of the servers, as far as they are known.
+    /// Prints the tools of the servers, in the order of the servers, as far as they have arrived.
     pub(super) fn print_tools(&mut self, out: &mut Out) {
         for connection in self.connections.iter_mut().filter(|connection| !connection.has_left) {
             if !connection.server.client.is_ready() && !connection.has_listed {
@@ -115,7 +115,7 @@ impl Servers {
         }
     }
 
-    /// Gives up a list that has not come in time: the resources, or tools that have changed.
+    /// Gives up a list that has not arrived in time: the resources, or changed tools.
     pub(super) fn give_up_list(&mut self, at: usize, now: Instant) {
         let connection = &mut self.connections[at];
         if connection.list_by.take_if(|by| *by <= now).is_none() {
@@ -127,12 +127,12 @@ impl Servers {
             connection.has_listed = true;
         } else {
             self.report
-                .note(format_args!("{}: tools/list: {why}; the tools that are known stay", connection.server.label()));
+                .note(format_args!("{}: tools/list: {why}; using the previous tools", connection.server.label()));
             connection.server.client.keep_tools();
         }
     }
 
-    /// A list of tools that has changed is waited for, for a while.
+    /// Sets the time limit for a changed list of tools.
     pub(super) fn watch_list(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         if self.settings.list.is_none() {
@@ -141,12 +141,12 @@ impl Servers {
         }
     }
 
-    /// An event as `--events` has it; `data` is JSON text.
+    /// Writes an event for `--events`; `data` is JSON text.
     pub(super) fn show(&mut self, at: usize, event: &str, data: &str, out: &mut Out) {
         self.show_about(at, None, event, data, out);
     }
 
-    /// The same about the call of this id.
+    /// Writes an event about the call with this id.
     fn show_about(&mut self, at: usize, call_id: Option<&RawValue>, event: &str, data: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
             let event = Object::default().text("event", event).text_some("server", self.connections[at].name());
@@ -212,12 +212,12 @@ impl Servers {
     fn save_media(&mut self, result: &Result<&RawValue, RpcError>) -> Option<Box<RawValue>> {
         let (Some(media), Ok(raw)) = (&mut self.media, result) else { return None };
         media.save(raw).unwrap_or_else(|error| {
-            self.report.fault("--save-media", format_args!("{error}; it stays in the result"));
+            self.report.fault("--save-media", format_args!("{error}; the data stays in the result"));
             None
         })
     }
 
-    /// What `--status-from` makes of a result.
+    /// The output of `--status-from` for a result.
     fn status_of(&self, result: &RawValue) -> Option<Box<RawValue>> {
         let (filter, mut made) = (self.settings.status_from.as_ref()?, Vec::new());
         match filter.change_json(result.get().as_bytes(), Direction::Out, &mut made) {
@@ -226,20 +226,20 @@ impl Servers {
             }
             Ok(Made::Nothing) => None,
             Ok(Made::Failed(why)) | Err(why) => {
-                self.report.fault("the result", format_args!("{why}; it stays as it is"));
+                self.report.fault("the result", format_args!("{why}; it is left unchanged"));
                 None
             }
         }
     }
 
-    /// Reports it without the call's arguments: a login has its secrets there.
+    /// Reports a failed set-up call without its arguments: a login has its secrets there.
     pub(super) fn fail_setup(&self, at: usize, why: &str) {
         let (setup, number) = (&self.connections[at].setup, self.connections[at].set_up);
         let tool = setup.get(number.saturating_sub(1)).map(OwnedCall::tool).unwrap_or_default();
         self.report.fault("--setup", format_args!("call {number}, {tool}: {why}"));
     }
 
-    /// The server is gone, or can't be spoken with.
+    /// Handles the loss of a server, or one that cannot be used.
     pub(super) fn lose(&mut self, at: usize, loss: &Loss, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].parting.is_some() {
             self.connections[at].has_left = true;
@@ -270,7 +270,7 @@ impl Servers {
     }
 }
 
-/// Our number for the call that an event tells the progress of: it is the token that we send.
+/// Our number for the call of a progress notification: it is the token that we send.
 fn progress_of(kind: &str, params: &str) -> Option<u64> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -281,8 +281,8 @@ fn progress_of(kind: &str, params: &str) -> Option<u64> {
     Some(progress.progress_token)
 }
 
-/// Prints what a server lists, in one line: a description may be written over several. Where there are several servers, with
-/// a field that tells which.
+/// Prints an item of a server's list on one line: its JSON may span several lines. If there are several servers, a
+/// field is added that names the server.
 fn print(json: &str, which: Option<(&str, &str)>, out: &mut Out) {
     let line = one_line(json);
     let mut changed = Vec::new();

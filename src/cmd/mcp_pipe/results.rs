@@ -1,11 +1,11 @@
-//! What a server's result is: a result, or one of several ways to report an error.
+//! Interprets a server's result: a success, or one of several forms of an error.
 
 use crate::mcp::{Given, given, reported};
 use crate::record::{Kind, Outcome};
 use crate::rpc::RpcError;
 use serde_json::value::RawValue;
 
-/// What a server's result is, given to `answer`. `status` is what `--status-from` makes of it.
+/// Passes the outcome of a server's result to `answer`. `status` is the output of `--status-from`.
 pub fn outcome(
     result: &Result<&RawValue, RpcError>,
     status: Option<&RawValue>,
@@ -22,7 +22,7 @@ pub fn outcome(
             (Given::Result(data), None) => answer(Outcome::Ok(data)),
             (Given::Error { message, data }, _) => answer(failed(&message, data)),
             (Given::InputRequired(whole), _) => {
-                answer(failed("the tool asks for input, which nobody here can give", whole))
+                answer(failed("the tool asks for input, which is not supported here", whole))
             }
         },
         Err(error) => {

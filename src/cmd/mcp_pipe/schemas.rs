@@ -1,4 +1,4 @@
-//! Calls held against the server's own list of tools, before they are sent.
+//! Checks calls against the server's own list of tools before they are sent.
 
 use super::connection::Prefix;
 use crate::mcp::{Client, READ_RESOURCE};
@@ -6,25 +6,25 @@ use crate::record::{Fields, Kind};
 use pipewright_mcp::Schema;
 use std::collections::HashMap;
 
-/// How similar a name must be to be named: 1 is the same, 0 has nothing in common.
+/// The least similarity of a suggested name: 1 is equal, 0 has nothing in common.
 const SIMILAR: f64 = 0.75;
-/// How many are named.
+/// The most names that are suggested.
 const NEAREST: usize = 3;
 
-/// The tools' schemas, compiled when they are first asked for.
+/// The tools' schemas, compiled on first use.
 #[derive(Default)]
 pub struct Schemas(HashMap<String, Result<Schema, String>>);
 
 impl Schemas {
-    /// Forgets them: the tools have changed.
+    /// Removes the schemas, because the tools have changed.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Whether the server has the tool, and the arguments are what it asks for. Callers write `prefix` before its tools' names.
+    /// Checks that the server has the tool, and that the arguments match its schema. Callers write `prefix` in front of its tools' names.
     ///
     /// # Errors
-    /// What is wrong, with its path in the arguments.
+    /// What does not match, with its path in the arguments.
     pub fn check(
         &mut self,
         client: &Client,
@@ -39,7 +39,7 @@ impl Schemas {
             Ok(schema) => schema
                 .check(arguments)
                 .map_err(|wrong| (Kind::InvalidArgs, format!("{}: {wrong}", prefix.full_name(tool)))),
-            // A schema that can't be read is the server's affair, and so are arguments then.
+            // An invalid schema is the server's fault; its arguments are not checked then.
             Err(_) => Ok(()),
         }
     }
@@ -54,10 +54,10 @@ fn check_unlisted(client: &Client, prefix: &Prefix, tool: &str, arguments: &str)
     if Fields::read(arguments).is_ok_and(has_uri) {
         return Ok(());
     }
-    Err((Kind::InvalidArgs, format!("{}: it takes {{\"uri\":\"...\"}}", prefix.full_name(READ_RESOURCE))))
+    Err((Kind::InvalidArgs, format!("{}: the arguments must be {{\"uri\":\"...\"}}", prefix.full_name(READ_RESOURCE))))
 }
 
-/// The tools whose names are most like this one.
+/// Suggests the tools with the most similar names.
 fn instead(client: &Client, prefix: &Prefix, tool: &str) -> String {
     let similarity = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let named = client.tools().map(|tool| (similarity(&tool.name), tool.name.as_str()));
@@ -65,8 +65,8 @@ fn instead(client: &Client, prefix: &Prefix, tool: &str) -> String {
     nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
     let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| prefix.full_name(name))).join(", ");
     match client.tools().count() {
-        0 => "it has none".to_owned(),
-        count if names.is_empty() => format!("--list prints the {count} that it has"),
+        0 => "it has no tools".to_owned(),
+        count if names.is_empty() => format!("--list prints its {count} tools"),
         count => format!("nearest: {names} (--list prints all {count})"),
     }
 }

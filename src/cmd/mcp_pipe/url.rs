@@ -1,31 +1,31 @@
-//! A server that is reached over HTTP: `--url`, or an `mcpServers` file's `url`.
+//! A server over HTTP: `--url`, or the `url` in an `mcpServers` file.
 
 use super::config::expand;
 use super::server::Trouble;
 use crate::io::between::Dial;
 use crate::io::report::{Failure, Report, Status};
 
-/// Where such a server is; both may hold secrets, and are never told.
+/// The address and headers of such a server. Both may contain secrets, and are never printed.
 #[cfg_attr(not(feature = "http"), allow(dead_code))]
 pub struct Url {
     pub url: String,
     pub headers: Vec<(String, String)>,
 }
 
-/// Reads `Name: value`; `${VAR}` is replaced from the environment, so that a secret need not stand among the arguments.
+/// Reads `Name: value`; `${VAR}` is replaced from the environment, so that secrets can stay out of the arguments.
 ///
 /// # Errors
 /// [`Status::Usage`], without the value.
 pub fn header(text: &str) -> Result<(String, String), Failure> {
     let usage = |why: &str| Failure::new(Status::Usage, format_args!("--header: {why}"));
-    let (name, value) = text.split_once(':').ok_or_else(|| usage("it is written 'Name: value'"))?;
+    let (name, value) = text.split_once(':').ok_or_else(|| usage("expected 'Name: value'"))?;
     Ok((name.trim().to_owned(), expand(value.trim()).map_err(|why| usage(&why))?))
 }
 
-/// What reaches a server, each time anew.
+/// How to connect to a server.
 pub struct Way {
     pub dial: Dial,
-    /// Why the connection has ended is left here.
+    /// Where the reason for the connection's end is left.
     pub trouble: Trouble,
     pub goodbye: Goodbye,
 }
@@ -42,14 +42,14 @@ mod over_http {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    /// A server that is told that we go may take so long over it.
+    /// How long a server may take to end its session.
     const PARTING: Duration = Duration::from_secs(1);
 
-    /// The connection that was made last.
+    /// The latest connection.
     pub struct Goodbye(Arc<Mutex<Option<Connection>>>);
 
     impl Goodbye {
-        /// Waits until the server knows that its session is over, for a moment.
+        /// Waits a moment for the server to end its session.
         pub fn wait(&self) {
             if let Some(connection) = lock(&self.0).take() {
                 connection.wait(PARTING);
@@ -57,22 +57,22 @@ mod over_http {
         }
     }
 
-    /// `place` is what names the URL.
+    /// `place` names the URL in messages.
     ///
     /// # Errors
-    /// [`Status::Usage`] where it can be none.
+    /// [`Status::Usage`] if the URL is invalid.
     pub fn way(to: &Url, place: &str, longest: usize, report: &Arc<Report>) -> Result<Way, Failure> {
         let address =
             address(&to.url, &to.headers).map_err(|why| Failure::new(Status::Usage, format_args!("{place}: {why}")))?;
         let (trouble, last) = (Trouble::default(), Arc::<Mutex<Option<Connection>>>::default());
-        let (goodbye, told, report) = (Goodbye(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
+        let (goodbye, reason, report) = (Goodbye(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
         let dial = move || {
-            // What a former connection has still left is not about this one.
-            *lock(&told) = None;
-            let (told, report) = (Arc::clone(&told), Arc::clone(&report));
-            served(|said, heard| {
-                let connection = connect(&address, longest, said, heard, move |what| match what {
-                    Notice::Ended(why) => *lock(&told) = Some(why),
+            // The reason of an earlier connection's end does not apply to this one.
+            *lock(&reason) = None;
+            let (reason, report) = (Arc::clone(&reason), Arc::clone(&report));
+            served(|from_stage, to_stage| {
+                let connection = connect(&address, longest, from_stage, to_stage, move |what| match what {
+                    Notice::Ended(why) => *lock(&reason) = Some(why),
                     Notice::Warning(note) => report.note(note),
                 });
                 *lock(&last) = Some(connection);
@@ -82,7 +82,7 @@ mod over_http {
     }
 }
 
-/// There is none to say.
+/// Without HTTP there is no connection to end.
 #[cfg(not(feature = "http"))]
 pub struct Goodbye;
 
@@ -92,7 +92,7 @@ impl Goodbye {
 }
 
 /// # Errors
-/// [`Status::Usage`]: it can't.
+/// [`Status::Usage`]: this build has no HTTP client.
 #[cfg(not(feature = "http"))]
 pub fn way(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<Way, Failure> {
     let why = "this mcp-pipe was built without HTTP: build it with cargo's feature `http`, which is on by default";

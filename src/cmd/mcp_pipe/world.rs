@@ -1,4 +1,4 @@
-//! MCP servers as a world: how calls are routed and sent to them, and what the runtime asks of them.
+//! MCP servers as a world: how calls are routed and sent, and what the runtime needs from the servers.
 
 use super::connection::{Connection, route};
 use super::media::Media;
@@ -17,35 +17,35 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A server that was told that nothing more comes may take so long to end by itself.
+/// How long a server may take to end by itself after its stdin was closed.
 const PARTING: Duration = Duration::from_secs(3);
-pub(super) const LATE: &str = "the server has not answered in time (--timeout)";
+pub(super) const LATE: &str = "the server did not answer in time (--timeout)";
 
-/// What is done with calls and results.
+/// The settings for calls and results.
 pub struct Settings {
-    /// How long a call may take; none is for ever.
+    /// The time limit of a call; `None` is unlimited.
     pub timeout: Option<Duration>,
     /// Whether arguments are checked against the tool's schema.
     pub check: bool,
     pub names: Names,
-    /// How a server that reports errors in what its tools give does so.
+    /// How results are interpreted if a server reports errors in its tools' content.
     pub status_from: Option<Filter>,
-    /// Print that and end.
+    /// Print this list and end.
     pub list: Option<Listing>,
-    /// What the server says on stderr is shown.
+    /// Whether the server's stderr is copied.
     pub verbose: bool,
-    /// Whether the server may ask for input, and how long an answer may take; none is for ever.
+    /// Whether the server may ask for input, and the time limit of an answer; the inner `None` is unlimited.
     pub interactive: Option<Option<Duration>>,
 }
 
-/// What of the server's can be printed.
+/// The lists of a server that can be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     Tools,
     Resources,
 }
 
-/// The servers, and what they have asked for.
+/// The servers, and their open questions.
 pub struct Servers {
     pub(super) connections: Vec<Connection>,
     pub(super) settings: Settings,
@@ -67,7 +67,7 @@ impl Servers {
         Servers { connections, settings, media, events, report, questions }
     }
 
-    /// Sends the next call of a set-up, one at a time.
+    /// Sends the next set-up call, one at a time.
     fn send_setup(&mut self, at: usize, calls: &Calls, out: &mut Out) {
         let connection = &mut self.connections[at];
         if connection.has_left || !connection.may_send() || calls.in_flight(at) > 0 {
@@ -82,7 +82,7 @@ impl Servers {
         connection.setup_call = Some(SetupCall { id, timeout, until: timeout.map(|timeout| Instant::now() + timeout) });
     }
 
-    /// Gives up the call of a set-up that is late.
+    /// Gives up the set-up call if it is late.
     fn give_up_setup(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         let now = Instant::now();
         let late = self.connections[at].setup_call.take_if(|call| call.until.is_some_and(|until| until <= now));
@@ -93,7 +93,7 @@ impl Servers {
     }
 }
 
-/// A call of a set-up that is at the server: nobody waits for its result.
+/// An open set-up call; its result is not printed.
 pub(super) struct SetupCall {
     pub(super) id: u64,
     pub(super) timeout: Option<Duration>,
@@ -160,7 +160,7 @@ impl World for Servers {
     fn late(&self, far: usize, sent_at: Option<Instant>) -> String {
         let came_since = |at: &Instant| sent_at.is_some_and(|sent_at| sent_at <= *at);
         let reply = self.connections[far].unreadable.as_ref().filter(|(at, _)| came_since(at));
-        let reply = reply.map_or(String::new(), |(_, why)| format!("; it has sent a line that is {why}"));
+        let reply = reply.map_or(String::new(), |(_, why)| format!("; it sent a line that is {why}"));
         format!("{LATE}{reply}")
     }
 
@@ -211,10 +211,10 @@ impl World for Servers {
     fn advance(&mut self, calls: &mut Calls, near_ended: bool, out: &mut Out) {
         if !self.questions.is_empty() {
             if near_ended {
-                self.cancel_questions("nobody answers: stdin has ended", calls, out);
+                self.cancel_questions("nobody can answer: stdin has ended", calls, out);
             } else if calls.is_full() {
-                // An answer would stand behind what can't be read yet.
-                self.cancel_questions("nobody has answered before a thousand more lines", calls, out);
+                // An answer would come after lines that cannot be read yet.
+                self.cancel_questions("no answer within the next thousand lines", calls, out);
             }
         }
         if self.settings.list == Some(Listing::Tools) {
@@ -266,7 +266,7 @@ impl World for Servers {
         let is_one_of_several = self.connections.len() > 1;
         let connection = &mut self.connections[far];
         let is_ready = connection.server.client.is_ready();
-        // Nobody would ask the next one anything; of several, one that was asked nothing isn't waited for.
+        // An unavailable server gets no more calls; one of several that never got a call is not waited for.
         if connection.server.is_lost() || (is_one_of_several && !is_ready) {
             connection.has_left = true;
         } else if connection.parting.is_none() && is_ready {
@@ -277,10 +277,10 @@ impl World for Servers {
     }
 }
 
-/// The eras by the names that `--protocol` takes.
+/// An era by its name in `--protocol`.
 pub fn era(text: &str) -> Result<Era, String> {
     [Era::Legacy, Era::Modern]
         .into_iter()
         .find(|era| era.version() == text)
-        .ok_or_else(|| format!("{} or {}", Era::Legacy.version(), Era::Modern.version()))
+        .ok_or_else(|| format!("expected {} or {}", Era::Legacy.version(), Era::Modern.version()))
 }

@@ -1,21 +1,21 @@
-//! The lines between the stage and the threads that serve HTTP: a message or the end of a request on its way in, a line for a request, or that
-//! it gets no more of them, on its way out. Fields are separated by tabs, which JSON text has none of that isn't escaped; a message is the last field.
+//! The lines between the stage and the HTTP threads. Inward: a message, or the end of a request. Outward: a line for a request, or the
+//! end of its lines. Fields are separated by tabs, which JSON text contains only escaped; a message is the last field.
 
 use crate::mcp::Header;
 
-/// What is read about one HTTP request.
+/// An event of an HTTP request.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Inbound<'a> {
     /// A message, with the headers of its request.
     Message { link: u64, session: u64, headers: Vec<Header>, message: &'a str },
-    /// A stream that a legacy client is notified on.
+    /// A stream for notifications to a legacy client.
     Stream { link: u64, session: u64 },
-    /// Nobody takes lines any more.
+    /// The client takes no more lines.
     Closed { link: u64 },
 }
 
 impl<'a> Inbound<'a> {
-    /// `None` is a line that no thread of ours writes.
+    /// Reads a line; `None` if no thread of ours wrote it.
     pub fn read(line: &'a str) -> Option<Inbound<'a>> {
         let mut fields = line.splitn(4, '\t');
         let link = fields.next()?.parse().ok()?;
@@ -26,12 +26,12 @@ impl<'a> Inbound<'a> {
         Some(Inbound::Message { link, session, headers, message: fields.next()? })
     }
 
-    /// The same as a line.
+    /// Writes it as a line.
     #[cfg_attr(not(feature = "serve"), allow(dead_code))]
     pub fn line(&self) -> String {
         match self {
             Inbound::Message { link, session, headers, message } => {
-                // Pairs of texts can't fail.
+                // Pairs of strings can always be serialised.
                 let headers = serde_json::to_string(headers).unwrap_or_default();
                 format!("{link}\t{session}\t{headers}\t{message}\n")
             }
@@ -41,17 +41,17 @@ impl<'a> Inbound<'a> {
     }
 }
 
-/// A line for a request; `line` has its line feed.
+/// A line for a request; `line` includes its line feed.
 pub fn outbound(link: u64, line: &str) -> String {
     format!("{link}\t{line}")
 }
 
-/// A request gets no more lines.
+/// Ends the lines of a request.
 pub fn ended(link: u64) -> String {
     format!("{link}\n")
 }
 
-/// What [`outbound`] (without the line feed) or [`ended`] was made of: the link, and its line where it is not its end.
+/// Reads the result of [`outbound`] (without the line feed) or [`ended`]: the link, and its line unless it is the end.
 #[cfg_attr(not(feature = "serve"), allow(dead_code))]
 pub fn read_outbound(line: &str) -> Option<(u64, Option<&str>)> {
     let (link, line) = line.split_once('\t').map_or((line, None), |(link, line)| (link, Some(line)));
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_is_read() {
+    fn lines_survive_a_round_trip() {
         let headers = vec![("a".to_owned(), "b\t\"\n".to_owned())];
         for inbound in [
             Inbound::Message { link: 7, session: 2, headers, message: "{\"a\":\t1}" },

@@ -1,4 +1,4 @@
-//! `--http`: the threads that serve clients over HTTP, behind a link to the stage.
+//! `--http`: the threads that serve clients over HTTP, connected to the stage by a link.
 
 use crate::cmd::http_token::read_or_make;
 use crate::cmd::unwritten::Unwritten;
@@ -10,15 +10,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-/// The variable that holds the token.
+/// The environment variable that holds the token.
 pub const TOKEN: &str = "MCP_SERVE_TOKEN";
 
-/// Listens at `address`, and gives the link that the stage serves clients over, and what is to be waited for after the run.
+/// Listens at `address`. Gives the link over which the stage serves clients, and a guard to wait for after the run.
 /// `longest` is the longest message in bytes.
 ///
 /// # Errors
-/// [`Status::Usage`] for a token that is none or an address that is no machine's, [`Status::NotStarted`] where the address cannot
-/// be listened at.
+/// [`Status::Usage`] for an invalid token or an unspecified address, [`Status::NotStarted`] if it cannot listen at
+/// the address.
 pub fn listen(
     address: SocketAddr,
     token_file: Option<&Path>,
@@ -26,15 +26,16 @@ pub fn listen(
     report: &Arc<Report>,
 ) -> Result<(Way, Unwritten), Failure> {
     if address.ip().is_unspecified() {
-        // A request names in `Host` the address that it was sent to, which is not this one.
-        let why = format!("--http: {address} is not the address of a machine: give the one that clients connect to");
+        // A request names in `Host` the address that it was sent to, which is never this one.
+        let why =
+            format!("--http: {address} means every address of this machine: name the one that clients connect to");
         return Err(Failure::new(Status::Usage, why));
     }
     let (token, is_new) = read_or_make(token_file, TOKEN)?;
     let (writing, unwritten) = Unwritten::new();
     let dial = dial(address, token.clone(), longest, writing, report)?;
     if is_new {
-        // The only place where it can be read.
+        // The token is only printed here.
         report.say(format_args!("token: {token} (clients send 'Authorization: Bearer TOKEN')"));
     }
     Ok((Way::Dial(dial), unwritten))
@@ -60,8 +61,8 @@ fn dial(
     Ok(Dial(Box::new(move || {
         let (listener, access, writing) = once.take().ok_or(std::io::ErrorKind::NotConnected)?;
         let report = Arc::clone(&report);
-        crate::io::link::served(|said, heard| {
-            let endpoint = threads::start(access, longest, said, heard);
+        crate::io::link::served(|from_stage, to_stage| {
+            let endpoint = threads::start(access, longest, from_stage, to_stage);
             std::thread::spawn(move || {
                 if let Err(error) = endpoint.serve(listener) {
                     report.fault("--http", error);
@@ -73,7 +74,7 @@ fn dial(
 }
 
 /// # Errors
-/// [`Status::Usage`]: it can't.
+/// [`Status::Usage`]: this build has no HTTP server.
 #[cfg(not(feature = "serve"))]
 fn dial(_: SocketAddr, _: String, _: usize, _: Sender<Infallible>, _: &Arc<Report>) -> Result<Dial, Failure> {
     let why = "this mcp-serve was built without HTTP: build it with cargo's feature `serve`, which is on by default";
@@ -90,20 +91,20 @@ mod threads {
     use std::sync::mpsc::{Receiver, channel};
     use std::thread;
 
-    /// One thread writes what comes to the stage, one gives clients what the stage says. The endpoint is yet to be served.
-    pub fn start(access: Access, longest: usize, said: PipeReader, heard: PipeWriter) -> Endpoint {
+    /// Starts a thread that writes clients' messages to the stage, and one that passes the stage's lines to clients. The caller has to serve the endpoint.
+    pub fn start(access: Access, longest: usize, from_stage: PipeReader, to_stage: PipeWriter) -> Endpoint {
         let (to, inbound) = channel();
         let endpoint = Endpoint::new(access, longest, token, to);
         thread::spawn({
             let endpoint = endpoint.clone();
-            move || deliver(said, &endpoint)
+            move || deliver(from_stage, &endpoint)
         });
-        thread::spawn(move || forward(&inbound, heard));
+        thread::spawn(move || forward(&inbound, to_stage));
         endpoint
     }
 
-    fn deliver(said: PipeReader, endpoint: &Endpoint) {
-        for line in BufReader::new(said).lines().map_while(Result::ok) {
+    fn deliver(from_stage: PipeReader, endpoint: &Endpoint) {
+        for line in BufReader::new(from_stage).lines().map_while(Result::ok) {
             match read_outbound(&line) {
                 Some((link, Some(line))) => endpoint.deliver(link, line.to_owned()),
                 Some((link, None)) => endpoint.end(link),
@@ -113,7 +114,7 @@ mod threads {
         endpoint.end_all();
     }
 
-    fn forward(inbound: &Receiver<streamable::Inbound>, mut heard: PipeWriter) {
+    fn forward(inbound: &Receiver<streamable::Inbound>, mut to_stage: PipeWriter) {
         for event in inbound {
             let line = match &event {
                 streamable::Inbound::Message { link, session, headers, message } => {
@@ -124,8 +125,8 @@ mod threads {
                 }
                 streamable::Inbound::Closed { link } => Inbound::Closed { link: *link }.line(),
             };
-            // The stage has ended, and so does the process.
-            if heard.write_all(line.as_bytes()).is_err() {
+            // The stage has ended, and the process ends with it.
+            if to_stage.write_all(line.as_bytes()).is_err() {
                 return;
             }
         }

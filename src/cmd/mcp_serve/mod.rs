@@ -1,4 +1,4 @@
-//! `mcp-serve`: a world that speaks our lines, as an MCP server.
+//! `mcp-serve`: serves a world as an MCP server.
 
 mod exchange;
 mod http;
@@ -22,11 +22,11 @@ use std::time::Duration;
 
 /// Serve a world's tools to MCP clients
 ///
-/// Starts a world (godot-bridge, mcp-pipe, replay --as world, any of them behind gates, or a program of your own that speaks the same lines) and
-/// serves its tools over MCP on stdin and stdout, or over HTTP: {"type":"list_tools"} asks it for them, each tools/call becomes a tool_call record, and the tool_result becomes
+/// Starts a world (godot-bridge, mcp-pipe, replay --as world, any of them behind gates, or your own program with the same line protocol) and
+/// serves its tools over MCP on stdin and stdout, or over HTTP. {"type":"list_tools"} requests the tools from the world, each tools/call becomes a tool_call record, and the tool_result becomes
 /// the response. A failed call is a result with isError, so that a model can read why it failed.
 ///
-/// All versions of the protocol up to 2025-11-25 are served, and 2026-07-28. Nothing of a request but the tool's name and its arguments reaches the world: a client
+/// Serves all versions of the protocol up to 2025-11-25, and 2026-07-28. Only the tool's name and arguments of a request reach the world: a client
 /// cannot approve a call that a gate asks about.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -34,20 +34,20 @@ pub struct Arguments {
     /// The world, with its arguments
     #[arg(last = true, required = true, value_name = "WORLD ARGS")]
     world: Vec<OsString>,
-    /// The tools of a world that does not list them itself: a file with a tool_list record
+    /// Take the tools from this file, a tool_list record, for a world that does not list them itself
     #[arg(long, value_name = "FILE")]
     tools: Option<PathBuf>,
     /// Serve any number of clients over HTTP at this address (MCP's Streamable HTTP, at the path /mcp) instead of one on stdin and
-    /// stdout; each has to know the token
+    /// stdout; each request must carry the token
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "HTTP")]
     http: Option<SocketAddr>,
-    /// The token: the content of this file, else of the variable MCP_SERVE_TOKEN, else a new one that is printed on stderr
+    /// Read the token from this file; without it, from the variable MCP_SERVE_TOKEN. By default a new token is printed on stderr
     #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
     token_file: Option<PathBuf>,
     /// How long the world may take to list its tools
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     start_timeout: Duration,
-    /// Longest line of the world's that is read
+    /// Longest line that is read from the world
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub struct Arguments {
 const NAME: &str = "mcp-serve";
 const AFTER_HELP: &str = "\
 Examples:
-  A Godot game for any MCP client, by its configuration:
+  A Godot game for any MCP client, in its configuration:
     {\"mcpServers\":{\"game\":{\"command\":\"mcp-serve\",\"args\":[\"--\",\"godot-bridge\",\"--launch\",\"/home/me/my-game\"]}}}
   A server behind gates, with one tool list and one log for all of them:
     mcp-serve -- policy-check -- hitl-gate -- browser-bridge
@@ -67,8 +67,8 @@ Examples:
     mcp-serve --http 127.0.0.1:8000 -- godot-bridge --launch ~/my-game
 
 Exit status:
-  0 all well; 1 a line of the client's couldn't be read; 2 usage; 3 the world can't be started, or doesn't list its tools, or the address can't be listened at; \
-  the world's own where that isn't 0. See pipewright(7).";
+  0 all well; 1 a line from the client could not be read; 2 usage; 3 the world cannot be started or does not list its tools, or cannot listen at the address; \
+   else the exit status of the world. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -83,7 +83,6 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let limits = Limits::from(arguments.limits);
     let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
     let around = Surroundings { secrets: vec![http::TOKEN.to_owned()], ..Surroundings::default() };
-    // The world is far side 0.
     let mut far = vec![Way::Child(Program { command: arguments.world, around })];
     let mut max_line = arguments.max_result;
     let mut unwritten = None;
@@ -96,7 +95,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
             let (way, writes) = http::listen(address, arguments.token_file.as_deref(), limits.max_line, &report)?;
             far.push(way);
             unwritten = Some(writes);
-            // The limit is the same for all far sides, and there a message comes with its headers.
+            // All far sides share one limit; a message from the HTTP side includes its headers.
             max_line = max_line.max(limits.max_line.saturating_add(HEADERS));
             Front::Http
         }
@@ -116,7 +115,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// The HTTP headers of a request are shorter than this.
+/// The most bytes of an HTTP request's headers.
 const HEADERS: usize = 1 << 20;
 
 /// The tools in a file that holds a `tool_list` record.

@@ -1,4 +1,4 @@
-//! The stage: clients on one side, the world on the other, and the server's side of MCP between them.
+//! The stage: clients on one side, the world on the other, and the MCP server between them.
 
 use super::exchange::{Inbound, ended, outbound};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
@@ -14,33 +14,33 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub struct Settings {
-    /// Where the world does not list them itself.
+    /// The tools, for a world that does not list them itself.
     pub tools: Option<Vec<OwnedTool>>,
-    /// How long it may take to.
+    /// How long the world may take to list its tools.
     pub start_timeout: Duration,
     pub max_depth: usize,
     pub front: Front,
 }
 
-/// Where clients are.
+/// Where clients connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Front {
-    /// One, on the near side.
+    /// One client, on the near side.
     Stdio,
-    /// Any number, behind the threads that serve HTTP: far side 1. The world is far side 0.
+    /// Any number, through the HTTP threads: far side 1. The world is far side 0.
     Http,
 }
 
 const WORLD: usize = 0;
 const HTTP: usize = 1;
 
-/// Stdin and stdout are one link, which is one session.
+/// Stdin and stdout are one link with one session.
 const STDIO: Origin<'_> = Origin { link: 0, session: 0, headers: None };
 
-/// The beginning of a line that is too long, where the id of the call stands.
+/// The number of bytes kept of an overlong line, where the id of the call is found.
 const HEAD: usize = 256;
 
-/// How long a world may take to end by itself once its stdin has been closed and no call is in flight.
+/// How long a world may take to end by itself after its stdin was closed, with no open call.
 const LEAVE: Duration = Duration::from_secs(3);
 
 pub struct Serving {
@@ -48,15 +48,15 @@ pub struct Serving {
     settings: Settings,
     report: Arc<Report>,
     outbox: Outbox,
-    /// By when the world must have listed its tools.
+    /// When the world must have listed its tools.
     tools_by: Option<Instant>,
-    /// The beginning of a line of the world's that is too long.
+    /// The beginning of an overlong line from the world.
     overlong: Vec<u8>,
-    /// The client will send nothing more.
+    /// The client has closed its side.
     near_ended: bool,
-    /// The world's stdin has been closed.
+    /// The world's stdin was closed.
     far_closed: bool,
-    /// By when a world that is not needed any more must have ended by itself.
+    /// When a world that is not needed any more must have ended.
     end_by: Option<Instant>,
 }
 
@@ -95,11 +95,11 @@ impl Serving {
         }
     }
 
-    /// Takes what the threads that serve HTTP have read.
+    /// Takes a line of the HTTP threads.
     fn take_inbound(&mut self, line: &Line<'_>) {
         match std::str::from_utf8(line.body()).ok().and_then(Inbound::read) {
             Some(Inbound::Message { link, session, headers, message }) => {
-                // The client has been told, and others are not disturbed.
+                // The client gets an error response; other clients are not affected.
                 let _ = self.take_message(Origin { link, session, headers: Some(&headers) }, message.as_bytes());
             }
             Some(Inbound::Stream { link, session }) => self.server.open_stream(Origin { link, session, headers: None }),
@@ -108,7 +108,7 @@ impl Serving {
         }
     }
 
-    /// A line of the client's that is too long: there is no knowing which request it is.
+    /// Reports an overlong line of the client, whose request id is unknown.
     fn take_part(&mut self, number: u64) {
         let refused = self.server.refuse_line(STDIO, INVALID_REQUEST, TOO_LONG, &mut self.outbox);
         if let Err(why) = refused {
@@ -148,7 +148,7 @@ impl Serving {
         }
     }
 
-    /// The world does not list its tools: those of `--tools` are served, or nothing.
+    /// Handles a world that does not list its tools: serves the tools of `--tools`, or fails.
     fn do_without_list(&mut self, why: &str) -> Result<(), Failure> {
         self.tools_by = None;
         if let Some(tools) = self.settings.tools.take() {
@@ -161,7 +161,7 @@ impl Serving {
     }
 
     fn exited(&mut self, status: ExitStatus, out: &mut Out) {
-        let why = format!("the world has ended: {}", describe(status));
+        let why = format!("the world ended: {}", describe(status));
         if !self.near_ended {
             self.report.note(&why);
         }
@@ -178,7 +178,7 @@ impl Serving {
             return Ok(());
         }
         if out.far_waits() {
-            // It may have listed them: our own reader takes nothing, so the answer has not been read yet.
+            // The list may have arrived: this process reads nothing at the moment.
             self.tools_by = Some(Instant::now() + self.settings.start_timeout);
             return Ok(());
         }
@@ -186,7 +186,7 @@ impl Serving {
         self.do_without_list(&format!("no answer to list_tools within {seconds} s (--start-timeout)"))
     }
 
-    /// Sends what has been decided, in its order.
+    /// Sends the queued lines, in order.
     fn send(&mut self, out: &mut Out) {
         out.choose_far(WORLD);
         for line in self.outbox.world.drain(..) {

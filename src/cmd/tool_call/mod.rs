@@ -1,4 +1,4 @@
-//! `tool-call`: one call from a shell, to a world that is started for it or to one that a session keeps running.
+//! `tool-call`: makes one call from a shell, in a world that it starts or in one that a session keeps running.
 
 mod one_shot;
 mod request;
@@ -24,10 +24,10 @@ use std::time::Duration;
 
 /// Call one tool of a world, from a shell
 ///
-/// Starts a world, makes one call, prints the result, and ends the world. With --start, a world is kept running in the background as a
-/// session: --session calls it, from any number of shells, and a browser's page or a game stays as it is between the calls.
+/// Starts a world, makes one call, prints the result, and ends the world. With --start, a world keeps running in the background as a
+/// session. --session calls it from any number of shells; a browser's page or a game keeps its state between the calls.
 ///
-/// On a terminal the text of a result is printed, elsewhere the tool_result record. The message of an error is also printed on stderr.
+/// Prints the text of a result on a terminal, and the tool_result record otherwise. An error's message is also printed on stderr.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, override_usage = USAGE)]
 #[command(group = ArgGroup::new("action").required(true))]
@@ -35,30 +35,30 @@ pub struct Arguments {
     /// The tool to call
     #[arg(group = "action")]
     tool: Option<String>,
-    /// The tool's arguments. VALUE is JSON where it parses (index=3, open=true, name='"3"'), else text; @FILE is the text of a file, @-
-    /// that of stdin
+    /// The tool's arguments. VALUE is JSON if it parses (index=3, open=true, name='"3"'), else text; @FILE reads the text from a file, @-
+    /// from stdin
     #[arg(value_name = "KEY=VALUE")]
     pairs: Vec<String>,
-    /// The world to start, with its arguments: any command that takes calls, behind any gates
+    /// The world to start, with its arguments: any command that takes calls, with or without gates
     #[arg(last = true, value_name = "WORLD ARGS")]
     world: Vec<OsString>,
     /// All arguments of the tool, as a JSON object
     #[arg(long, value_name = "OBJECT", conflicts_with_all = ["pairs", "list", "start", "stop", "sessions"])]
     json: Option<String>,
-    /// Print the world's tools as a table: name, first sentence of the description, and arguments; [KEY=TYPE] may be left out
+    /// Print the world's tools as a table: name, first sentence of the description, and arguments; [KEY=TYPE] is optional
     #[arg(long, group = "action")]
     list: bool,
 
     /// Call the world of this session
     #[arg(long, value_name = "NAME", value_parser = session::name, conflicts_with_all = ["world", "start", "stop", "sessions"], help_heading = "Sessions")]
     session: Option<String>,
-    /// Start the world in the background, as a session of this name; done when it has listed its tools
+    /// Start the world in the background, as a session of this name; returns when the world has listed its tools
     #[arg(long, value_name = "NAME", value_parser = session::name, requires = "world", group = "action", help_heading = "Sessions")]
     start: Option<String>,
-    /// End a session of --start that has had no call for so long; 0 is never
+    /// With --start: end the session after this time without a call; 0 disables this
     #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
     idle_timeout: Duration,
-    /// Keep the session of --start when the shell, or whatever leads the terminal's session, has ended; else it ends then, too
+    /// With --start: keep the session after the shell (the leader of the terminal's session) has ended
     #[arg(long, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
     detach: bool,
     /// End a session
@@ -68,17 +68,17 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "world", group = "action", help_heading = "Sessions")]
     sessions: bool,
 
-    /// Print the text of the result, also where stdout is not a terminal
+    /// Print the text of the result, even if stdout is not a terminal
     #[arg(long, conflicts_with_all = ["list", "start", "stop", "sessions"], help_heading = "Output")]
     text: bool,
-    /// Print the tool_result record (with --list, the tool_list record), also on a terminal
+    /// Print the tool_result record (with --list, the tool_list record), even on a terminal
     #[arg(long, conflicts_with_all = ["text", "start", "stop", "sessions"], help_heading = "Output")]
     json_out: bool,
 
-    /// The process in the background that --start starts
+    /// Run as the background process of --start
     #[arg(long, value_name = "NAME", value_parser = session::name, group = "action", hide = true)]
     serve: Option<String>,
-    /// The process whose end ends it
+    /// End with this process
     #[arg(long, value_name = "PID", requires = "serve", hide = true)]
     owner: Option<i32>,
 }
@@ -90,9 +90,9 @@ const USAGE: &str = "tool-call TOOL [KEY=VALUE]... [-- WORLD ARGS]
        tool-call --start NAME [OPTIONS] -- WORLD ARGS
        tool-call --stop NAME | --sessions";
 const AFTER_HELP: &str = "\
-A session ends with --stop, when it is idle, when its world ends, and when the session (setsid) of the shell that started it ends. A
-program that runs each of its commands in a new session starts it with --detach. Its calls pass the same gates as any others: there is no
-terminal in the background, so a gate that has to ask rejects, unless it is given --answers FIFO or --tty.
+A session ends with --stop, when it is idle, when its world ends, and when the session (setsid) of the shell that started it ends. Use
+--detach from a program that runs each of its commands in a new session. Calls of a session pass the same gates as any others. There is no
+terminal in the background, so a gate that has to ask rejects the call, unless it has --answers FIFO or --tty.
 
 Examples:
   One call:
@@ -102,11 +102,11 @@ Examples:
     tool-call --session shop browser_list_interactives
     tool-call --session shop browser_overlay_act index=3
     tool-call --stop shop
-  What there is to call:
+  List the tools:
     tool-call --list --session shop
 
 Exit status:
-  0 all well; 1 the call failed; 2 usage; 3 the world or the session could not be started, or there is no such session; 4 it ended before
+  0 all well; 1 the call failed; 2 usage; 3 the world or the session could not be started, or the session does not exist; 4 it ended before
   it answered. See pipewright(7).";
 
 /// The command.
@@ -168,7 +168,7 @@ fn tools(line: &str) -> Result<ToolList<'_>, Failure> {
     Err(Failure::new(Status::Fault, format_args!("the world's list of tools cannot be read: {why}")))
 }
 
-/// Asks the world or the session that is meant; gives the line that answers, or how the run ended without one (by a signal).
+/// Sends the request to the chosen world or session. Gives the line that answers it, or the status if a signal ended the run first.
 fn ask(
     arguments: Arguments,
     signals: &Signals,
@@ -195,7 +195,7 @@ fn ask(
     }
 }
 
-/// Writes to stdout, with a line feed at the end; on a terminal without what would steer it.
+/// Writes to stdout, with a line feed at the end; control characters are escaped on a terminal.
 fn print(text: &str, signals: &Signals, report: &Report) -> Result<Status, Failure> {
     let is_terminal = stdout().is_terminal();
     let output = Output::open(signals)?;

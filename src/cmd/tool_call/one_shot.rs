@@ -1,4 +1,4 @@
-//! A world that is started for one request.
+//! Starts a world for one request.
 
 use super::request::{Request, ended};
 use crate::io::between::{Ends, Near, Way, between};
@@ -12,20 +12,20 @@ use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a world may take to list its tools. Worlds have limits of their own for how long they take to start, and for calls; this
-/// one is for what never answers at all.
+/// How long a world may take to list its tools. Worlds have their own time limits for starting and for calls; this
+/// limit is for a world that never answers.
 pub const LISTING: Duration = Duration::from_secs(120);
 
-/// Longest line of a world that is read, in bytes: more than the longest result that `mcp-pipe` passes on by default.
+/// The longest line that is read from a world, in bytes: more than the longest result that `mcp-pipe` passes on by default.
 pub const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
 
-/// How long after the end of a world's output its exit status is waited for.
+/// How long to wait for the exit status after a world's output has ended.
 pub const EXIT: Duration = Duration::from_millis(500);
 
-/// Starts a world, asks it, and ends it; gives the line that answers, or how the run ended without one (by a signal).
+/// Starts a world, sends the request, and ends the world. Gives the line that answers, or the status if a signal ended the run first.
 ///
 /// # Errors
-/// [`Status::NotStarted`] or [`Status::Lost`] where there is no answer.
+/// [`Status::NotStarted`] or [`Status::Lost`] if there is no answer.
 pub fn ask(
     request: Request,
     world: Vec<OsString>,
@@ -80,18 +80,18 @@ impl Stage for Asking {
     }
 }
 
-/// The world's line is over [`LIMITS`].
+/// A line of the world exceeds [`LIMITS`].
 pub fn too_long() -> Failure {
     let most = LIMITS.max_line >> 20;
-    Failure::new(Status::Lost, format_args!("the world wrote a line of more than {most} MiB"))
+    Failure::new(Status::Lost, format_args!("the world wrote a line longer than {most} MiB"))
 }
 
-/// The world goes on, and answers no more.
+/// The world runs but can answer no more.
 pub fn closed() -> Failure {
-    Failure::new(Status::Lost, "the world closed its stdout, and did not end")
+    Failure::new(Status::Lost, "the world closed its stdout but did not end")
 }
 
-/// The world has not listed its tools in time.
+/// The world did not list its tools in time.
 pub fn no_list() -> Failure {
     let seconds = LISTING.as_secs();
     Failure::new(Status::NotStarted, format_args!("the world did not list its tools within {seconds} s"))

@@ -1,4 +1,4 @@
-//! What is asked of a world, and which of its lines is the answer.
+//! Requests to a world, and their answers.
 
 use crate::io::child::{describe, exit_code};
 use crate::io::report::{Failure, Status};
@@ -6,25 +6,25 @@ use crate::json::Object;
 use crate::record::{Fields, is_same_id, recognise, type_of};
 use std::process::ExitStatus;
 
-/// One request; there is never more than one on a connection.
+/// A request. A connection carries only one at a time.
 #[derive(Debug)]
 pub enum Request {
     /// A call.
     Call {
         /// The tool's name.
         tool: String,
-        /// JSON text, one line: an object.
+        /// A JSON object as text, on one line.
         arguments: String,
     },
     /// The list of tools.
     Tools,
 }
 
-/// The id of the request, JSON text. A session replaces it by one of its own.
+/// The request's id, as JSON text. A session replaces it by an id of its own.
 const ID: &str = "1";
 
 impl Request {
-    /// The record, JSON text without a line feed.
+    /// The record as JSON text, without a line feed.
     pub fn record(&self) -> String {
         match self {
             Request::Call { tool, arguments } => {
@@ -35,10 +35,10 @@ impl Request {
         }
     }
 
-    /// Whether a line is the answer to it.
+    /// Whether a line answers the request.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where it is a request: what sends those back is no world.
+    /// [`Status::NotStarted`] if the line is a request: a program that sends those back is not a world.
     pub fn is_answered_by(&self, line: &str) -> Result<bool, Failure> {
         if is_request(line) {
             return Err(no_world());
@@ -52,19 +52,19 @@ impl Request {
     }
 }
 
-/// Whether a line asks a world for something.
+/// Whether a line is a request to a world.
 pub fn is_request(line: &str) -> bool {
     type_of(line).is_some_and(|found| found == "list_tools") || matches!(recognise(line), Ok(Some(_)))
 }
 
-/// A world sent back what it was sent.
+/// The error for a program that echoes its input.
 pub fn no_world() -> Failure {
-    let why = "what was started is not a world: it sends back what it is sent; see pipewright(7) for worlds";
+    let why = "the started program is not a world: it echoes its input; see pipewright(7) for worlds";
     Failure::new(Status::NotStarted, why)
 }
 
-/// A world has ended, and an answer is missing. It may have reported why on stderr. `has_started` is whether it has written a record:
-/// then the call may have been carried out, whatever the exit status.
+/// The error for a world that ended without an answer. It may have reported the reason on stderr. `has_started` is whether it wrote a record:
+/// if so, the call may have been carried out, whatever the exit status.
 pub fn ended(status: ExitStatus, has_started: bool) -> Failure {
     let never_started = !has_started && matches!(exit_code(status), 2 | 3);
     let (ends_with, verb) = if never_started { (Status::NotStarted, "did not start") } else { (Status::Lost, "ended") };
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_its_own_answer_answers_a_request() {
+    fn only_the_matching_answer_answers_a_request() {
         let call = Request::Call { tool: "a\"b".to_owned(), arguments: r#"{"n":1.10}"#.to_owned() };
         assert_eq!(call.record(), r#"{"type":"tool_call","call_id":1,"tool_name":"a\"b","arguments":{"n":1.10}}"#);
         assert!(recognise(&call.record()).unwrap().is_some());

@@ -1,4 +1,4 @@
-//! The result of a call, as text for people.
+//! Formats the result of a call as text for people.
 
 use crate::io::report::{Failure, Status};
 use crate::policy::arguments::pretty;
@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 /// Reads a line that [answers](super::request::Request::is_answered_by) a call: the result as JSON text, or the error.
 ///
 /// # Errors
-/// [`Status::Fault`] where it is no `tool_result` that can be read.
+/// [`Status::Fault`] if it is not a readable `tool_result`.
 pub fn read(line: &str) -> Result<Result<&RawValue, ToolError<'_>>, Failure> {
     let unreadable = |why| Failure::new(Status::Fault, format_args!("the result cannot be read: {why}"));
     Fields::read(line).and_then(|fields| ToolResult::read(&fields)).map(|result| result.outcome).map_err(unreadable)
 }
 
-/// A result, JSON text, for people: of MCP content the text, with a line for everything else; a string as it is; any other value laid
-/// out as JSON.
+/// A result (JSON text) for people. MCP content becomes its text, with a line for every other block; a string stays as it is; any other value is
+/// formatted as JSON.
 pub fn plain(json: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(json) {
         return text;
@@ -48,7 +48,7 @@ fn block(json: &str) -> String {
     }
 }
 
-/// What is not text: where it was saved, else its size.
+/// Content that is not text: the path where it was saved, or its size.
 fn file(what: &str, fields: &Fields<'_>, data: &str) -> String {
     let text = |key| text_in(fields, key);
     let mime = text("mimeType").map(|mime| format!(" {mime}")).unwrap_or_default();
@@ -68,7 +68,7 @@ fn text_in(fields: &Fields<'_>, key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_result_is_its_text() {
+    fn a_result_is_shown_as_its_text() {
         for (result, plain) in [
             (r#""a\nb""#, "a\nb"),
             ("1.10", "1.10"),

@@ -1,16 +1,16 @@
-//! The tools of a world as a table.
+//! Formats the tools of a world as a table.
 
 use crate::record::{Fields, ToolList};
 use serde_json::value::RawValue;
 use unicode_width::UnicodeWidthStr;
 
-/// The first column is at most so wide; a longer name has a line of its own.
+/// The maximum width of the first column; a longer name gets its own line.
 const WIDEST_NAME: usize = 24;
-/// The second column is at least so wide, however narrow the terminal is.
+/// The minimum width of the second column, even on a narrower terminal.
 const NARROWEST_TEXT: usize = 30;
 
-/// For each tool its name, the first sentence of its description, and its arguments as `KEY=TYPE`; those that may be left out are in
-/// brackets. Lines are at most `width` columns wide where words allow it.
+/// For each tool its name, the first sentence of its description, and its arguments as `KEY=TYPE`, optional ones in
+/// brackets. Lines are at most `width` columns wide unless a word is longer.
 pub fn table(list: &ToolList<'_>, width: usize) -> String {
     let widest = list.tools.iter().map(|tool| tool.name.width()).filter(|width| *width <= WIDEST_NAME).max();
     let indent = widest.unwrap_or(WIDEST_NAME) + 2;
@@ -37,7 +37,7 @@ fn first_sentence(description: &str) -> &str {
     line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.')
 }
 
-/// The words on lines of this width; a longer word has a line of its own.
+/// The words in lines of this width; a longer word gets its own line.
 fn wrapped<'a>(words: impl Iterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in words {
@@ -64,10 +64,10 @@ fn arguments(schema: &str) -> Vec<String> {
     properties.iter().map(argument).collect()
 }
 
-/// Deeper, a schema is `any`: a table has no room for it.
+/// Below this depth a schema is shown as `any`: a table has no room for it.
 const DEEPEST: usize = 3;
 
-/// The type that a schema allows, in a word: `string`, `a|b|c` for an enumeration, `string[]` for an array.
+/// The type that a schema allows: `string`, `a|b|c` for an enumeration, `string[]` for an array.
 fn type_in(schema: &str, depth: usize) -> String {
     const ANY: &str = "any";
     let Some(fields) = Fields::read(schema).ok().filter(|_| depth < DEEPEST) else { return ANY.to_owned() };
@@ -95,7 +95,7 @@ fn type_in(schema: &str, depth: usize) -> String {
     }
 }
 
-/// A string without its quotes; any other JSON as it is.
+/// A string without its quotes; other JSON unchanged.
 fn word(json: &str) -> String {
     serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_have_types_and_those_that_may_be_left_out_have_brackets() {
+    fn arguments_have_types_and_optional_ones_are_in_brackets() {
         let schema = r#"{"type":"object","required":["a","e"],"properties":{"a":{"type":"string"},
             "b":{"type":["integer","null"]},"c":{"enum":["x",1]},"d":{"type":"array","items":{"type":"string"}},
             "e":{"anyOf":[{"type":"number"},{"const":"auto"}]},"f":{},"g":true,"h":{"type":"array","items":{"enum":["p","q"]}}}}"#;

@@ -1,4 +1,4 @@
-//! Anthropic's Messages (<https://platform.claude.com/docs/en/api/messages>), streamed.
+//! Anthropic's Messages API (<https://platform.claude.com/docs/en/api/messages>), streamed.
 
 mod request;
 mod stream;
@@ -7,17 +7,17 @@ use super::failure::Reported;
 use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::{Kind, ModelRequest};
 
-/// Anthropic's Messages.
+/// Anthropic's Messages API.
 #[derive(Debug)]
 pub struct Anthropic;
 
-/// As in `provider` of a turn.
+/// The name in a turn's `provider`.
 const NAME: &str = "anthropic";
 
 /// The version of the API that the requests follow.
 const VERSION: &str = "2026-10-21";
 
-/// Limits of spending: no pause lifts them (`error.details.error_code` of a 429 without `retry-after`).
+/// Spending limits, which no pause lifts (`error.details.error_code` of a 429 without `retry-after`).
 const SPENT: [&str; 2] = ["enforced_spend_limit_reached", "contract_spend_limit_reached"];
 
 impl Provider for Anthropic {
@@ -58,7 +58,7 @@ impl Provider for Anthropic {
     }
 }
 
-/// `{"type":"error","error":{"type","message","details"?:{"error_code"}}}`. In a stream, where there is no status, the type stands for it.
+/// Reads `{"type":"error","error":{"type","message","details"?:{"error_code"}}}`. In a stream, which has no status, the type implies one.
 fn failure(status: Option<u16>, headers: &Headers<'_>, body: &[u8]) -> Failure {
     let reported = Reported::read(status.unwrap_or(200), body);
     let of_type = reported.code("type");
@@ -72,13 +72,13 @@ fn failure(status: Option<u16>, headers: &Headers<'_>, body: &[u8]) -> Failure {
         Some("rate_limit_error") => 429,
         Some("timeout_error") => 504,
         Some("overloaded_error") => 529,
-        // api_error, and what is added to these.
+        // api_error, and future types.
         _ => 500,
     });
     let detail = reported.fields.object("details").and_then(|details| details.text("error_code"));
     let is_spent = detail.as_deref().is_some_and(|code| SPENT.contains(&code));
     let failure = Failure::of_status(status, detail.or(of_type), reported.message, headers);
-    // The balance of prepaid accounts comes as an invalid_request_error.
+    // An empty balance of a prepaid account is reported as an invalid_request_error.
     let is_spent =
         is_spent || failure.what.kind == Kind::BadRequest && failure.what.message.contains("credit balance is too low");
     if is_spent { failure.into_quota() } else { failure }

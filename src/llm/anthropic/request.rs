@@ -1,9 +1,9 @@
-//! The body of a request: what stays the same in a conversation stands before `messages`, what may change after it.
+//! The body of a request: parts that are constant in a conversation precede `messages`, parts that may change follow it.
 //!
-//! The provider's cache is used by markers, `cache_control`: one on the system text (or else on the last tool), and one at the end of
-//! each of the last two messages that are not turns. The earlier of these is the end of the previous request, so what that one wrote
-//! into the cache is found however many blocks have been added. The markers move on as the conversation goes on; the rest of its
-//! bytes stays, and markers are no part of what the provider compares.
+//! Markers, `cache_control`, use the provider's cache: one on the system text (or else on the last tool), and one at the end of
+//! each of the last two messages that are not turns. The earlier of these is the end of the previous request, so the cache entry
+//! of that request is found however many blocks have been added. The markers move as the conversation grows; all other
+//! bytes stay the same, and the provider ignores markers when it compares.
 
 use super::NAME;
 use crate::json::Object;
@@ -11,8 +11,8 @@ use crate::llm::assembly::list;
 use crate::llm::conversation::{arguments_object, image_data, own_raw};
 use crate::record::{Message, ModelRequest, OwnTurn, OwnedTool, Part, ToolChoice};
 
-/// The API wants a limit. This is the highest that every model since Claude Opus 4 takes, so that a long turn with reasoning fits;
-/// only what is written is paid for.
+/// The API requires a limit. This is the highest that every model since Claude Opus 4 accepts, which leaves room for a long turn with reasoning;
+/// only the generated tokens are charged.
 const MAX_TOKENS: u64 = 32_000;
 
 const CACHE: &str = r#"{"type":"ephemeral"}"#;
@@ -50,7 +50,7 @@ fn text(text: &str) -> Object {
     Object::default().text("type", "text").text("text", text)
 }
 
-/// Ids have letters, digits, `_` and `-`; those of other providers may have more. An own one stays as it is.
+/// Ids consist of letters, digits, `_` and `-`; ids of other providers may contain other characters. This provider's own ids are unchanged.
 fn call_id(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
 }
@@ -61,9 +61,9 @@ struct Conversation<'a> {
 }
 
 enum Entry {
-    /// Blocks without their last brace: results of tools, then the rest.
+    /// Blocks without their closing brace: results of tools, then other blocks.
     User { results: Vec<Object>, rest: Vec<Object> },
-    /// JSON text: a list.
+    /// A list as JSON text.
     Turn(String),
 }
 
@@ -90,14 +90,14 @@ impl Conversation<'_> {
             Some(raw) => raw.get().to_owned(),
             None => list(&rebuilt(turn)),
         };
-        // A message without blocks is refused, so there is none.
+        // Messages without blocks are refused by the API, so they are dropped.
         if content != "[]" {
             self.messages.push(Entry::Turn(content));
         }
         Ok(())
     }
 
-    /// The blocks of the message that follows the last turn: there is one, because results must stand together before any text.
+    /// The blocks of the message after the last turn. There is only one, because all results must precede any text.
     fn user(&mut self) -> (&mut Vec<Object>, &mut Vec<Object>) {
         if !matches!(self.messages.last(), Some(Entry::User { .. })) {
             self.messages.push(Entry::User { results: Vec::new(), rest: Vec::new() });
@@ -130,7 +130,7 @@ impl Conversation<'_> {
     }
 }
 
-/// Blocks of parts; an empty text is refused, so there is none.
+/// The blocks of parts. Empty texts are refused by the API, so they are dropped.
 fn blocks(content: &[Part]) -> Result<Vec<Object>, String> {
     let content = content.iter().filter(|part| **part != Part::Text(String::new()));
     let blocks = content.map(|part| match part {
@@ -144,12 +144,12 @@ fn blocks(content: &[Part]) -> Result<Vec<Object>, String> {
     blocks.collect()
 }
 
-/// The blocks of a turn that another model made.
+/// The blocks of another model's turn.
 fn rebuilt(turn: &OwnTurn) -> Vec<String> {
-    let said = Some(&turn.text).filter(|text| !text.is_empty()).map(|said| text(said).end());
+    let block = Some(&turn.text).filter(|text| !text.is_empty()).map(|own| text(own).end());
     let calls = turn.calls.iter().map(|call| {
         let object = Object::default().text("type", "tool_use").text("id", &call_id(&call.call_id));
         object.text("name", &call.tool_name).put("input", arguments_object(&call.arguments)).end()
     });
-    said.into_iter().chain(calls).collect()
+    block.into_iter().chain(calls).collect()
 }

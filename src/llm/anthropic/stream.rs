@@ -1,4 +1,4 @@
-//! The streamed answer: blocks that begin, grow and end. The turn is the list of them.
+//! The streamed answer: blocks that begin, grow and end. The turn is the list of blocks.
 
 use super::{NAME, failure};
 use crate::llm::assembly::{Assembly, event_text, list, raw};
@@ -21,11 +21,11 @@ struct Block {
     index: u64,
     kind: String,
     fields: Assembly,
-    /// The text of `input`, where it comes in pieces.
+    /// The text of `input`, if it comes in pieces.
     input: String,
 }
 
-/// Counts of the whole message so far.
+/// The token counts of the message so far.
 #[derive(Default)]
 struct Counts {
     input: Option<u64>,
@@ -36,7 +36,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Counts that an event does not have stay as they are.
+    /// Counts that are missing in an event stay unchanged.
     fn take(&mut self, usage: &Fields<'_>) {
         self.input = usage.count("input_tokens").or(self.input);
         self.cache_creation = usage.count("cache_creation_input_tokens").or(self.cache_creation);
@@ -100,7 +100,7 @@ impl Reader {
             }
             Some("signature_delta") => _ = append("signature")?,
             Some("input_json_delta") => block.input += &delta.string("partial_json")?.unwrap_or_default(),
-            // Of blocks that no request of ours asks for.
+            // Deltas of blocks that our requests do not ask for.
             _ => {}
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Reader {
 }
 
 impl Block {
-    /// The call that a complete block is. Blocks of other kinds may have an input, too.
+    /// The call in a complete block. Blocks of other kinds may also have an input.
     fn end(&mut self, ids: &mut CallIds) -> Result<Option<ModelCall>, Failure> {
         let is_call = self.kind == "tool_use";
         if !is_call && self.input.is_empty() {
@@ -138,7 +138,7 @@ impl Block {
         Ok(Some(ModelCall { call_id: ids.take(self.fields.text("id")), tool_name, arguments }))
     }
 
-    /// Unstreamed there is no empty text, and it would be refused if it were sent back.
+    /// An unstreamed answer has no empty texts, and the API would refuse them in the next request.
     fn is_empty_text(&self) -> bool {
         self.kind == "text" && self.fields.text("text").is_none_or(|text| text.is_empty())
     }
@@ -164,7 +164,7 @@ impl TurnReader for Reader {
             }
             Some("message_stop") => self.has_stopped = true,
             Some("error") => return Err(failure(None, &|_| None, text.as_bytes())),
-            // content_block_stop and ping; others are to be skipped (versioning policy).
+            // content_block_stop and ping; unknown events must be ignored (versioning policy).
             _ => {}
         }
         Ok(())
@@ -194,8 +194,8 @@ impl TurnReader for Reader {
             None => return Err(Failure::protocol("the message ends without a stop_reason")),
             Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
             Some("refusal") => Stop::Refusal,
-            // end_turn, tool_use and stop_sequence. pause_turn, too: it is a pause of the provider's own tools, which no request of
-            // ours offers; the turn goes back as it is if the conversation goes on.
+            // end_turn, tool_use and stop_sequence. Also pause_turn: it is a pause of the provider's own tools, which our requests do
+            // not offer; the turn is sent back unchanged if the conversation continues.
             Some(_) if calls.is_empty() => Stop::End,
             Some(_) => Stop::Call,
         };

@@ -42,7 +42,7 @@ fn failure(data: &[&str]) -> Failure {
 }
 
 #[test]
-fn an_empty_stop_reason_is_none() {
+fn an_empty_stop_reason_is_ignored() {
     let answer = read(&events(&[START, &end(r#""""#), STOP]));
     assert_eq!(answer.turn.unwrap_err().what.kind, Kind::Protocol);
 }
@@ -92,7 +92,7 @@ fn blocks_keep_unknown_fields_and_every_digit() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_given_as_text() {
+fn arguments_that_are_not_an_object_are_kept_as_text() {
     let blocks = [
         begin(0, r#"{"type":"tool_use","id":"t","name":"x","input":{}}"#),
         delta(0, r#"{"type":"input_json_delta","partial_json":"{\"a\":"}"#),
@@ -133,7 +133,7 @@ proptest! {
 }
 
 #[test]
-fn counts_are_cumulative_and_input_is_all_that_was_read() {
+fn counts_are_cumulative_and_input_includes_the_cache() {
     let last = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"input_tokens":null,"output_tokens":9,"output_tokens_details":{"thinking_tokens":4}}}"#;
     let answer = read(&events(&[START, last]));
     assert_eq!(
@@ -145,7 +145,7 @@ fn counts_are_cumulative_and_input_is_all_that_was_read() {
 }
 
 #[test]
-fn the_reason_of_the_end_decides() {
+fn the_stop_reason_sets_the_stop() {
     let text = [begin(0, r#"{"type":"text","text":"a"}"#)];
     for (reason, stop) in [
         ("end_turn", Stop::End),
@@ -236,7 +236,7 @@ fn a_request_has_everything_in_the_order_that_keeps_the_prefix() {
 }
 
 #[test]
-fn an_own_turn_goes_back_unchanged_and_the_prefix_stays() {
+fn an_own_turn_is_sent_back_unchanged_and_the_prefix_stays() {
     let raw = r#"[{"type":"thinking","thinking":"t","signature":"S"},{"type":"tool_use","id":"a","name":"x","input":{"n":1.10}},{"type":"tool_use","id":"b","name":"y","input":{}}]"#;
     let turn = format!(
         r#"{{"role":"assistant","turn":{{"provider":"anthropic","model":"m","raw":{raw},"calls":[{{"call_id":"a","tool_name":"x","arguments":{{}}}},{{"call_id":"b","tool_name":"y","arguments":{{}}}}]}}}}"#
@@ -271,7 +271,7 @@ fn an_own_turn_goes_back_unchanged_and_the_prefix_stays() {
 }
 
 #[test]
-fn a_foreign_turn_is_rebuilt_with_ids_that_are_allowed() {
+fn a_foreign_turn_is_rebuilt_with_valid_ids() {
     let turn = r#"{"provider":"openai","model":"m","raw":{},"text":"t","calls":[{"call_id":"functions.x:0","tool_name":"x","arguments_text":"{"}]}"#;
     let body = body(
         &Anthropic,
@@ -289,7 +289,7 @@ fn a_foreign_turn_is_rebuilt_with_ids_that_are_allowed() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_an_error() {
+fn an_invalid_request_is_an_error() {
     let image = request(r#""messages":[{"role":"user","content":[{"image":"a.png"}]}]"#);
     assert_eq!(Anthropic.encode(&image, "m").unwrap_err(), "the image a.png was not read");
 }

@@ -6,15 +6,15 @@ use crate::llm::conversation::CallIds;
 use crate::record::{Arguments, Fields, ModelCall};
 use serde_json::value::RawValue;
 
-/// Calls in the order in which they begin.
+/// Calls in the order of their first pieces.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
 
 #[derive(Debug)]
 struct Call {
-    /// Under which its pieces come.
+    /// The index of its pieces.
     index: Option<u64>,
-    /// All of it but its function.
+    /// All fields except its function.
     fields: Object,
     /// Its name and arguments.
     function: Object,
@@ -40,10 +40,10 @@ impl Calls {
         }
     }
 
-    /// Which call a piece belongs to; none begins with it.
+    /// The call that a piece belongs to; `None` if it starts a new call.
     ///
-    /// Ollama sends every call of a turn under index 0, and some of them without an id: so another id begins a call, and without one a
-    /// name does, where the call before it is complete. Other servers repeat id and name in every piece, or leave the index out.
+    /// Ollama sends every call of a turn under index 0, and some of them without an id. So a different id starts a call, and without an id a
+    /// name does if the previous call is complete. Other servers repeat id and name in every piece, or omit the index.
     fn continued(&self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Option<usize> {
         let at = self.0.iter().rposition(|call| index.is_none() || call.index == index)?;
         let own = self.0[at].fields.escaped("id").map(unescaped).filter(|own| !own.is_empty());
@@ -54,7 +54,7 @@ impl Calls {
         (!begins).then_some(at)
     }
 
-    /// The calls as the message has them, JSON texts, and as the turn has them. Missing ids are made.
+    /// The calls in the form of the message (JSON texts), and in the form of the turn. Missing ids are generated.
     pub(super) fn end(self, ids: &mut CallIds) -> (Vec<String>, Vec<ModelCall>) {
         self.0.into_iter().map(|call| call.end(ids)).unzip()
     }
@@ -73,7 +73,7 @@ impl Call {
     fn end(mut self, ids: &mut CallIds) -> (String, ModelCall) {
         let own = self.fields.escaped("id").map(unescaped);
         let call_id = ids.take(own.clone());
-        // As it came, unless another call of the conversation has it.
+        // Unchanged, unless another call of the conversation has the same id.
         if own.as_ref() != Some(&call_id) {
             self.fields.put("id", Value::text(&call_id));
         }
@@ -84,7 +84,7 @@ impl Call {
     }
 }
 
-/// The API has arguments as JSON text; some servers send the object itself, and none of them takes it back as such.
+/// The API sends arguments as JSON text; some servers send the object itself, but none accepts it in a request.
 fn arguments(json: &RawValue) -> Value {
     if json.get().starts_with('{') { Value::text(json.get()) } else { Value::of(json) }
 }

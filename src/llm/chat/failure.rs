@@ -1,38 +1,38 @@
-//! What OpenAI and compatible servers report of a failure, for Chat Completions and Responses.
+//! Failures of OpenAI and compatible servers, for Chat Completions and Responses.
 
 use crate::llm::failure::Reported;
 use crate::llm::{Failure, Headers, Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 use crate::record::Kind;
 
-/// Codes and types of a limit that no pause lifts.
+/// Codes and types of limits that no pause lifts.
 const QUOTA: [&str; 4] =
     ["insufficient_quota", "credit_balance_exhausted", "billing_hard_limit_reached", "billing_not_active"];
 
-/// What servers say of a model, or of a configuration, that takes no tools.
+/// Messages for a model, or a configuration, that does not support tools.
 const NO_TOOLS: [&str; 4] = [
     // vLLM without --tool-call-parser
     "tool choice requires --enable-auto-tool-choice",
-    // Ollama, of a model whose template has no tools
+    // Ollama, for a model whose template has no tools
     "does not support tools",
-    // OpenRouter, of a model without any provider that takes tools
+    // OpenRouter, for a model without any provider that supports tools
     "support tool use",
     // llama.cpp
     "requires --jinja",
 ];
 
-/// What stands in every refusal of a JSON Schema of the answer; the rest differs from server to server. Old servers and models take none
+/// A text in every refusal of a JSON Schema of the answer; the rest differs between servers. Old servers and models support no schema
 /// (llama.cpp before 2024-09, with status 500; DeepSeek; OpenAI before gpt-4o), others only a part of JSON Schema (Groq).
 const NO_SCHEMA: [&str; 3] = ["response_format", "response format", "json_schema"];
 
-/// Of an answer that is no stream.
+/// The failure of an answer that is not a stream.
 pub(in crate::llm) fn of_answer(status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
     of(status, headers, &Reported::read(status, body))
 }
 
-/// Of an event in a stream, whose own status was 200: `{"error":{...}}` or the error itself.
+/// The failure of an event in a stream, whose own status was 200: `{"error":{...}}` or the error itself.
 pub(in crate::llm) fn in_stream(event: &str) -> Failure {
     let reported = Reported::read(200, event.as_bytes());
-    // OpenRouter and vLLM write the status as the code.
+    // OpenRouter and vLLM send the status as the code.
     let status = match reported.code("code").and_then(|code| code.parse::<u16>().ok()) {
         Some(status @ 400..=599) => status,
         _ => status_of(own_code(&reported).as_deref()),
@@ -40,7 +40,7 @@ pub(in crate::llm) fn in_stream(event: &str) -> Failure {
     of(status, &|_| None, &reported)
 }
 
-/// The status with which a request is refused for the same reason. An unknown one may pass.
+/// The HTTP status with which a request would be refused for the same reason. Unknown errors count as temporary.
 fn status_of(code: Option<&str>) -> u16 {
     match code {
         Some("rate_limit_exceeded" | "rate_limit_error" | "slow_down") => 429,
@@ -66,7 +66,7 @@ fn of(status: u16, headers: &Headers<'_>, reported: &Reported<'_>) -> Failure {
     Failure::new(Kind::BadRequest, failure.what.message, Retry::Never).with_code(Some(code.to_owned()))
 }
 
-/// The `code`, if it is a word; llama.cpp, vLLM and OpenRouter repeat the status there, and llama.cpp and vLLM have the word in `type`.
+/// The `code`, if it is a word. llama.cpp, vLLM and OpenRouter repeat the status there; llama.cpp and vLLM have the word in `type`.
 fn own_code(reported: &Reported<'_>) -> Option<String> {
     let text = |key| reported.fields.text(key);
     text("code").or_else(|| text("type")).or_else(|| reported.code("code"))

@@ -3,17 +3,17 @@
 use serde::de::{Deserialize, Deserializer, Visitor};
 use std::fmt;
 
-/// A text, and the half of a character at its end.
+/// A text, and the first half of a surrogate pair at its end.
 #[derive(Debug, Default)]
 pub(in crate::llm) struct Growing {
     text: String,
-    /// What is between the quotes of a JSON string, as it is written.
+    /// The raw content of a JSON string, between its quotes.
     held: String,
 }
 
 impl Growing {
-    /// Appends what stands between the quotes of a JSON string, and gives what the text has grown by. Servers that split text by
-    /// UTF-16 units (JavaScript's) put the halves of a surrogate pair into two strings: the first half is held until the second comes.
+    /// Appends the raw content of a JSON string, and gives the text that was added. Servers that split text by
+    /// UTF-16 units (JavaScript's) put the halves of a surrogate pair into two strings: the first half is kept until the second arrives.
     pub(in crate::llm) fn push(&mut self, escaped: &str) -> String {
         self.held.push_str(escaped);
         if ends_in_high_surrogate(&self.held) {
@@ -28,21 +28,21 @@ impl Growing {
         self.text.is_empty()
     }
 
-    /// All of it.
+    /// The complete text.
     pub(in crate::llm) fn end(mut self) -> String {
         self.text.push_str(&unescaped(&self.held));
         self.text
     }
 }
 
-/// Whether the last escape is the first half of a pair (RFC 8259 section 7), or looks like it behind an escaped backslash.
+/// Whether the last escape is the first half of a pair (RFC 8259 section 7), or looks like one after an escaped backslash.
 fn ends_in_high_surrogate(escaped: &str) -> bool {
     let begin = escaped.len().checked_sub(6).and_then(|at| escaped.get(at..));
     let unit = begin.and_then(|last| u16::from_str_radix(last.strip_prefix("\\u")?, 16).ok());
     matches!(unit, Some(0xd800..=0xdbff))
 }
 
-/// The text of a JSON string from what stands between its quotes; a half without its other half becomes U+FFFD.
+/// Decodes the raw content of a JSON string; an unpaired surrogate becomes U+FFFD.
 pub(in crate::llm) fn unescaped(escaped: &str) -> String {
     let text = serde_json::from_str::<Lossy>(&format!("\"{escaped}\""));
     text.map(|Lossy(text)| text).unwrap_or_default()
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Lossy {
                 Ok(String::from_utf8_lossy(bytes).into_owned())
             }
         }
-        // As text it would be an error where it has half a character.
+        // Decoding it as a string would fail at an unpaired surrogate.
         from.deserialize_bytes(Bytes).map(Lossy)
     }
 }

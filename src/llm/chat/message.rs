@@ -1,31 +1,31 @@
-//! A message that comes in pieces, put together as it would have come in one. It is kept as JSON text: every digit and escape stays.
+//! Merges the pieces of a message into the message that an unstreamed answer would have. It is kept as JSON text: every digit and escape is preserved.
 //!
-//! Source: `accumulate_delta` of OpenAI's Python library. Strings grow; of a list, elements with the same `index` are merged (the
-//! `reasoning_details` of OpenRouter) and others are appended; of anything else the last value counts.
+//! Source: `accumulate_delta` of OpenAI's Python library. Strings are appended. List elements with the same `index` are merged (the
+//! `reasoning_details` of OpenRouter), others are appended. Any other value replaces the earlier one.
 
 use crate::json::quoted;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// Strings under these keys are repeated, not continued.
+/// Strings under these keys are repeated in each piece, not continued.
 const LABELS: [&str; 6] = ["role", "type", "id", "index", "name", "format"];
 
-/// Values are looked into so deep: a field's list, its elements, their fields. Deeper ones are replaced as a whole.
+/// The depth to which values are merged: a field's list, its elements, their fields. Deeper values are replaced completely.
 const DEEPEST: u8 = 3;
 
 /// A value.
 #[derive(Debug, Clone)]
 pub(super) enum Value {
-    /// What stands between the quotes, as it is written.
+    /// The raw content of a string, between its quotes.
     Text(String),
     List(Vec<Value>),
     Object(Object),
-    /// Anything else, JSON text.
+    /// Any other value, as JSON text.
     Other(String),
 }
 
-/// The fields of an object, in the order in which they first came.
+/// The fields of an object, in the order of their first occurrence.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Object(Vec<(String, Value)>);
 
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// A string of these characters.
+    /// A string with this raw content.
     pub(super) fn text(text: &str) -> Value {
         Value::Text(between_quotes(&quoted(text)).to_owned())
     }
@@ -77,7 +77,7 @@ impl Value {
 
     fn write(&self, out: &mut String) {
         match self {
-            // A string always takes it.
+            // Writing to a string cannot fail.
             Value::Text(escaped) => _ = write!(out, "\"{escaped}\""),
             Value::Other(json) => out.push_str(json),
             Value::List(values) => {
@@ -113,14 +113,14 @@ impl Object {
         }
     }
 
-    /// Adds a field at the end, unless it is there.
+    /// Adds a field at the end, if it is missing.
     pub(super) fn put_missing(&mut self, key: &str, value: impl FnOnce() -> Value) {
         if self.get(key).is_none() {
             self.put(key, value());
         }
     }
 
-    /// What stands between the quotes of a string.
+    /// The raw content of a string, between its quotes.
     pub(super) fn escaped(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(Value::Text(escaped)) => Some(escaped),
@@ -128,7 +128,7 @@ impl Object {
         }
     }
 
-    /// Adds the next piece of a field.
+    /// Merges the next piece of a field.
     pub(super) fn merge(&mut self, key: &str, piece: Value) {
         let Some((_, old)) = self.0.iter_mut().find(|(name, _)| name == key) else {
             self.0.push((key.to_owned(), piece));
@@ -151,7 +151,7 @@ impl Object {
     }
 }
 
-/// Adds an element to a list, or to the one of the same index and type.
+/// Adds an element to a list, or merges it with the element of the same index and type.
 fn add(list: &mut Vec<Value>, element: Value) {
     let Value::Object(piece) = element else {
         list.push(element);
@@ -172,7 +172,7 @@ fn add(list: &mut Vec<Value>, element: Value) {
     }
 }
 
-/// A JSON string without its quotes.
+/// The raw content of a JSON string.
 pub(in crate::llm) fn between_quotes(json: &str) -> &str {
     json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or(json)
 }

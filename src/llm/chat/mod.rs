@@ -1,6 +1,6 @@
-//! OpenAI's Chat Completions, and the servers that are compatible with it.
+//! OpenAI's Chat Completions, and compatible servers.
 //!
-//! Source: OpenAI's API reference, `POST /v1/chat/completions`. Where other servers deviate from it, the comment names them.
+//! Source: OpenAI's API reference, `POST /v1/chat/completions`. Comments name the servers that deviate from it.
 
 mod calls;
 pub(super) mod failure;
@@ -21,7 +21,7 @@ pub struct Chat {
     name: &'static str,
     base_url: &'static str,
     key_variables: &'static [&'static str],
-    /// The field that limits the tokens of a turn. OpenAI's reasoning models reject `max_tokens`; of the other servers, older versions
+    /// The field that limits the tokens of a turn. OpenAI's reasoning models reject `max_tokens`; older versions of the other servers
     /// ignore `max_completion_tokens`.
     limit: &'static str,
 }
@@ -50,7 +50,7 @@ impl Chat {
     /// LM Studio on this machine.
     pub const LM_STUDIO: Chat = Chat::local("lmstudio", "http://localhost:1234/v1");
 
-    /// A server that needs no key, at the address where it listens unless it is configured otherwise.
+    /// A server that needs no key, at its default address.
     const fn local(name: &'static str, base_url: &'static str) -> Chat {
         Chat { name, base_url, key_variables: &[], limit: "max_tokens" }
     }
@@ -77,7 +77,7 @@ impl Provider for Chat {
         true
     }
 
-    /// Ollama drops the front of a prompt that does not fit its context window, and keeps as much as fills half of it (issue 17427). A
+    /// Ollama drops the front of a prompt that does not fit its context window, and keeps as much as fills half of the window (issue 17427). A
     /// token has about four bytes.
     fn drops_text(&self, bytes: usize, tokens: u64) -> bool {
         self.name == Chat::OLLAMA.name && tokens > 0 && (bytes as u64) / 8 > tokens

@@ -1,4 +1,4 @@
-//! The body of a request. What stays the same through a conversation stands first and the messages last, so that the body of the next
+//! The body of a request. Parts that are constant in a conversation come first and the messages last, so that the body of the next
 //! request begins with the same bytes.
 
 use super::Chat;
@@ -15,7 +15,7 @@ pub(super) fn body(server: &Chat, request: &ModelRequest, model: &str) -> Result
         .put("stream_options", r#"{"include_usage":true}"#)
         .put_some(server.limit, request.max_output_tokens);
     if let Some(schema) = &request.schema {
-        // Strict mode takes a part of JSON Schema only; the caller checks the text anyway.
+        // Strict mode supports only a part of JSON Schema; the caller checks the text anyway.
         let format = Object::default().text("name", "answer").put("strict", false).put("schema", schema).end();
         body = body.put("response_format", format_args!(r#"{{"type":"json_schema","json_schema":{format}}}"#));
     }
@@ -26,7 +26,7 @@ pub(super) fn body(server: &Chat, request: &ModelRequest, model: &str) -> Result
     }
     let mut messages = Messages { server, model, sent: Vec::new(), images: Vec::new(), names: HashMap::new() };
     if let Some(system) = &request.system {
-        // "developer" is its newer name, which only OpenAI has.
+        // "developer" is the newer name, which only OpenAI supports.
         messages.push("system", quoted(system));
     }
     for message in &request.messages {
@@ -36,7 +36,7 @@ pub(super) fn body(server: &Chat, request: &ModelRequest, model: &str) -> Result
     Ok(body.put("messages", list(&messages.sent)).end())
 }
 
-/// As Chat Completions and Responses both write it; what is not written is "auto".
+/// The tool choice of Chat Completions and Responses; the default is "auto".
 pub(in crate::llm) fn tool_choice(choice: ToolChoice) -> Option<&'static str> {
     match choice {
         ToolChoice::Auto => None,
@@ -57,8 +57,8 @@ struct Messages<'a> {
     model: &'a str,
     /// JSON texts.
     sent: Vec<String>,
-    /// Parts with the images of results, which a tool's message can't hold. They follow in a user message, once every call has its
-    /// result: nothing may stand between results.
+    /// Parts with the images of results, which a tool's message cannot contain. They follow in a user message once every call has its
+    /// result: no other message may come between results.
     images: Vec<String>,
     /// The tool of each call.
     names: HashMap<&'a str, &'a str>,
@@ -119,7 +119,7 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Whether the calls of a turn are calls in its `raw`. Those that were recognised in its text are not, and the API refuses results of them.
+/// Whether the calls of a turn are calls in its `raw`. Calls that were recognised in its text are not, and the API refuses their results.
 fn has_calls_of(raw: &str, turn: &OwnTurn) -> bool {
     let Ok(fields) = Fields::read(raw) else { return false };
     turn.calls.is_empty() || fields.get("tool_calls").is_some_and(|calls| calls.get().starts_with('['))
@@ -140,7 +140,7 @@ fn call(call: &ModelCall) -> String {
     Object::default().text("id", &call.call_id).text("type", "function").put("function", function.end()).end()
 }
 
-/// Arguments as these APIs take them: JSON text, or what the model wrote in its place.
+/// Arguments in the form of these APIs: JSON text, or the model's invalid text.
 pub(in crate::llm) fn arguments_text(arguments: &Arguments) -> &str {
     match arguments {
         Arguments::Object(object) => object.get(),
@@ -155,7 +155,7 @@ fn text_of(part: &Part) -> Option<&str> {
     }
 }
 
-/// A string where it can be one: some servers' templates take nothing else.
+/// A string if possible: some servers' templates accept nothing else.
 fn user_content(content: &[Part]) -> Result<String, String> {
     match content {
         [] => Ok(quoted("")),

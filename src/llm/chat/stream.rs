@@ -1,4 +1,4 @@
-//! The answer: `chat.completion.chunk` objects, then `[DONE]`.
+//! The streamed answer: `chat.completion.chunk` objects, then `[DONE]`.
 
 #[cfg(test)]
 mod tests;
@@ -14,19 +14,19 @@ use crate::llm::{Failure, Retry, Token, TurnReader};
 use crate::record::{Fields, Kind, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
 
-/// Under these, servers show the model's reasoning: DeepSeek and llama.cpp, OpenRouter and vLLM. Where both come they are the same.
+/// Fields with the model's reasoning: DeepSeek and llama.cpp, OpenRouter and vLLM. If both are sent, they are equal.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 pub(super) struct Reader {
     provider: &'static str,
     model: String,
     ids: CallIds,
-    /// All of the message but its calls.
+    /// The message without its calls.
     message: Object,
     calls: Calls,
     text: Growing,
     reasoning: Growing,
-    /// Which of [`REASONING`] came first.
+    /// The field of [`REASONING`] that came first.
     reasoning_key: Option<&'static str>,
     is_refusal: bool,
     finish_reason: Option<String>,
@@ -54,7 +54,7 @@ impl Reader {
 
     fn choice(&mut self, choice: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
         let choice = Fields::read(choice.get())?;
-        // Only one is asked for; another would be mixed into it.
+        // Only one choice is requested; another would be mixed into it.
         if choice.count("index").is_some_and(|index| index > 0) {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Reader {
                         self.calls.take(&Fields::read(call.get())?);
                     }
                 }
-                // Padding against guesses from the length of what is sent.
+                // Padding that hides the length of the tokens.
                 "obfuscation" => {}
                 _ => {
                     self.show(key, json.get(), tokens);
@@ -87,7 +87,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Appends a field to the turn's text or reasoning, if it is part of them.
+    /// Appends a field to the turn's text or reasoning, if it belongs there.
     fn show(&mut self, key: &str, json: &str, tokens: &mut Vec<Token>) {
         let escaped = between_quotes(json);
         if !json.starts_with('"') || escaped.is_empty() {
@@ -149,7 +149,7 @@ impl TurnReader for Reader {
 
     fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
         match self.finish_reason.as_deref() {
-            // OpenRouter, where the provider behind it fails.
+            // OpenRouter, if its provider fails.
             Some("error") => {
                 return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
             }

@@ -1,4 +1,4 @@
-//! The body that is sent, and what becomes of failures.
+//! The body of requests, and failures.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -11,7 +11,7 @@ const TOOLS: &str =
     r#""tools":[{"name":"look","description":"d","input_schema":{"type":"object","x":1.10}},{"name":"wait"}]"#;
 
 #[test]
-fn a_request_has_what_was_asked_for_and_no_more() {
+fn a_request_has_the_requested_fields_only() {
     let fields = format!(
         r#""system":"S","messages":[{{"role":"user","content":"hi"}}],{TOOLS},"tool_choice":"any","max_output_tokens":9,"schema":{{"a":1.0}}"#
     );
@@ -29,20 +29,20 @@ fn a_request_has_what_was_asked_for_and_no_more() {
 }
 
 #[test]
-fn without_tools_nothing_is_said_of_a_choice() {
+fn without_tools_there_is_no_tool_choice() {
     let fields = r#""messages":[{"role":"user","content":[]}],"tool_choice":"any""#;
     let expected = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":""}]}"#;
     assert_eq!(body(&Chat::OPENAI, fields), expected);
 }
 
-/// The messages of a request, whose own are these.
+/// The messages in the body of a request with these messages.
 fn messages(messages: &str) -> String {
     let body = body(&Chat::OPENAI, &format!(r#""messages":[{messages}]"#));
     body.split_once(r#""messages":"#).unwrap().1.strip_suffix('}').unwrap().to_owned()
 }
 
 #[test]
-fn a_turn_of_this_provider_and_model_goes_back_as_it_came() {
+fn a_turn_of_this_provider_and_model_is_sent_back_unchanged() {
     let turn = |provider: &str, model: &str| {
         messages(&format!(
             r#"{{"role":"assistant","turn":{{"provider":"{provider}","model":"{model}","text":"t","raw":{{"role":"assistant", "content":"t\u0074","n":1.10}}}}}}"#
@@ -99,7 +99,7 @@ fn an_image_that_was_not_read_is_an_error() {
 }
 
 #[test]
-fn the_body_of_a_conversation_that_goes_on_begins_with_the_same_bytes() {
+fn the_body_of_a_continued_conversation_begins_with_the_same_bytes() {
     let history = [
         r#"{"role":"user","content":"a"}"#,
         r#"{"role":"assistant","turn":{"text":"","calls":[{"call_id":"c","tool_name":"look","arguments":{}}]}}"#,
@@ -126,7 +126,7 @@ fn failure(status: u16, headers: &[(&str, &str)], body: &str) -> (Kind, Retry, O
 }
 
 #[test]
-fn what_servers_refuse_with_decides_whether_to_ask_again() {
+fn the_error_decides_whether_to_retry() {
     let error = |message: &str, kind: &str, code: &str| {
         format!(r#"{{"error":{{"message":"{message}","type":"{kind}","param":null,"code":{code}}}}}"#)
     };
@@ -196,7 +196,7 @@ fn what_servers_refuse_with_decides_whether_to_ask_again() {
 }
 
 #[test]
-fn a_server_that_takes_no_tools_or_no_schema_is_recognised() {
+fn a_server_without_tools_or_schema_support_is_recognised() {
     let (tools, schema) = (TOOLS_UNSUPPORTED, SCHEMA_UNSUPPORTED);
     for (status, message, code) in [
         (400, r#"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#, tools),

@@ -1,8 +1,8 @@
-//! What a request cost, as OpenAI's APIs report it.
+//! The usage of a request, as OpenAI's APIs report it.
 
 use crate::record::{Fields, Usage};
 
-/// `{INPUT,"INPUT_details":{"cached_tokens"},OUTPUT,"OUTPUT_details":{"reasoning_tokens"}}`, where the APIs have their own names for the two.
+/// Reads `{INPUT,"INPUT_details":{"cached_tokens"},OUTPUT,"OUTPUT_details":{"reasoning_tokens"}}`; the APIs have different names for the two.
 pub(in crate::llm) fn usage(fields: &Fields<'_>, [input, output]: [&str; 2]) -> Usage {
     let detail = |key: &str, name| fields.object(&format!("{key}_details"))?.count(name);
     Usage {

@@ -1,4 +1,4 @@
-//! What Google's servers report of a failure (<https://google.aip.dev/193>), for both of their APIs.
+//! Failures reported by Google's servers (<https://google.aip.dev/193>), for both of their APIs.
 
 use crate::llm::failure::Reported;
 use crate::llm::{Failure, Headers, Retry};
@@ -17,7 +17,7 @@ pub(in crate::llm) fn failure(status: u16, headers: &Headers<'_>, body: &[u8]) -
     let is_bad_key = details.iter().any(|detail| detail.text("reason").as_deref() == Some("API_KEY_INVALID"));
     let mut failure = Failure::of_status(status, code, reported.message, headers);
     if is_bad_key {
-        // It comes with status 400.
+        // It has status 400.
         (failure.what.kind, failure.retry) = (Kind::Auth, Retry::Never);
     }
     if is_quota {
@@ -30,7 +30,7 @@ pub(in crate::llm) fn failure(status: u16, headers: &Headers<'_>, body: &[u8]) -
     failure
 }
 
-/// A quota of a day, or one of 0: the pause that is named beside it does not lift it.
+/// Whether it is a daily quota, or a quota of 0: the reported pause does not lift it.
 fn is_quota_without_end(details: &[Fields<'_>], message: &str) -> bool {
     let violations = details.iter().flat_map(|detail| detail.list("violations").unwrap_or_default());
     let mut ids = violations.filter_map(|violation| Fields::read(violation.get()).ok()?.text("quotaId"));
@@ -39,7 +39,7 @@ fn is_quota_without_end(details: &[Fields<'_>], message: &str) -> bool {
         || limits.any(|rest| !rest.starts_with(|next: char| next.is_ascii_digit() || next == '.'))
 }
 
-/// `RetryInfo`, or what the message says: "Please retry in 34.07s."
+/// The pause in `RetryInfo`, or in the message: "Please retry in 34.07s."
 fn pause(details: &[Fields<'_>], message: &str) -> Option<Duration> {
     let duration = |text: &str| Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
     let detail = details.iter().find_map(|detail| detail.text("retryDelay"));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quota_of_a_day_is_never_asked_again_although_a_pause_is_named() {
+    fn a_daily_quota_is_never_retried_even_with_a_pause() {
         let violation = |id: &str| {
             format!(
                 r#"{{"@type":"t","violations":[{{"quotaMetric":"m","quotaId":"{id}","quotaValue":"50"}}]}},{{"retryDelay":"34s"}}"#
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn other_failures_are_told_apart() {
+    fn other_failures_are_distinguished() {
         let key = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#;
         assert_eq!(read(400, key), (Kind::Auth, Retry::Never, Some("INVALID_ARGUMENT".to_owned())));
         let long = r#"[{"error":{"code":400,"message":"The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)","status":"INVALID_ARGUMENT"}}]"#;

@@ -14,10 +14,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 #[derive(Debug)]
 pub struct Gemini;
 
-/// What is encoded in a name that is one segment of a path: all but the unreserved characters (RFC 3986 section 2.3).
+/// The characters that are encoded in a name which is one segment of a path: all but the unreserved characters (RFC 3986 section 2.3).
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// As in `provider` of a turn.
+/// The name in a turn's `provider`.
 const NAME: &str = "gemini";
 
 impl Provider for Gemini {
@@ -38,7 +38,7 @@ impl Provider for Gemini {
     }
 
     fn path(&self, model: &str) -> String {
-        // Google's own lists name models with the prefix. The suffix makes that no name is a segment of dots, which URLs resolve.
+        // Google's own lists have names with the prefix. With the suffix, a name cannot be a segment of dots, which URLs resolve.
         let name = model.strip_prefix("models/").unwrap_or(model);
         format!("/models/{}:streamGenerateContent?alt=sse", utf8_percent_encode(name, SEGMENT))
     }

@@ -1,4 +1,4 @@
-//! The body of a request: what stays the same in a conversation stands before `contents`, what may change after it.
+//! The body of a request: parts that are constant in a conversation precede `contents`, parts that may change follow it.
 
 use super::NAME;
 use crate::json::{Object, quoted};
@@ -7,7 +7,7 @@ use crate::llm::conversation::{arguments_object, image_data, own_raw};
 use crate::record::{Fields, Image, Message, ModelRequest, OwnTurn, OwnedTool, Part, ToolChoice};
 use std::collections::HashSet;
 
-/// In place of a signature on the first call of a turn that another model made; without one the request is refused.
+/// Replaces the signature on the first call of another model's turn; the API refuses such a call without one.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 pub(super) fn body(request: &ModelRequest, model: &str) -> Result<String, String> {
@@ -60,9 +60,9 @@ fn image(image: &Image) -> Result<String, String> {
 struct Contents<'a> {
     model: &'a str,
     contents: Vec<String>,
-    /// The last turn, and those of its calls that have their id in what is sent.
+    /// The last turn, and the ids of its calls that are part of the request.
     last: Option<(&'a OwnTurn, HashSet<String>)>,
-    /// Results of its calls, each with the position of the call: all of them go into one content.
+    /// Results of its calls with the positions of the calls; all of them go into one content.
     responses: Vec<(usize, String)>,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// A content without parts is refused, so there is none.
+    /// Contents without parts are refused by the API, so they are dropped.
     fn push(&mut self, role: &str, parts: &[String]) {
         if !parts.is_empty() {
             self.contents.push(Object::default().text("role", role).put("parts", list(parts)).end());
@@ -100,7 +100,7 @@ impl<'a> Contents<'a> {
             self.last = Some((turn, turn.calls.iter().map(|call| call.call_id.clone()).collect()));
             return Ok(());
         };
-        let unreadable = |why| format!("the \"raw\" of a turn is no content of Gemini's: {why}");
+        let unreadable = |why| format!("the \"raw\" of a turn is not a Gemini content: {why}");
         let parts = Fields::read(raw.get()).and_then(|content| content.list("parts")).map_err(unreadable)?;
         if !parts.is_empty() {
             self.contents.push(raw.get().to_owned());
@@ -133,7 +133,7 @@ impl<'a> Contents<'a> {
         Ok(())
     }
 
-    /// In the order of the calls: a result without an id belongs to the call in its position.
+    /// Adds the results in the order of the calls: a result without an id belongs to the call in its position.
     fn end_responses(&mut self) {
         self.responses.sort_by_key(|(at, _)| *at);
         let parts: Vec<String> = self.responses.drain(..).map(|(_, part)| part).collect();
@@ -141,7 +141,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// The parts of a turn that another model made.
+/// The parts of another model's turn.
 fn rebuilt(turn: &OwnTurn) -> Vec<String> {
     let mut parts: Vec<String> =
         Some(&turn.text).filter(|text| !text.is_empty()).map(|part| text(part)).into_iter().collect();

@@ -1,4 +1,4 @@
-//! The streamed answer. The turn is `candidates[0].content`, put together from the parts of all events.
+//! The streamed answer. The turn is `candidates[0].content`, assembled from the parts of all events.
 
 use super::{NAME, failure};
 use crate::json::Object;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 pub(super) struct Reader {
     model: String,
     ids: CallIds,
-    /// The fields of the content; in place of its parts those of the last event.
+    /// The fields of the content; its parts are those of the last event.
     content: Assembly,
     parts: Vec<Part>,
     text: String,
@@ -20,14 +20,14 @@ pub(super) struct Reader {
     usage: Usage,
     finish: Option<String>,
     finish_message: Option<String>,
-    /// The prompt was blocked, so there is no candidate.
+    /// Whether the prompt was blocked, so that there is no candidate.
     is_blocked: bool,
 }
 
 enum Part {
-    /// Text without a signature: what follows of its kind belongs to it.
+    /// Text without a signature; following text of the same kind is appended.
     Text { text: String, is_thought: bool },
-    /// Any other part, as it came. Two parts are never merged if one of them is signed.
+    /// Any other part, unchanged. Parts are never merged if one of them is signed.
     Whole(Box<RawValue>),
 }
 
@@ -59,7 +59,7 @@ impl Reader {
         }
     }
 
-    /// The counts of an event are those of the turn so far.
+    /// Takes the counts of an event, which cover the turn so far.
     fn count(&mut self, counts: &Fields<'_>) {
         let sum = |keys: [&str; 2]| keys.into_iter().filter_map(|key| counts.count(key)).reduce(u64::saturating_add);
         self.usage = Usage {
@@ -102,7 +102,7 @@ impl Reader {
         let is_plain = fields.iter().all(|(key, _)| key == "text" || key == "thought");
         match (text.filter(|_| is_plain), self.parts.last_mut()) {
             (Some(more), Some(Part::Text { text, is_thought: of })) if *of == is_thought => text.push_str(&more),
-            // Unstreamed there is no empty part.
+            // An unstreamed answer has no empty parts.
             (Some(more), _) if more.is_empty() => {}
             (Some(text), _) => self.parts.push(Part::Text { text, is_thought }),
             (None, _) => self.parts.push(Part::Whole(part.to_owned())),
@@ -134,7 +134,7 @@ impl Reader {
             "STOP" | "FUNCTION_CALL" => Ok(Stop::End),
             "MAX_TOKENS" | "CONTINUATION" => Ok(Stop::Length),
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" => Ok(Stop::Refusal),
-            // MALFORMED_FUNCTION_CALL, MALFORMED_RESPONSE, UNEXPECTED_TOOL_CALL, OTHER, and what is added to them.
+            // MALFORMED_FUNCTION_CALL, MALFORMED_RESPONSE, UNEXPECTED_TOOL_CALL, OTHER, and future reasons.
             _ => {
                 let why = self.finish_message.as_deref().unwrap_or("no reason is given");
                 let message = format!("the turn cannot be used ({reason}): {why}");
@@ -163,7 +163,7 @@ impl TurnReader for Reader {
         }
     }
 
-    /// Only the end of the stream says so: older models give every event a finishReason.
+    /// Only the end of the stream shows it: older models send a finishReason with every event.
     fn is_complete(&self) -> bool {
         false
     }

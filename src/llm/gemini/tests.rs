@@ -25,7 +25,7 @@ fn failure(stream: &str) -> Failure {
 }
 
 #[test]
-fn an_empty_finish_reason_is_none() {
+fn an_empty_finish_reason_is_ignored() {
     let begun = candidate(r#"{"text":"Transfer 100"}"#, r#","finishReason":"""#);
     assert_eq!(failure(&begun), Failure::cut());
     let end = candidate("", r#","finishReason":"MAX_TOKENS""#);
@@ -124,7 +124,7 @@ fn counts_are_those_of_the_last_event_and_cover_reasoning() {
 }
 
 #[test]
-fn the_reason_of_the_end_decides() {
+fn the_finish_reason_sets_the_stop() {
     let stop = |reason: &str| {
         read(&candidate(r#"{"text":"a"}"#, &format!(r#","finishReason":"{reason}","finishMessage":"why""#))).turn
     };
@@ -144,7 +144,7 @@ fn the_reason_of_the_end_decides() {
 }
 
 #[test]
-fn a_cut_or_unreadable_stream_is_no_turn() {
+fn a_cut_or_unreadable_stream_gives_no_turn() {
     assert_eq!(failure(&candidate(r#"{"text":"a"}"#, "")), Failure::cut());
     assert_eq!(failure(""), Failure::cut());
     for data in [
@@ -222,7 +222,7 @@ fn a_foreign_turn_is_rebuilt() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_an_error() {
+fn an_invalid_request_is_an_error() {
     for messages in [
         r#"{"role":"tool","call_id":"a","content":"1"}"#,
         r#"{"role":"user","content":[{"image":"a.png"}]}"#,
@@ -233,7 +233,7 @@ fn what_cannot_be_sent_is_an_error() {
 }
 
 #[test]
-fn a_turn_without_parts_is_left_out() {
+fn a_turn_without_parts_is_dropped() {
     for turn in
         [r#"{"provider":"gemini","model":"m","raw":{"role":"model","parts":[]}}"#, r#"{"provider":"x","text":""}"#]
     {

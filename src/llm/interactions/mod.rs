@@ -1,4 +1,4 @@
-//! Gemini's Interactions (<https://ai.google.dev/api/interactions-api>), streamed, and without the server's memory: the whole conversation
+//! Gemini's Interactions (<https://ai.google.dev/api/interactions-api>), streamed, and without the server's memory: the complete conversation
 //! is sent each time.
 
 mod request;
@@ -12,7 +12,7 @@ use crate::record::ModelRequest;
 #[derive(Debug)]
 pub struct Interactions;
 
-/// As in `provider` of a turn.
+/// The name in a turn's `provider`.
 const NAME: &str = "gemini-interactions";
 
 impl Provider for Interactions {

@@ -1,4 +1,4 @@
-//! The body of a request: what stays the same in a conversation stands before `input`, what may change after it.
+//! The body of a request: parts that are constant in a conversation precede `input`, parts that may change follow it.
 
 use super::NAME;
 use crate::json::Object;
@@ -76,18 +76,18 @@ fn content(parts: &[Part]) -> Result<Vec<String>, String> {
     parts.collect()
 }
 
-/// The steps of a turn: as they came, or rebuilt where another model made it.
+/// The steps of a turn: unchanged, or rebuilt if another model made it.
 fn turn_steps(turn: &OwnTurn, model: &str) -> Result<Vec<String>, String> {
     if let Some(raw) = own_raw(turn, NAME, model) {
         let steps: Result<Vec<&RawValue>, _> = serde_json::from_str(raw.get());
-        let steps = steps.map_err(|why| format!("the \"raw\" of a turn is no list of steps: {why}"))?;
+        let steps = steps.map_err(|why| format!("the \"raw\" of a turn is not a list of steps: {why}"))?;
         return Ok(steps.into_iter().map(|step| step.get().to_owned()).collect());
     }
-    let said = Some(&turn.text).filter(|text| !text.is_empty());
-    let said = said.map(|said| step("model_output").put("content", list(&[text(said)])).end());
+    let text_of_turn = Some(&turn.text).filter(|text| !text.is_empty());
+    let output = text_of_turn.map(|own| step("model_output").put("content", list(&[text(own)])).end());
     let calls = turn.calls.iter().map(|call| {
         let call_step = step("function_call").text("id", &call.call_id).text("name", &call.tool_name);
         call_step.put("arguments", arguments_object(&call.arguments)).end()
     });
-    Ok(said.into_iter().chain(calls).collect())
+    Ok(output.into_iter().chain(calls).collect())
 }

@@ -1,4 +1,4 @@
-//! The streamed answer: steps that begin, grow and end. The turn is the list of them.
+//! The streamed answer: steps that begin, grow and end. The turn is the list of steps.
 
 use super::NAME;
 use crate::json::Object;
@@ -15,7 +15,7 @@ pub(super) struct Reader {
     text: String,
     reasoning: String,
     usage: Usage,
-    /// That of the completed interaction.
+    /// The status of the completed interaction.
     status: Option<String>,
 }
 
@@ -23,30 +23,30 @@ struct Step {
     index: u64,
     kind: String,
     fields: Assembly,
-    /// Of `content`, or of a thought's `summary`.
+    /// The content of `content`, or of a thought's `summary`.
     content: Vec<Assembly>,
     /// The text of a call's arguments, which come in pieces.
     arguments: String,
 }
 
 impl Step {
-    /// The field in which its content stands.
+    /// The field with its content.
     fn content_key(&self) -> &'static str {
         if self.kind == "thought" { "summary" } else { "content" }
     }
 
-    /// Text belongs to the text before it; anything else is content of its own.
+    /// Text is appended to preceding text; anything else is a separate content.
     fn add_content(&mut self, content: &Fields<'_>) {
         let is_plain = content.iter().all(|(key, _)| key == "type" || key == "text");
         match (content.text("text").filter(|_| is_plain), self.content.last_mut()) {
             (Some(text), Some(last)) if last.text("type").as_deref() == Some("text") => last.append("text", &text),
-            // Unstreamed there is no empty text.
+            // An unstreamed answer has no empty texts.
             (Some(text), _) if text.is_empty() => {}
             _ => self.content.push(Assembly::of(content)),
         }
     }
 
-    /// The call that a complete step is.
+    /// The call in a complete step.
     fn end(&mut self, ids: &mut CallIds) -> Result<Option<ModelCall>, Failure> {
         if !self.content.is_empty() {
             let content: Vec<String> = self.content.iter().map(Assembly::json).collect();
@@ -115,7 +115,7 @@ impl Reader {
                 step.add_content(&delta);
                 say(&step.kind, delta.string("text")?, &mut self.text, &mut self.reasoning, tokens);
             }
-            // Of tools and citations that no request of ours asks for.
+            // Deltas of tools and citations that our requests do not ask for.
             _ => {}
         }
         Ok(())
@@ -148,21 +148,21 @@ impl Reader {
     }
 }
 
-fn say(kind: &str, said: Option<String>, text: &mut String, reasoning: &mut String, tokens: &mut Vec<Token>) {
-    match (kind, said.filter(|said| !said.is_empty())) {
-        ("thought", Some(said)) => {
-            reasoning.push_str(&said);
-            tokens.push(Token::Reasoning(said));
+fn say(kind: &str, piece: Option<String>, text: &mut String, reasoning: &mut String, tokens: &mut Vec<Token>) {
+    match (kind, piece.filter(|piece| !piece.is_empty())) {
+        ("thought", Some(piece)) => {
+            reasoning.push_str(&piece);
+            tokens.push(Token::Reasoning(piece));
         }
-        ("model_output", Some(said)) => {
-            text.push_str(&said);
-            tokens.push(Token::Text(said));
+        ("model_output", Some(piece)) => {
+            text.push_str(&piece);
+            tokens.push(Token::Text(piece));
         }
         _ => {}
     }
 }
 
-/// An error of the stream, `{"code","message"}`, whose code stands for a status.
+/// An error in the stream, `{"code","message"}`, whose code implies a status.
 fn failure(error: &str) -> Failure {
     let code = Fields::read(error).ok().and_then(|error| error.text("code")).unwrap_or_default();
     let status = match &*code {
@@ -187,7 +187,7 @@ impl TurnReader for Reader {
             Some("step.delta") => self.grow(&event, tokens),
             Some("interaction.completed") => self.complete(&event.object("interaction").unwrap_or_default()),
             Some("error") => Err(failure(event.get("error").map_or("{}", |error| error.get()))),
-            // What tells that it was created, its status and the end of a step; and what is added to these.
+            // Events for its creation, its status and the end of a step; and future events.
             _ => Ok(()),
         }
     }
@@ -214,7 +214,7 @@ impl TurnReader for Reader {
             "incomplete" | "budget_exceeded" | "requires_continuation" => Stop::Length,
             _ => return Err(Failure::protocol(format_args!("the interaction ends with the status {status:?}"))),
         };
-        // Output without content is nothing, and would be refused if it were sent back.
+        // Output without content has no meaning, and the API would refuse it in the next request.
         self.steps.retain(|step| step.kind != "model_output" || !step.content.is_empty());
         let steps: Vec<String> = self.steps.iter().map(|step| step.fields.json()).collect();
         Ok(ModelTurn {

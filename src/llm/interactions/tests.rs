@@ -103,7 +103,7 @@ proptest! {
 }
 
 #[test]
-fn the_status_decides() {
+fn the_status_sets_the_stop() {
     let text = begin(0, r#"{"type":"model_output","content":[{"type":"text","text":"a"}]}"#);
     let end = |interaction: &str| {
         read(&[&text, &format!(r#"{{"event_type":"interaction.completed","interaction":{interaction}}}"#)])
@@ -129,7 +129,7 @@ fn the_status_decides() {
 }
 
 #[test]
-fn a_cut_or_failed_stream_is_no_turn() {
+fn a_cut_or_failed_stream_gives_no_turn() {
     let text = begin(0, r#"{"type":"model_output"}"#);
     let stop = r#"{"event_type":"step.stop","index":0}"#;
     assert_eq!(failure(&[&text, stop]), Failure::cut());
@@ -177,7 +177,7 @@ fn a_request_has_everything_in_the_order_that_keeps_the_prefix() {
 }
 
 #[test]
-fn own_steps_go_back_as_they_came_and_foreign_turns_are_rebuilt() {
+fn own_steps_are_sent_back_unchanged_and_foreign_turns_are_rebuilt() {
     let steps =
         r#"{"type":"thought","signature":"S","n":1.10},{"type":"function_call","id":"a","name":"x","arguments":{}}"#;
     let calls = r#""calls":[{"call_id":"a","tool_name":"x","arguments":{}}]"#;

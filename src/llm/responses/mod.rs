@@ -1,4 +1,4 @@
-//! OpenAI's Responses, without anything stored on its side: every request carries the whole conversation.
+//! OpenAI's Responses API, without server-side storage: every request carries the complete conversation.
 //!
 //! Source: OpenAI's API reference, `POST /v1/responses`.
 
@@ -11,7 +11,7 @@ use super::chat::failure;
 use super::{Failure, Headers, Provider, TurnReader};
 use crate::record::ModelRequest;
 
-/// OpenAI's servers, with the API in which reasoning goes on from turn to turn.
+/// OpenAI's servers, with the API that keeps reasoning from turn to turn.
 #[derive(Debug)]
 pub struct Responses;
 

@@ -1,4 +1,4 @@
-//! The body of a request. What stays the same through a conversation stands first and the input last, so that the body of the next
+//! The body of a request. Parts that are constant in a conversation come first and the input last, so that the body of the next
 //! request begins with the same bytes.
 
 use crate::json::{Object, quoted};
@@ -12,7 +12,7 @@ pub(super) fn body(request: &ModelRequest, model: &str) -> Result<String, String
     let mut body = Object::default()
         .text("model", model)
         .put("stream", true)
-        // It stores by default; what it would have stored comes encrypted instead, and goes back.
+        // The API stores by default. The content that it would have stored is returned encrypted instead, and sent back.
         .put("store", false)
         .put("include", r#"["reasoning.encrypted_content"]"#)
         .put_some("max_output_tokens", request.max_output_tokens);
@@ -37,7 +37,7 @@ pub(super) fn body(request: &ModelRequest, model: &str) -> Result<String, String
     Ok(body.text_some("instructions", request.system.as_deref()).put("input", list(&input)).end())
 }
 
-/// Unlike Chat Completions, this API takes a tool that says nothing of it for a strict one, whose schema may use a part of JSON Schema only.
+/// Unlike Chat Completions, this API treats a tool as strict by default, and strict schemas may only use a part of JSON Schema.
 fn tool(tool: &OwnedTool) -> String {
     let description = Some(tool.description.as_str()).filter(|description| !description.is_empty());
     let object =
@@ -45,7 +45,7 @@ fn tool(tool: &OwnedTool) -> String {
     object.put("parameters", &tool.input_schema).put("strict", false).end()
 }
 
-/// The items of a turn: as they came, or rebuilt.
+/// The items of a turn: unchanged, or rebuilt.
 fn items(turn: &OwnTurn, model: &str) -> Vec<String> {
     let own = own_raw(turn, super::NAME, model).and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
     if let Some(own) = own.filter(|items| turn.calls.is_empty() || items.iter().any(|item| is_call(item))) {

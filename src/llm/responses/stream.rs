@@ -1,4 +1,4 @@
-//! The answer: events until `response.completed`, `response.incomplete` or `response.failed`.
+//! The streamed answer: events until `response.completed`, `response.incomplete` or `response.failed`.
 
 #[cfg(test)]
 mod tests;
@@ -14,18 +14,18 @@ use crate::record::{Arguments, Fields, ModelCall, ModelRequest, ModelTurn, Stop,
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Between messages, and between parts of the summary of the reasoning.
+/// The separator between messages, and between parts of the reasoning's summary.
 const BREAK: &str = "\n\n";
 
 pub(super) struct Reader {
     model: String,
     ids: CallIds,
-    /// JSON texts by their place in the output. They are taken when they are done: before, encrypted content may be incomplete.
+    /// JSON texts by their index in the output. They are taken when they are done: before, encrypted content may be incomplete.
     items: BTreeMap<u64, String>,
-    /// What is shown while it is written.
+    /// The text so far.
     text: Growing,
     reasoning: Growing,
-    /// How the response ended: nothing, if it is complete, or `incomplete_details.reason`.
+    /// How the response ended: `None` inside if it is complete, otherwise `incomplete_details.reason`.
     end: Option<Option<String>>,
     usage: Usage,
 }
@@ -43,7 +43,7 @@ impl Reader {
         }
     }
 
-    /// The last event of a response that has a turn.
+    /// Takes the last event of a response with a turn.
     fn close(&mut self, response: &Fields<'_>, is_whole: bool) -> Result<(), Failure> {
         let items = response.list("output")?;
         if self.items.is_empty() {
@@ -123,7 +123,7 @@ impl TurnReader for Reader {
         }
         let stop = match end.as_deref() {
             Some("content_filter") => Stop::Refusal,
-            // `max_output_tokens`, and what is not known: it may be cut anywhere.
+            // `max_output_tokens`, and unknown reasons: the turn may be cut anywhere.
             Some(reason) if !["max_messages", "steered"].contains(&reason) => Stop::Length,
             _ if !output.calls.is_empty() => Stop::Call,
             _ if output.is_refusal => Stop::Refusal,
@@ -142,19 +142,19 @@ impl TurnReader for Reader {
     }
 }
 
-/// What the items of a response say.
+/// The content of a response's items.
 #[derive(Default)]
 struct Output {
-    /// One for each message.
+    /// One per message.
     texts: Vec<String>,
-    /// One for each part of a summary.
+    /// One per part of a summary.
     reasoning: Vec<String>,
     calls: Vec<ModelCall>,
     is_refusal: bool,
 }
 
 impl Output {
-    /// Reads an item, and gives it as it goes back: as it came, unless a call has no id of its own.
+    /// Reads an item, and gives it in the form for the next request: unchanged, unless a call has no id of its own.
     fn add(&mut self, item: &str, ids: &mut CallIds) -> Result<String, Failure> {
         let fields = Fields::read(item)?;
         match fields.text("type").as_deref() {
@@ -193,7 +193,7 @@ impl Output {
     }
 }
 
-/// A string of an object; nothing where it is something else.
+/// A string field of an object; empty if it is something else.
 fn string(fields: &Fields<'_>, key: &str) -> String {
     let json = fields.get(key).map(RawValue::get).filter(|json| json.starts_with('"'));
     json.map(|json| unescaped(between_quotes(json))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The body that is sent.
+//! The body of requests.
 #![allow(clippy::unwrap_used)]
 
 use super::*;
@@ -7,7 +7,7 @@ use crate::llm::tests::body;
 const IMAGE: &str = r#"{"image_base64":"AA==","mime":"image/png"}"#;
 
 #[test]
-fn a_request_has_what_was_asked_for_and_stores_nothing() {
+fn a_request_has_the_requested_fields_and_stores_nothing() {
     let fields = r#""system":"S","messages":[{"role":"user","content":"hi"}],"tools":[{"name":"look","description":"d","input_schema":{"x":1.10}}],
         "tool_choice":"none","max_output_tokens":9,"schema":{"a":1.0}"#;
     let expected = concat!(
@@ -19,14 +19,14 @@ fn a_request_has_what_was_asked_for_and_stores_nothing() {
     assert_eq!(body(&Responses, fields), expected);
 }
 
-/// The input of a request, whose messages are these.
+/// The input of a request with these messages.
 fn input(messages: &str) -> String {
     let body = body(&Responses, &format!(r#""messages":[{messages}]"#));
     body.split_once(r#""input":"#).unwrap().1.strip_suffix('}').unwrap().to_owned()
 }
 
 #[test]
-fn the_items_of_an_own_turn_go_back_as_they_came() {
+fn the_items_of_an_own_turn_are_sent_back_unchanged() {
     let items = r#"{"type":"reasoning","id":"r","encrypted_content":"x","n":1.10},{"type":"message", "phase":"commentary"},{"type":"function_call","call_id":"c","name":"look","arguments":"{}"}"#;
     let turn = |model: &str| {
         input(&format!(
@@ -62,7 +62,7 @@ fn results_hold_text_and_images() {
 }
 
 #[test]
-fn the_body_of_a_conversation_that_goes_on_begins_with_the_same_bytes() {
+fn the_body_of_a_continued_conversation_begins_with_the_same_bytes() {
     let history = [
         r#"{"role":"user","content":"a"}"#,
         r#"{"role":"assistant","turn":{"text":"","calls":[{"call_id":"c","tool_name":"look","arguments":{}}]}}"#,

@@ -1,4 +1,4 @@
-//! Calls that a model writes as text: of a server that does not read its model's own form of a call, and of a model that has none.
+//! Calls in a model's text: the server does not parse the model's own form of calls, or the model has none.
 
 #[cfg(test)]
 mod tests;
@@ -7,9 +7,9 @@ use super::conversation::CallIds;
 use super::{ModelRequest, ModelTurn};
 use crate::record::{Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice, text_calls as forms};
 
-/// The turn with what stands in its text: reasoning in `<think>` at its beginning, and, if the turn has no calls, calls of the
-/// request's tools. What is taken from the text is removed from it; `raw` is unchanged. A text that was cut has no calls: its last
-/// one may be missing.
+/// Moves parts of the turn's text to their fields: reasoning in `<think>` at its beginning and, if the turn has no calls, calls of the
+/// request's tools. These parts are removed from the text; `raw` is unchanged. A text that was cut has no calls: its last
+/// call may be missing.
 #[must_use]
 pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
     if let Some((reasoning, rest)) = forms::reasoning(&turn.text) {
@@ -32,7 +32,7 @@ pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
     turn
 }
 
-/// The same request for a model that takes no tools: they are described above the conversation, and its calls and their results are text.
+/// The same request for a model without tool support: the tools are described above the conversation, and calls and results are text.
 #[must_use]
 pub fn without_tools(request: &ModelRequest) -> ModelRequest {
     let mut written = request.clone();
@@ -61,7 +61,7 @@ pub fn without_tools(request: &ModelRequest) -> ModelRequest {
                 parts
             }
         };
-        // Templates of such models want the roles to alternate.
+        // The templates of such models require alternating roles.
         match written.messages.last_mut() {
             Some(Message::User(last)) => last.extend(content),
             _ => written.messages.push(Message::User(content)),
@@ -87,7 +87,7 @@ fn line(call: &ModelCall) -> String {
     format!("function_call: name={} args={arguments}", call.tool_name)
 }
 
-/// What tells a model which tools there are, and how it calls one in its text.
+/// Tells the model which tools exist, and how to call one in its text.
 pub fn describe(tools: &[OwnedTool]) -> String {
     let mut text = "You can call tools. To call one, write a line of this form:\n\
         function_call: name=NAME args={\"argument\":\"value\"}\n\

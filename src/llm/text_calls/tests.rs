@@ -27,7 +27,7 @@ fn offered() -> ModelRequest {
     request(&format!(r#""messages":[{{"role":"user","content":"x"}}],{TOOLS}"#))
 }
 
-/// The calls of a text, each as `NAME ARGUMENTS`, and the text that is left.
+/// The calls in a text, each as `NAME ARGUMENTS`, and the remaining text.
 fn read(text: &str) -> (Vec<String>, String) {
     let turn = recognise(turn(text), &offered());
     assert_eq!(turn.stop == Stop::Call, !turn.calls.is_empty());
@@ -39,7 +39,7 @@ fn read(text: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn each_form_is_a_call() {
+fn every_form_of_a_call_is_recognised() {
     let wait = r#"wait {"ms":1.10}"#;
     for (text, found, left) in [
         (r#"function_call: name=wait args={"ms":1.10}"#, vec![wait], ""),
@@ -76,7 +76,7 @@ fn each_form_is_a_call() {
 }
 
 #[test]
-fn what_is_no_call_of_an_offered_tool_stays_in_the_text() {
+fn other_text_than_calls_of_offered_tools_is_unchanged() {
     for text in [
         "function_call: name=rm args={}",
         "function_call: see the manual",
@@ -103,7 +103,7 @@ fn reasoning_before_a_call_is_reasoning() {
 }
 
 #[test]
-fn only_a_whole_turn_without_calls_is_looked_into() {
+fn only_a_complete_turn_without_calls_is_searched() {
     let text = "function_call: name=look";
     let with = |change: fn(&mut ModelTurn, &mut ModelRequest)| {
         let (mut turn, mut request) = (turn(text), offered());
@@ -122,7 +122,7 @@ fn only_a_whole_turn_without_calls_is_looked_into() {
 }
 
 #[test]
-fn a_request_without_tools_says_the_same_in_text() {
+fn a_request_without_tools_has_the_same_content_as_text() {
     let request = request(&format!(
         r#""system":"S","tool_choice":"any",{TOOLS},"messages":[{{"role":"user","content":"go"}},
         {{"role":"assistant","turn":{{"provider":"ollama","model":"m","text":"I wait.","raw":{{}},"calls":[{{"call_id":"a","tool_name":"wait","arguments":{{"ms":1.10}}}},{{"call_id":"b","tool_name":"look","arguments":{{}}}}]}}}},
@@ -144,7 +144,7 @@ fn a_request_without_tools_says_the_same_in_text() {
 
 proptest! {
     #[test]
-    fn calls_as_they_are_described_are_read_back(texts in prop::collection::vec(".{0,20}", 1..4)) {
+    fn calls_in_the_described_form_are_recognised(texts in prop::collection::vec(".{0,20}", 1..4)) {
         let call = |text: &String| {
             let object = crate::json::Object::default().text("why", text).end();
             ModelCall { call_id: String::new(), tool_name: "wait".to_owned(), arguments: Arguments::Object(RawValue::from_string(object).unwrap()) }

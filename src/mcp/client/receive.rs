@@ -1,4 +1,4 @@
-//! What a server's lines mean, and what is said to them.
+//! Interprets a server's lines, and writes the client's reactions.
 
 use super::{Client, Era, MOST_PAGES, Purpose, ServerMessage};
 use crate::json::Object;
@@ -8,7 +8,7 @@ use crate::record::Fields;
 use crate::rpc::{METHOD_NOT_FOUND, Message, RpcError, notification, response};
 use serde_json::value::RawValue;
 
-/// A request's number from the id of its answer. Some servers make a string of it, and the SDKs of MCP take that.
+/// Our number in the id of an answer. Some servers turn it into a string, which the MCP SDKs accept.
 fn number(id: &RawValue) -> Option<u64> {
     let text = id.get();
     let digits = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text);
@@ -16,7 +16,7 @@ fn number(id: &RawValue) -> Option<u64> {
 }
 
 impl Client {
-    /// Takes a line of the server's; what is to be said to that goes to `out`.
+    /// Takes a line from the server; reactions are written to `out`.
     pub fn receive<'a>(&mut self, line: &'a str, out: &mut Vec<u8>) -> ServerMessage<'a> {
         match Message::read(line) {
             Err(why) => ServerMessage::Noise(why),
@@ -24,7 +24,7 @@ impl Client {
             Ok(Message::Request { id, method, params }) => self.receive_request(id, method, params, out),
             Ok(Message::Response { id, outcome }) => match number(id) {
                 Some(id) => self.receive_response(id, outcome, out),
-                None => ServerMessage::Noise(format!("an answer to the id {}, which was not asked", id.get())),
+                None => ServerMessage::Noise(format!("an answer to the unknown id {}", id.get())),
             },
         }
     }
@@ -38,24 +38,24 @@ impl Client {
         match (self.asked.remove(&id), outcome) {
             (None, _) => ServerMessage::Nothing,
             (Some(Purpose::Call), result) => ServerMessage::Answer(id, result),
-            // A refusal shows as well that it is there.
+            // An error also proves that the server is alive.
             (Some(Purpose::Probe), _) => ServerMessage::Alive,
             (Some(Purpose::Resources(list)), result) => self.receive_resources(list, result, out),
-            (Some(Purpose::Greeting), Ok(result)) => self.receive_greeting(result, out),
-            (Some(Purpose::Greeting), Err(error)) if self.may_greet_again(&error) => {
+            (Some(Purpose::Handshake), Ok(result)) => self.receive_handshake(result, out),
+            (Some(Purpose::Handshake), Err(error)) if self.may_repeat_handshake(&error) => {
                 self.greet(out);
                 ServerMessage::Nothing
             }
-            (Some(Purpose::Greeting), Err(error)) => ServerMessage::Refused(error),
+            (Some(Purpose::Handshake), Err(error)) => ServerMessage::Refused(error),
             (Some(Purpose::Tools), Ok(result)) => self.receive_tools(result, out),
-            // A server may have none, and say so in this way.
+            // A server without tools may answer like this.
             (Some(Purpose::Tools), Err(error)) if error.code == METHOD_NOT_FOUND => self.end_list(Tools::new(), out),
             (Some(Purpose::Tools), Err(error)) => self.fail_list(&error.message),
         }
     }
 
-    /// Once: who refuses our version and names it among those that it speaks is to be asked with it (2026-07-28, versioning).
-    fn may_greet_again(&mut self, error: &RpcError) -> bool {
+    /// Whether to repeat the handshake, once: a server that rejected our version although it supports it must be asked again (2026-07-28, versioning).
+    fn may_repeat_handshake(&mut self, error: &RpcError) -> bool {
         #[derive(serde::Deserialize)]
         struct Versions {
             supported: Vec<String>,
@@ -65,43 +65,43 @@ impl Client {
         error.code == UNSUPPORTED_VERSION && speaks_ours && !std::mem::replace(&mut self.was_refused, true)
     }
 
-    fn receive_greeting<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> ServerMessage<'a> {
+    fn receive_handshake<'a>(&mut self, result: &RawValue, out: &mut Vec<u8>) -> ServerMessage<'a> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Greeting {
+        struct Handshake {
             protocol_version: Option<String>,
             supported_versions: Option<Vec<String>>,
         }
-        let Ok(greeting) = serde_json::from_str::<Greeting>(result.get()) else {
-            return ServerMessage::Failed("the server's greeting is no object".to_owned());
+        let Ok(handshake) = serde_json::from_str::<Handshake>(result.get()) else {
+            return ServerMessage::Failed("the server's handshake is not a JSON object".to_owned());
         };
         match self.era {
             Era::Legacy => {
-                // Any of the dated versions: what is used here is the same in all of them.
-                let Some(version) = greeting.protocol_version else {
-                    return ServerMessage::Failed("the server names no version of the protocol".to_owned());
+                // Any of the dated versions: their differences do not matter here.
+                let Some(version) = handshake.protocol_version else {
+                    return ServerMessage::Failed("the server named no protocol version".to_owned());
                 };
                 if version.as_str() >= Era::Modern.version() {
                     return ServerMessage::Refused(RpcError {
                         code: UNSUPPORTED_VERSION,
-                        message: format!("the server speaks {version}"),
+                        message: format!("the server uses protocol version {version}"),
                         data: None,
                     });
                 }
                 out.extend_from_slice(notification("notifications/initialized", None).as_bytes());
             }
             Era::Modern => {
-                let versions = greeting.supported_versions.unwrap_or_default();
+                let versions = handshake.supported_versions.unwrap_or_default();
                 if !versions.iter().any(|version| version == self.era.version()) {
                     let spoken = versions.join(", ");
                     return ServerMessage::Failed(format!(
-                        "the server speaks {spoken}, and not {}",
+                        "the server supports {spoken}, but not {}",
                         self.era.version()
                     ));
                 }
             }
         }
-        self.has_greeted = true;
+        self.is_initialised = true;
         self.list(None, out);
         ServerMessage::Nothing
     }
@@ -129,7 +129,7 @@ impl Client {
         self.listing.extend(tools);
         self.pages += 1;
         match page.next_cursor.map(RawValue::get).filter(|cursor| *cursor != "null") {
-            Some(_) if self.pages > MOST_PAGES => self.fail_list("its pages never end"),
+            Some(_) if self.pages > MOST_PAGES => self.fail_list("its list has too many pages"),
             Some(cursor) => {
                 self.list(Some(cursor), out);
                 ServerMessage::Nothing
@@ -155,7 +155,7 @@ impl Client {
         (self.pages, self.is_listing) = (0, false);
     }
 
-    /// A server whose tools are known already isn't given up for that.
+    /// If the tools are already known, the server can still be used.
     fn fail_list<'a>(&mut self, why: &str) -> ServerMessage<'a> {
         self.forget_list();
         self.is_stale = false;
@@ -170,7 +170,7 @@ impl Client {
         out: &mut Vec<u8>,
     ) -> ServerMessage<'a> {
         if method == "notifications/tools/list_changed" {
-            // One at a time: the pages of two would be mixed.
+            // One list at a time: the pages of two would be mixed.
             if self.is_listing {
                 self.is_stale = true;
             } else if self.is_ready {
@@ -205,7 +205,7 @@ impl Client {
                 return ServerMessage::Elicits(id, params.map_or("{}", RawValue::get));
             }
             _ => {
-                let why = format!("this client has no {method}");
+                let why = format!("this client does not support {method}");
                 out.extend_from_slice(response(id.get(), Err(&RpcError::new(METHOD_NOT_FOUND, why))).as_bytes());
             }
         }

@@ -1,4 +1,4 @@
-//! What a server has to read: `resources/list`, `resources/templates/list` and `resources/read`.
+//! A server's resources: `resources/list`, `resources/templates/list` and `resources/read`.
 
 use super::{Client, MOST_PAGES, Purpose, ServerMessage};
 use crate::json::Object;
@@ -6,14 +6,14 @@ use crate::record::Fields;
 use crate::rpc::{METHOD_NOT_FOUND, RpcError};
 use serde_json::value::RawValue;
 
-/// MCP's method that reads a resource, by which a call means it as if it were a tool: its arguments are `{"uri"}`.
+/// MCP's method that reads a resource. Calls use it like a tool with the arguments `{"uri"}`.
 pub const READ_RESOURCE: &str = "resources/read";
 
-/// A list of what can be read.
+/// A list of resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum List {
     Resources,
-    /// URIs with places for values.
+    /// URIs with placeholders.
     Templates,
 }
 
@@ -33,7 +33,7 @@ impl List {
     }
 }
 
-/// The parameters of [`READ_RESOURCE`]: the arguments as they were written, without a `_meta`, which is the client's.
+/// The parameters of [`READ_RESOURCE`]: the arguments as they were written, without `_meta`, which belongs to the client.
 pub(super) fn read_params(arguments: &str) -> Object {
     let fields = Fields::read(arguments).ok();
     let fields = fields.iter().flat_map(Fields::iter).filter(|(key, _)| *key != "_meta");
@@ -41,7 +41,7 @@ pub(super) fn read_params(arguments: &str) -> Object {
 }
 
 impl Client {
-    /// Asks for the resources, then for the templates; they come as [`ServerMessage::Resources`], page by page.
+    /// Requests the resources, then the templates; they arrive as [`ServerMessage::Resources`], page by page.
     pub fn list_resources(&mut self, out: &mut Vec<u8>) {
         self.pages = 0;
         self.request(Purpose::Resources(List::Resources), List::Resources.method(), Object::default(), out);
@@ -57,15 +57,15 @@ impl Client {
         let (entries, cursor) = match result {
             Ok(result) => match page(result, list.key()) {
                 Some(page) => page,
-                None => return failed("the server's answer is no list"),
+                None => return failed("the server's answer is not a list"),
             },
-            // A server that has none need not know the method.
+            // A server without resources need not support the method.
             Err(error) if error.code == METHOD_NOT_FOUND => (Vec::new(), None),
             Err(error) => return failed(&error.message),
         };
         self.pages += 1;
         let next = match (list, cursor) {
-            (_, Some(_)) if self.pages > MOST_PAGES => return failed("its pages never end"),
+            (_, Some(_)) if self.pages > MOST_PAGES => return failed("its list has too many pages"),
             (_, Some(cursor)) => Some((list, Object::default().put("cursor", cursor))),
             (List::Resources, None) => Some((List::Templates, Object::default())),
             (List::Templates, None) => None,

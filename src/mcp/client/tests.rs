@@ -8,11 +8,11 @@ fn lines(out: &mut Vec<u8>) -> Vec<serde_json::Value> {
 fn ready(era: Era) -> (Client, Vec<u8>) {
     let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
     client.greet(&mut out);
-    let greeting = match era {
+    let handshake = match era {
         Era::Legacy => r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{}}}"#,
         Era::Modern => r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2026-07-28"],"capabilities":{}}}"#,
     };
-    assert!(matches!(client.receive(greeting, &mut out), ServerMessage::Nothing));
+    assert!(matches!(client.receive(handshake, &mut out), ServerMessage::Nothing));
     let page = r#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"}],"nextCursor":"p 2"}}"#;
     assert!(matches!(client.receive(page, &mut out), ServerMessage::Nothing) && !client.is_ready());
     let page = r#"{"jsonrpc":"2.0","id":3,"result":{"tools":[{"name":"b"},{"no name":1}]}}"#;
@@ -21,27 +21,27 @@ fn ready(era: Era) -> (Client, Vec<u8>) {
 }
 
 #[test]
-fn a_legacy_server_is_initialized_and_its_pages_followed() {
+fn a_legacy_server_is_initialised_and_all_pages_are_read() {
     let (client, mut out) = ready(Era::Legacy);
-    let said = lines(&mut out);
-    let methods: Vec<_> = said.iter().map(|line| line["method"].as_str().unwrap()).collect();
+    let sent = lines(&mut out);
+    let methods: Vec<_> = sent.iter().map(|line| line["method"].as_str().unwrap()).collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/list"]);
-    assert_eq!(said[0]["params"]["protocolVersion"], "2025-11-25");
+    assert_eq!(sent[0]["params"]["protocolVersion"], "2025-11-25");
     assert_eq!(
-        (said[0]["params"]["capabilities"].to_string(), &said[3]["params"]["cursor"]),
+        (sent[0]["params"]["capabilities"].to_string(), &sent[3]["params"]["cursor"]),
         ("{}".to_owned(), &"p 2".into())
     );
     assert_eq!(client.tools().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
 }
 
 #[test]
-fn a_modern_server_is_told_the_version_with_every_request() {
+fn a_modern_server_gets_the_version_with_every_request() {
     let (mut client, mut out) = ready(Era::Modern);
     client.call("a", "{\"x\":1.10}", &mut out);
     assert!(String::from_utf8_lossy(&out).contains("{\"x\":1.10}"), "arguments stay as they are");
-    let said = lines(&mut out);
-    assert_eq!(said[0]["method"], "server/discover");
-    for line in &said {
+    let sent = lines(&mut out);
+    assert_eq!(sent[0]["method"], "server/discover");
+    for line in &sent {
         let meta = &line["params"]["_meta"];
         assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28", "{line}");
         assert!(meta["io.modelcontextprotocol/clientCapabilities"].is_object(), "{line}");
@@ -49,7 +49,7 @@ fn a_modern_server_is_told_the_version_with_every_request() {
 }
 
 #[test]
-fn answers_find_their_calls_and_late_ones_nobody() {
+fn answers_match_their_calls_and_late_ones_are_dropped() {
     let (mut client, mut out) = ready(Era::Legacy);
     let (one, other) = (client.call("a", "{}", &mut out), client.call("b", "{}", &mut out));
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{other},"result":{{"n":1.10}}}}"#);
@@ -65,7 +65,7 @@ fn answers_find_their_calls_and_late_ones_nobody() {
 }
 
 #[test]
-fn the_server_is_answered_and_nothing_is_declared() {
+fn requests_of_the_server_are_answered() {
     let (mut client, mut out) = ready(Era::Legacy);
     out.clear();
     assert!(matches!(
@@ -76,9 +76,9 @@ fn the_server_is_answered_and_nothing_is_declared() {
     assert!(
         matches!(client.receive(asks, &mut out), ServerMessage::Asks(method, "{\"x\":1}") if method == "sampling/createMessage")
     );
-    let said = lines(&mut out);
+    let sent = lines(&mut out);
     assert_eq!(
-        (&said[0]["id"], &said[0]["result"], &said[1]["error"]["code"]),
+        (&sent[0]["id"], &sent[0]["result"], &sent[1]["error"]["code"]),
         (&"p".into(), &serde_json::json!({}), &(-32601).into())
     );
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":0.5}}"#;
@@ -94,20 +94,20 @@ fn the_server_is_answered_and_nothing_is_declared() {
 }
 
 #[test]
-fn what_cannot_be_spoken_with_says_so() {
-    let greeted = |era, answer: &str| {
+fn an_unusable_server_is_reported() {
+    let handshake = |era, answer: &str| {
         let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
         client.greet(&mut out);
         format!("{:?}", client.receive(answer, &mut out))
     };
-    assert!(greeted(Era::Legacy, r#"{"id":1,"error":{"code":-32601,"message":"?"}}"#).starts_with("Refused"));
-    assert!(greeted(Era::Legacy, r#"{"id":1,"result":{"protocolVersion":"2026-07-28"}}"#).starts_with("Refused"));
-    assert!(greeted(Era::Legacy, r#"{"id":1,"result":{}}"#).starts_with("Failed"));
-    assert!(greeted(Era::Modern, r#"{"id":1,"result":{"supportedVersions":["2030-01-01"]}}"#).contains("2030-01-01"));
+    assert!(handshake(Era::Legacy, r#"{"id":1,"error":{"code":-32601,"message":"?"}}"#).starts_with("Refused"));
+    assert!(handshake(Era::Legacy, r#"{"id":1,"result":{"protocolVersion":"2026-07-28"}}"#).starts_with("Refused"));
+    assert!(handshake(Era::Legacy, r#"{"id":1,"result":{}}"#).starts_with("Failed"));
+    assert!(handshake(Era::Modern, r#"{"id":1,"result":{"supportedVersions":["2030-01-01"]}}"#).contains("2030-01-01"));
 }
 
 #[test]
-fn a_list_that_changes_while_it_is_read_is_read_once_more() {
+fn a_list_that_changes_while_it_is_read_is_read_again() {
     let (mut client, mut out) = ready(Era::Legacy);
     out.clear();
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
@@ -124,7 +124,7 @@ fn a_list_that_changes_while_it_is_read_is_read_once_more() {
     assert!(matches!(client.receive(refused, &mut out), ServerMessage::NotRelisted(_)) && client.tool("c").is_some());
 }
 
-/// Lines such as servers write, and such as they don't.
+/// Lines that servers write, and lines that they do not.
 fn any_line() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let key = prop::sample::select(vec!["jsonrpc", "id", "method", "params", "result", "error", "x"]);
@@ -162,11 +162,11 @@ fn any_line() -> impl proptest::strategy::Strategy<Value = String> {
 
 proptest::proptest! {
     #[test]
-    fn no_server_makes_it_panic_or_say_what_is_no_json(said in proptest::collection::vec(any_line(), 0..40), modern: bool) {
+    fn no_server_makes_it_panic_or_write_invalid_json(received in proptest::collection::vec(any_line(), 0..40), modern: bool) {
         let era = if modern { Era::Modern } else { Era::Legacy };
         let (mut client, mut out) = (Client::new("test", era, Wants::default()), Vec::new());
         client.greet(&mut out);
-        for line in &said {
+        for line in &received {
             if let ServerMessage::Answer(_, Ok(result)) = client.receive(line, &mut out) {
                 crate::mcp::given(result);
             }
@@ -174,14 +174,14 @@ proptest::proptest! {
                 client.call("x", "{}", &mut out);
             }
         }
-        // A server's own id goes back as it came, even one with half a surrogate.
-        let said = String::from_utf8(out).unwrap();
-        said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).unwrap());
+        // A server's id is returned unchanged, even with an unpaired surrogate.
+        let sent = String::from_utf8(out).unwrap();
+        sent.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).unwrap());
     }
 }
 
 #[test]
-fn who_refuses_the_version_that_it_speaks_is_asked_once_more() {
+fn a_server_that_rejects_its_own_version_is_asked_again() {
     let (mut client, mut out) = (Client::new("test", Era::Modern, Wants::default()), Vec::new());
     client.greet(&mut out);
     let refusal = |id: u64, version: &str| {

@@ -1,5 +1,5 @@
-//! The HTTP headers that repeat what a request says (2026-07-28, Streamable HTTP, "Request Metadata"): a server has to refuse a request
-//! whose headers say something else than its body.
+//! The HTTP headers that repeat fields of a request (2026-07-28, Streamable HTTP, "Request Metadata"): a server must refuse a request
+//! whose headers differ from its body.
 
 use super::{LEGACY_VERSIONS, RpcError};
 use crate::record::Fields;
@@ -13,12 +13,12 @@ pub type Header = (String, String);
 /// MCP's code for headers that are missing or differ from the body.
 const HEADER_MISMATCH: i64 = -32020;
 
-/// Whether a request belongs to the modern era by its header alone. Without the header it is one of 2025-03-26.
+/// Whether the header alone puts a request into the modern era. A request without the header has version 2025-03-26.
 pub(super) fn names_modern_version(headers: &[Header]) -> bool {
     value(headers, "mcp-protocol-version").is_ok_and(|version| version.is_some_and(|it| !LEGACY_VERSIONS.contains(&it)))
 }
 
-/// Holds the version, the method, and the name of what is called or read against their headers.
+/// Checks the headers for the version, the method, and the name of the tool or resource against the body.
 pub(super) fn check_standard(
     headers: &[Header],
     version: &str,
@@ -39,16 +39,16 @@ pub(super) fn check_standard(
     }
 }
 
-/// Holds the arguments that a tool's schema marks with `x-mcp-header` against their `Mcp-Param-*` headers.
+/// Checks the `Mcp-Param-*` headers against the arguments that a tool's schema marks with `x-mcp-header`.
 pub(super) fn check_parameters(headers: &[Header], schema: &str, arguments: Option<&RawValue>) -> Result<(), RpcError> {
-    // Few schemas have a mark.
+    // Few schemas contain the mark.
     if !schema.contains("x-mcp-header") {
         return Ok(());
     }
     check_properties(headers, schema, arguments)
 }
 
-/// A marked property is reached through `properties` alone, however deep.
+/// Marked properties are found through `properties` only, at any depth.
 fn check_properties(headers: &[Header], schema: &str, arguments: Option<&RawValue>) -> Result<(), RpcError> {
     let properties = Fields::read(schema).ok().and_then(|schema| Fields::read(schema.get("properties")?.get()).ok());
     let Some(properties) = properties else { return Ok(()) };
@@ -77,21 +77,21 @@ fn check_parameter(header: &str, found: Option<&str>, argument: Option<&RawValue
     if is_same { Ok(()) } else { Err(mismatch(header, found, expected.as_deref().unwrap_or("nothing"))) }
 }
 
-/// 42 and 42.0 are one integer.
+/// 42 and 42.0 are the same integer.
 fn is_same_number(one: &str, other: &str) -> bool {
     matches!((one.parse::<f64>(), other.parse::<f64>()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// A header's value; one that is there twice is refused, since two readers could take either.
+/// A header's value. A repeated header is refused, since two readers could use different values.
 fn value<'a>(headers: &'a [Header], name: &str) -> Result<Option<&'a str>, RpcError> {
     let mut values = headers.iter().filter(|(key, _)| key == name).map(|(_, value)| value.trim());
     match (values.next(), values.next()) {
         (value, None) => Ok(value),
-        _ => Err(RpcError::new(HEADER_MISMATCH, format!("the header {name} is there twice"))),
+        _ => Err(RpcError::new(HEADER_MISMATCH, format!("the header {name} is repeated"))),
     }
 }
 
-/// `=?base64?...?=` stands for text that a header cannot carry.
+/// Decodes `=?base64?...?=`, which stands for text that a header cannot carry.
 fn decoded(value: &str) -> Option<String> {
     let Some(encoded) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
         return Some(value.to_owned());
@@ -101,5 +101,5 @@ fn decoded(value: &str) -> Option<String> {
 
 fn mismatch(header: &str, found: Option<&str>, expected: &str) -> RpcError {
     let found = found.map_or("is missing".to_owned(), |found| format!("is {found:?}"));
-    RpcError::new(HEADER_MISMATCH, format!("the header {header} {found}, and the body says {expected:?}"))
+    RpcError::new(HEADER_MISMATCH, format!("the header {header} {found}, but the body has {expected:?}"))
 }

@@ -1,4 +1,4 @@
-//! A client's request: which era it belongs to, and whether it says what that era demands.
+//! A client's request: its era, and the checks of that era.
 
 use super::header::{self, Header};
 use super::{INVALID_PARAMS, RpcError};
@@ -7,11 +7,11 @@ use crate::mcp::{Era, UNSUPPORTED_VERSION};
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
-/// The keys of `_meta` that a request of the modern era carries.
+/// The `_meta` keys of a request in the modern era.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// A request whose parameters are an object, and whose envelope its era accepts.
+/// A request whose parameters are an object and whose envelope is valid for its era.
 pub(super) struct Request<'a> {
     pub method: &'a str,
     pub era: Era,
@@ -20,10 +20,10 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// `headers` are those of HTTP; `None` on stdio.
+    /// `headers` are the HTTP headers; `None` on stdio.
     ///
     /// # Errors
-    /// What the client is to be told (2026-07-28: overview, `_meta`; versioning; Streamable HTTP, server validation).
+    /// The error response for the client (2026-07-28: overview, `_meta`; versioning; Streamable HTTP, server validation).
     pub fn read(
         method: &'a str,
         params: Option<&'a RawValue>,
@@ -72,18 +72,18 @@ impl<'a> Request<'a> {
         self.meta.as_ref()?.get(key)
     }
 
-    /// A text among the parameters.
+    /// A string among the parameters.
     pub fn text(&self, key: &str) -> Option<String> {
         self.params.as_ref()?.get(key).and_then(text)
     }
 
-    /// The name and the arguments of a `tools/call`. Nothing else of it reaches the world: neither marks of ours nor `_meta`.
+    /// The name and the arguments of a `tools/call`. Nothing else of it reaches the world: neither our own marks nor `_meta`.
     ///
     /// # Errors
-    /// A name that is not a text, or arguments that are not an object.
+    /// The name is not a string, or the arguments are not an object.
     pub fn call(&self) -> Result<(String, Option<&'a RawValue>), RpcError> {
         let invalid = |why: &str| RpcError::new(INVALID_PARAMS, why);
-        let name = self.text("name").ok_or_else(|| invalid("params.name is not a text"))?;
+        let name = self.text("name").ok_or_else(|| invalid("params.name is not a string"))?;
         let arguments = self.params.as_ref().and_then(|params| params.get("arguments"));
         let arguments = arguments.filter(|arguments| arguments.get() != "null");
         match arguments {
@@ -92,7 +92,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Whether a `subscriptions/listen` asks for changes of the list of tools.
+    /// Whether a `subscriptions/listen` requests changes of the list of tools.
     pub fn wants_tool_changes(&self) -> bool {
         let wanted = self.params.as_ref().and_then(|params| Fields::read(params.get("notifications")?.get()).ok());
         wanted.is_some_and(|wanted| wanted.get("toolsListChanged").is_some_and(|value| value.get() == "true"))

@@ -1,4 +1,4 @@
-//! Results as MCP gives them: a world's result becomes content that a model reads, an error becomes a result with `isError`.
+//! MCP results: a world's result becomes content for a model, an error becomes a result with `isError`.
 
 use super::Era;
 use crate::json::{Object, one_line, quoted};
@@ -6,7 +6,7 @@ use crate::record::{Fields, OwnedTool, ToolError, ToolResult};
 use serde_json::value::RawValue;
 use std::fmt::Write;
 
-/// Which implementation serves: the package, since its version stands beside it.
+/// The name and version of this package.
 pub(super) fn server_info() -> String {
     Object::default().text("name", env!("CARGO_PKG_NAME")).text("version", env!("CARGO_PKG_VERSION")).end()
 }
@@ -15,7 +15,7 @@ fn meta() -> String {
     Object::default().put("io.modelcontextprotocol/serverInfo", server_info()).end()
 }
 
-/// The result with what the modern era wants in every result.
+/// Adds the fields that the modern era requires in every result.
 pub(super) fn in_era(result: Object, era: Era) -> Object {
     match era {
         Era::Legacy => result,
@@ -23,12 +23,12 @@ pub(super) fn in_era(result: Object, era: Era) -> Object {
     }
 }
 
-/// The result with the hints that the modern era wants in lists: what is listed may change at any time, and belongs to who holds the token.
+/// Adds the cache hints that the modern era requires in lists: a list may change at any time, and is private to the token's owner.
 pub(super) fn cacheable(result: Object) -> Object {
     result.put("ttlMs", 0).text("cacheScope", "private")
 }
 
-/// The tools as `tools/list` gives them.
+/// The tools in the form of `tools/list`.
 pub(super) fn tools(tools: &[OwnedTool]) -> String {
     let listed = tools.iter().map(|tool| {
         let listed = Object::default().text("name", &tool.name).text("description", &tool.description);
@@ -38,14 +38,14 @@ pub(super) fn tools(tools: &[OwnedTool]) -> String {
     format!("[{}]", Vec::from_iter(listed).join(","))
 }
 
-/// The result of a `tools/call`, JSON text.
+/// The result of a `tools/call`, as JSON text.
 pub(super) fn of_call(result: &ToolResult<'_>, era: Era) -> String {
     match &result.outcome {
         Ok(json) => match mcp_result(json) {
             Some(fields) => passed(&fields, json, era),
             None => made(json, result.events, era),
         },
-        // What an MCP server says about a failure of its tool is what its client would have read.
+        // For a failed tool of an MCP server, clients get the text that the server sent.
         Err(error) if error.kind == "tool_error" && !error.maybe_executed => {
             match error.data.and_then(|data| Some((mcp_result(data)?, data))) {
                 Some((fields, data)) => passed(&fields, data, era),
@@ -56,7 +56,7 @@ pub(super) fn of_call(result: &ToolResult<'_>, era: Era) -> String {
     }
 }
 
-/// The fields of a value that is an MCP result already: its `content` is a list of typed blocks.
+/// The fields of a value that is already an MCP result: its `content` is a list of typed blocks.
 fn mcp_result(json: &RawValue) -> Option<Fields<'_>> {
     #[derive(serde::Deserialize)]
     struct Block {
@@ -68,7 +68,7 @@ fn mcp_result(json: &RawValue) -> Option<Fields<'_>> {
     blocks.iter().all(is_known).then_some(fields)
 }
 
-/// An MCP result with every field as it was; files that `mcp-pipe --save-media` has written are named in text.
+/// Passes on an MCP result with every field unchanged, except that files which `mcp-pipe --save-media` has written are named in text.
 fn passed(fields: &Fields<'_>, json: &RawValue, era: Era) -> String {
     let content = fields.get("content").and_then(named_files);
     if era == Era::Legacy && content.is_none() {
@@ -88,8 +88,8 @@ fn passed(fields: &Fields<'_>, json: &RawValue, era: Era) -> String {
     }
 }
 
-/// The content with a text in place of each block whose data was saved to a file: a block with a `path` is none of MCP's. None where there
-/// is no such block. The file isn't read, since any server could name any file.
+/// The content with a text in place of each block whose data was saved to a file; a block with a `path` is not part of MCP. `None` if there
+/// is no such block. The file is not read, since a server could name any file.
 fn named_files(content: &RawValue) -> Option<String> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -122,7 +122,7 @@ fn named_files(content: &RawValue) -> Option<String> {
     is_any.then(|| format!("[{blocks}]"))
 }
 
-/// A result of another shape: its text, and the same as `structuredContent` where it is an object.
+/// A result from another kind of world: its text, and also `structuredContent` if it is an object.
 fn made(json: &RawValue, events: Option<&RawValue>, era: Era) -> String {
     let text = serde_json::from_str::<String>(json.get()).unwrap_or_else(|_| json.get().to_owned());
     let is_object = json.get().starts_with('{');
@@ -130,11 +130,11 @@ fn made(json: &RawValue, events: Option<&RawValue>, era: Era) -> String {
     in_era(result.put_some("structuredContent", is_object.then_some(json)), era).end()
 }
 
-/// A failure as a result that a model can read and act on.
+/// A failure as a result that a model can read and react to.
 fn failed(error: &ToolError<'_>, events: Option<&RawValue>, era: Era) -> String {
     let ToolError { message, kind, code, data, maybe_executed } = error;
     let mut text = format!("{message}\nkind: {kind}");
-    // A string always takes it.
+    // Writing to a string cannot fail.
     if let Some(code) = code {
         let _ = write!(text, "\ncode: {code}");
     }
@@ -147,7 +147,7 @@ fn failed(error: &ToolError<'_>, events: Option<&RawValue>, era: Era) -> String 
     in_era(Object::default().put("content", blocks(&text, events)).put("isError", true), era).end()
 }
 
-/// Content: the text, and what the call caused in a game.
+/// Content: the text, and the events that the call caused in a game.
 fn blocks(text: &str, events: Option<&RawValue>) -> String {
     let events = events.filter(|events| events.get() != "[]").map(|events| text_block(&format!("events: {events}")));
     match events {

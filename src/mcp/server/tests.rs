@@ -5,7 +5,7 @@ use proptest::prelude::*;
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
 const TOOLS: &str = r#"{"type":"tool_list","tools":[{"name":"a"},{"name":"r","input_schema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"in":{"properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}]}"#;
 
-/// Over HTTP, in a session of the same number.
+/// A request over HTTP, in a session with the same number.
 fn over_http(link: u64, headers: &[Header]) -> Origin<'_> {
     Origin { link, session: link, headers: Some(headers) }
 }
@@ -33,7 +33,7 @@ fn code(out: &Outbox) -> i64 {
 }
 
 #[test]
-fn headers_say_what_the_body_says() {
+fn headers_must_match_the_body() {
     let standard = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call")];
     for (more, expected) in [
         (&[("mcp-name", "a")][..], 0),
@@ -50,7 +50,7 @@ fn headers_say_what_the_body_says() {
         with_tools().take_client_line(over_http(1, &headers), &call("1", "a", "{}"), &mut out).unwrap();
         assert_eq!(code(&out), expected, "{more:?}");
     }
-    // A modern body without its header, and a modern header without its body.
+    // A modern body without its header, and a modern header without a modern body.
     for (headers, line, expected) in [
         (headers(&[("mcp-method", "tools/call"), ("mcp-name", "a")]), call("1", "a", "{}"), -32020),
         (headers(&[("mcp-protocol-version", "2026-07-28")]), r#"{"id":1,"method":"tools/list"}"#.to_owned(), -32602),
@@ -64,7 +64,7 @@ fn headers_say_what_the_body_says() {
 }
 
 #[test]
-fn marked_arguments_are_held_against_their_headers() {
+fn marked_arguments_must_match_their_headers() {
     let standard = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "r")];
     for (arguments, more, expected) in [
         (r#"{"region":"eu"}"#, &[("mcp-param-region", "eu")][..], 0),
@@ -103,7 +103,7 @@ fn clients_with_the_same_ids_get_their_own_answers() {
 }
 
 #[test]
-fn closing_a_link_cancels_the_calls_of_the_modern_era_alone() {
+fn closing_a_link_cancels_only_calls_of_the_modern_era() {
     for (era, cancelled) in [(Era::Modern, 1), (Era::Legacy, 0)] {
         let (mut server, mut out) = (with_tools(), Outbox::default());
         let line = match era {
@@ -119,7 +119,7 @@ fn closing_a_link_cancels_the_calls_of_the_modern_era_alone() {
 
 proptest! {
     #[test]
-    fn whatever_comes_each_answer_is_one_line_of_json(
+    fn every_answer_is_one_line_of_json(
         lines in prop::collection::vec(prop_oneof![
             any::<String>(),
             r#"\{"id":[0-9]{1,3},"method":"(tools/list|tools/call|ping|initialize|subscriptions/listen)"(,"params":\{"name":"[ar]"(,"arguments":\{\})?\})?\}"#,

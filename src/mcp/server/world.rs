@@ -1,4 +1,4 @@
-//! What the world says: answers to calls, its tools, and how far a call has come.
+//! Lines of the world: answers to calls, its tools, and the progress of calls.
 
 use super::{InFlight, Outbox, Server, result};
 use crate::json::Object;
@@ -6,19 +6,19 @@ use crate::record::{Fields, ToolError, ToolList, ToolResult};
 use crate::rpc::{notification, response};
 use serde_json::value::RawValue;
 
-/// What a line of the world's means, beside what has been answered.
+/// The kind of a line from the world.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WorldLine {
-    /// A record; what is to be done about it has been done.
+    /// A record, which has been handled.
     Record,
-    /// The world has sent our request for its tools back: it does not answer such requests.
+    /// Our request for its tools: the world echoes such requests instead of answering them.
     Echo,
-    /// Not a record that can be read: why.
+    /// Not a readable record: why.
     Noise(String),
 }
 
 impl Server {
-    /// Takes a line of the world's.
+    /// Takes a line from the world.
     pub fn take_world_line(&mut self, line: &str, out: &mut Outbox) -> WorldLine {
         let fields = match Fields::read(line) {
             Ok(fields) => fields,
@@ -41,7 +41,7 @@ impl Server {
         read.map_or_else(|why| WorldLine::Noise(why.to_string()), |()| WorldLine::Record)
     }
 
-    /// An answer to a call that nobody waits for any more is dropped.
+    /// Passes on an answer; answers to cancelled calls are dropped.
     fn answer(&mut self, result: &ToolResult<'_>, out: &mut Outbox) {
         if let Some(InFlight { link, id, era, .. }) =
             self.number_of(result.call_id).and_then(|it| self.calls.remove(&it))
@@ -50,12 +50,12 @@ impl Server {
         }
     }
 
-    /// The number in a call_id of ours.
+    /// Our number in a call_id.
     fn number_of(&self, call_id: Option<&RawValue>) -> Option<u64> {
         serde_json::from_str::<String>(call_id?.get()).ok()?.strip_prefix('c')?.parse().ok()
     }
 
-    /// `{"type":"observation","call_id"?,"data":{"event","data"}}`: progress of a call, and that the tools have changed.
+    /// `{"type":"observation","call_id"?,"data":{"event","data"}}`: the progress of a call, or a change of the tools.
     fn observe(&mut self, fields: &Fields<'_>, out: &mut Outbox) {
         let Some(event) = fields.get("data").and_then(|data| Fields::read(data.get()).ok()) else { return };
         match event.get("event").map_or("", RawValue::get) {
@@ -72,7 +72,7 @@ impl Server {
         }
     }
 
-    /// The beginning of a line that is too long to be read, or all that is known of it: if it is the answer to a call, the call
+    /// Takes the known beginning of an overlong line. If it is the answer to a call, the call
     /// is answered with an error of the kind `too_large`.
     pub fn take_overlong(&mut self, head: &str, why: &str, out: &mut Outbox) {
         let id = head.split_once(r#""call_id":""#).and_then(|(_, rest)| rest.split_once('"'));
@@ -98,7 +98,7 @@ fn fail(call: &InFlight, kind: &str, message: &str, maybe_executed: bool, out: &
     out.reply(call.link, response(call.id.get(), Ok(&result)));
 }
 
-/// The parameters of `notifications/progress`, where the client wants them: with its token instead of the world's own.
+/// The parameters of `notifications/progress`, if the client wants them: with its own token instead of the world's.
 fn progress_params(call: &InFlight, progress: &RawValue) -> Option<String> {
     let token = call.progress_token.as_deref()?;
     let progress = Fields::read(progress.get()).ok()?;

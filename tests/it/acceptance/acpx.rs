@@ -1,4 +1,4 @@
-//! In an editor, with `agent-acp`: acpx stands for the editor, and answers what it is asked about a call as each prompt says.
+//! In an editor, with `agent-acp`: acpx plays the editor, and answers questions about calls as each prompt says.
 
 use super::{script, shop};
 use crate::agent_acp::acpx;
@@ -8,7 +8,7 @@ use crate::process::binary;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// The person logs in with a browser of their own.
+/// The person logs in with a separate browser.
 fn log_in(origin: &str) {
     let mut stream = TcpStream::connect(origin.strip_prefix("http://").unwrap()).unwrap();
     stream.write_all(b"GET /checkout?user=ada HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n").unwrap();
@@ -21,7 +21,7 @@ fn the_list_in_an_editor() {
     let script = script(true);
     let place = Place::new(&script.iter().map(String::as_str).collect::<Vec<_>>());
     let (url, profile) = (shop(), tempfile::tempdir().unwrap());
-    // The page is open already, in the person's browser: acpx starts a process for a prompt with other permissions, and the browser stays.
+    // The page is open already, in the person's browser: acpx starts a new process for a prompt with other permissions, and the browser stays open.
     let _browser = Theirs::start(profile.path(), &url);
     let program = |name: &str| binary(name).display().to_string();
     let loop_and_gates = [
@@ -61,11 +61,11 @@ fn the_list_in_an_editor() {
     // The payment is held, and rejected.
     let (status, said) = run(&["--deny-all", "prompt", "done"]);
     assert!(status == Some(5) && said.contains("You rejected the payment. Shall I pay?"), "{status:?} {said}");
-    // It is approved; after ten calls a summary.
+    // The payment is approved; after ten calls there is a summary.
     let (status, said) = run(&["--approve-all", "prompt", "Yes, pay now."]);
     assert_eq!(said.matches("session/request_permission").count(), 1, "{said}");
     assert!(status == Some(0) && said.contains("I have paid and given 9 stars. Shall I go on?"), "{status:?} {said}");
-    // An ordinary message goes on.
+    // An ordinary message continues.
     let (status, said) = run(&["--deny-all", "prompt", "One more star, then stop."]);
     assert!(status == Some(0) && said.contains("the shop has **10** stars."), "{status:?} {said}");
     assert_eq!(place.requests().lines().count(), script.len(), "each turn did what it was meant to");

@@ -1,6 +1,6 @@
-//! The list of acceptance of the original plan: a page that is open already, a task, ordinary clicks without questions, a
-//! payment that is rejected and then approved, a login by hand, ten steps with a summary and feedback, and the end. In Chromium; the model
-//! follows a script.
+//! The acceptance list of the original plan: a page that is open already, a task, ordinary clicks without questions, a
+//! payment that is rejected and then approved, a login by hand, ten steps with a summary and feedback, and the end. In Chromium, with a
+//! scripted model.
 
 mod acpx;
 mod terminal;
@@ -9,7 +9,7 @@ use crate::agent_loop::sites::page;
 use crate::browser_bridge::serve_with;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A shop that wants a login before it takes money. Who logs in anywhere is logged in.
+/// A shop that requires a login before a payment. Any login is accepted.
 fn shop() -> String {
     let is_logged_in = AtomicBool::new(false);
     let pay = "<form action=/paid><button>Pay now</button></form>";
@@ -40,12 +40,12 @@ fn act(element: &str) -> String {
     )
 }
 
-/// A turn with a call of the loop's own.
+/// A turn that calls one of the loop's own tools.
 fn own(tool: &str, arguments: &str) -> String {
     format!(r#"{{"calls":[{{"tool_name":"{tool}","arguments":{arguments}}}]}}"#)
 }
 
-/// The turns of the model. The person logs in in the browser of the agent, or elsewhere: then the agent has to go on to the next page.
+/// The turns of the model. If the person does not log in in the agent's browser, the agent has to go to the next page itself.
 fn script(elsewhere: bool) -> Vec<String> {
     let mut script = vec![
         own("assistant_plan", r#"{"steps":["Find the lamp","Pay it","Rate the shop"]}"#),
@@ -59,7 +59,7 @@ fn script(elsewhere: bool) -> Vec<String> {
         own("assistant_ask", r#"{"question":"You rejected the payment. Shall I pay?"}"#),
         act("button Pay now"),
     ]);
-    // Ten calls for one message, with the payment.
+    // Ten calls for one message, including the payment.
     script.extend((0..9).map(|_| act("button Add a star")));
     script.push(r#"{"text":"I have paid and given 9 stars. Shall I go on?"}"#.to_owned());
     script.push(act("button Add a star"));

@@ -20,7 +20,7 @@ impl Seat {
         self.types(line);
     }
 
-    /// What stands on the terminal up to this text, without its colours.
+    /// The terminal's text up to this text, without colours.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
         self.0.exp_string(text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
@@ -53,7 +53,7 @@ fn the_list_at_a_terminal() {
     assert!(!shown.contains("may this call pass?") && shown.contains("[>] Find the lamp"), "{shown}");
     seat.sees("write a message when it is done");
     seat.sees("chat (answer)> ");
-    // By hand, through the same world.
+    // By hand, in the same world.
     seat.types("/cmd");
     seat.sees("cmd (answer)> ");
     seat.types("browser_list_interactives");
@@ -83,7 +83,7 @@ fn the_list_at_a_terminal() {
     seat.sees("may this call pass?");
     seat.sees("chat (approve?)> ");
     seat.answers("/yes");
-    // After ten calls a summary, and an ordinary message goes on.
+    // After ten calls there is a summary, and an ordinary message continues.
     seat.sees("I have paid and given 9 stars. Shall I go on?");
     seat.sees("chat (answer)> ");
     seat.types("/status");

@@ -6,18 +6,18 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// acpx with an agent whose sessions are kept; `words` are its own arguments.
+/// acpx with an agent that keeps its sessions; `words` are acpx's own arguments.
 fn acpx(place: &Place, script: &[&str], words: &[&str]) -> Command {
     let agent = place.agent(script, &["--session", place.path().join("{session}.session").to_str().unwrap()]);
     let words_of_agent = [agent.get_program()].into_iter().chain(agent.get_args()).map(|word| word.to_str().unwrap());
     let agent = shlex::try_join(words_of_agent).unwrap();
-    // The process that it leaves behind for a session ends soon.
+    // The process that acpx leaves running for a session ends soon.
     let mut acpx = command(&agent, place.path(), "1");
     acpx.args(words);
     acpx
 }
 
-/// acpx with an agent, a command line, in a folder that is its home, too. It keeps the process of a session for so many seconds after a prompt.
+/// acpx with an agent's command line, in a folder that is also its home. It keeps a session's process running for `ttl` seconds after a prompt.
 pub fn command(agent: &str, folder: &Path, kept: &str) -> Command {
     let program = std::env::var("PIPEWRIGHT_ACPX").expect("PIPEWRIGHT_ACPX names no program: run scripts/test");
     let mut acpx = Command::new(program);
@@ -52,7 +52,7 @@ fn acpx_loads_a_session_again() {
     let script = [ECHO, DONE];
     let (status, said) = run(&place, &script, &["sessions", "new"]);
     assert_eq!(status, Some(0), "{said}");
-    // Each prompt has an agent of its own, which loads the session.
+    // Each prompt has its own agent, which loads the session.
     for prompt in ["Echo.", "And now?"] {
         let (status, said) = run(&place, &script, &["--approve-all", "--format", "json", "prompt", prompt]);
         assert_eq!(status, Some(0), "{said}");

@@ -1,4 +1,4 @@
-//! What does not go as it should: messages that are none, agents that crash, hang or flood.
+//! Faults: invalid messages, and agents that crash, hang or flood.
 
 use super::{Editor, IDLE, Place, RUNNING, no_capabilities};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Instant;
 
 #[test]
-fn what_is_no_request_is_refused_and_the_run_goes_on() {
+fn invalid_requests_are_refused_and_the_run_continues() {
     let place = Place::new();
     let mut editor = Editor::start(place.scripted(&[IDLE]));
     let long =
@@ -67,7 +67,7 @@ fn what_is_no_request_is_refused_and_the_run_goes_on() {
 }
 
 #[test]
-fn an_agent_that_does_not_start_is_an_error_that_says_why() {
+fn a_failed_start_of_an_agent_is_reported_with_its_reason() {
     let place = Place::new();
     let mut editor = Editor::greet(Command::new("/nowhere/agent"), no_capabilities());
     let answer = editor.ask("session/new", json!({"cwd": place.path(), "mcpServers": []}));
@@ -82,7 +82,7 @@ fn an_agent_that_does_not_start_is_an_error_that_says_why() {
 }
 
 #[test]
-fn an_agent_that_says_nothing_at_first_has_started_after_a_while() {
+fn a_silent_agent_counts_as_started_after_a_while() {
     let place = Place::new();
     let mut agent = Command::new("sh");
     let done = format!("read -r line; echo '{RUNNING}'; echo '{IDLE}'; cat >/dev/null");
@@ -111,7 +111,7 @@ fn a_crash_ends_its_prompt_and_no_other_session() {
     assert_eq!(editor.updates("tool_call_update")[0]["status"], "failed", "its call has no result");
     assert_eq!(editor.stop_reason(lives), "end_turn");
     let again = editor.ask("session/prompt", json!({"sessionId": first, "prompt": [{"type": "text", "text": "x"}]}));
-    assert!(again["error"]["message"].as_str().unwrap().contains("Begin a new session"), "{again}");
+    assert!(again["error"]["message"].as_str().unwrap().contains("Start a new session"), "{again}");
     editor.end(0);
 }
 
@@ -144,7 +144,7 @@ fn an_agent_that_reads_nothing_can_be_cancelled_and_gets_no_second_prompt() {
     editor.notify("session/cancel", json!({"sessionId": session}));
     assert_eq!(editor.stop_reason(prompt), "cancelled");
     let second = editor.ask("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": "y"}]}));
-    assert!(second["error"]["message"].as_str().unwrap().contains("has not read the last prompt"), "{second}");
+    assert!(second["error"]["message"].as_str().unwrap().contains("has not read the previous prompt"), "{second}");
     editor.end(0);
 }
 
@@ -162,7 +162,7 @@ fn an_agent_that_closes_its_stdout_is_ended() {
 }
 
 #[test]
-fn lines_of_an_agent_that_are_no_records_are_skipped() {
+fn invalid_lines_of_an_agent_are_skipped() {
     let place = Place::new();
     let agent = place.scripted(&[
         "hello",
@@ -180,11 +180,11 @@ fn lines_of_an_agent_that_are_no_records_are_skipped() {
     let ended = editor.talk.end_after_close();
     assert_eq!(ended.status.code(), Some(1));
     assert_eq!(ended.stderr.lines().count(), 4, "{}", ended.stderr);
-    assert!(ended.stderr.contains("which is no call that waits for one"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("which is not an open call"), "{}", ended.stderr);
 }
 
 #[test]
-fn an_agent_that_closes_its_stdout_at_the_start_is_no_session() {
+fn an_agent_that_closes_its_stdout_at_the_start_fails_the_session() {
     let mut editor = Editor::greet(shell("exec >&-; sleep 60"), no_capabilities());
     let answer = editor.ask("session/new", json!({"cwd": "/", "mcpServers": []}));
     assert!(answer["error"]["message"].as_str().unwrap().contains("closed its stdout"), "{answer}");
@@ -192,7 +192,7 @@ fn an_agent_that_closes_its_stdout_at_the_start_is_no_session() {
 }
 
 #[test]
-fn a_session_that_is_closed_while_it_is_loaded_has_an_answer() {
+fn closing_a_session_answers_its_pending_load() {
     let place = Place::new();
     std::fs::write(place.path().join("s-1"), "").unwrap();
     let mut agent = shell("cat >/dev/null");
@@ -205,7 +205,7 @@ fn a_session_that_is_closed_while_it_is_loaded_has_an_answer() {
     editor.end(0);
 }
 
-/// An agent that is a line of shell.
+/// An agent that runs a line of shell.
 fn shell(script: &str) -> Command {
     let mut agent = Command::new("sh");
     agent.args(["-c", script]);

@@ -1,4 +1,4 @@
-//! `agent-acp`, as an editor uses it. Every message of both sides is held against the schema of ACP.
+//! `agent-acp`, as an editor uses it. Every message in both directions is checked against the schema of ACP.
 
 pub mod acpx;
 mod faults;
@@ -13,24 +13,24 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// An editor, and `agent-acp` as it has started it.
+/// An editor, and the `agent-acp` that it has started.
 struct Editor {
     talk: Talk,
     traffic: Traffic,
     last_id: u64,
-    /// What has come and was not looked for.
+    /// Messages that were skipped.
     passed: Vec<Value>,
 }
 
 impl Editor {
-    /// Has started `agent-acp` with this agent, a command line.
+    /// Starts `agent-acp` with this agent, a command line.
     fn start(agent: Command) -> Editor {
         let mut acp = command("agent-acp");
         acp.arg("--").arg(agent.get_program()).args(agent.get_args());
         Editor { talk: Talk::start(&mut acp), traffic: Traffic::default(), last_id: 0, passed: Vec::new() }
     }
 
-    /// The same, and has said what it can do.
+    /// Starts it, and sends `initialize`.
     fn greet(agent: Command, capabilities: Value) -> Editor {
         let mut editor = Editor::start(agent);
         editor.ask("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities}));
@@ -61,7 +61,7 @@ impl Editor {
         message
     }
 
-    /// The next message that is what is waited for; those before it have passed.
+    /// The next matching message; those before it are kept as passed.
     #[track_caller]
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         loop {
@@ -84,7 +84,7 @@ impl Editor {
         self.answer_to(id)
     }
 
-    /// Begins a session in this folder; gives its id.
+    /// Starts a session in this folder; gives its id.
     #[track_caller]
     fn begin(&mut self, folder: &Path) -> String {
         let answer = self.ask("session/new", json!({"cwd": folder, "mcpServers": []}));
@@ -95,7 +95,7 @@ impl Editor {
         self.request("session/prompt", json!({"sessionId": session, "prompt": [{"type": "text", "text": text}]}))
     }
 
-    /// The result of a prompt's turn.
+    /// The result of a prompt.
     #[track_caller]
     fn stop_reason(&mut self, prompt: u64) -> String {
         let answer = self.answer_to(prompt);
@@ -112,7 +112,7 @@ impl Editor {
         self.say(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}));
     }
 
-    /// Chooses an option of a permission that is asked for.
+    /// Answers a permission request with an option.
     fn choose(&mut self, request: &Value, option: &str) {
         self.answer(request, json!({"outcome": {"outcome": "selected", "optionId": option}}));
     }
@@ -129,17 +129,17 @@ impl Editor {
         chunks.iter().filter_map(|chunk| chunk["content"]["text"].as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// Closes stdin; the exit status is this, and nothing was wrong.
+    /// Closes stdin, and asserts this exit status and an empty stderr.
     #[track_caller]
     fn end(self, status: i32) {
         let ended = self.talk.end_after_close();
         assert_eq!(ended.status.code(), Some(status));
-        // What agents say there is theirs.
+        // The stderr of agents is ignored.
         assert!(!ended.stderr.contains("agent-acp:"), "{}", ended.stderr);
     }
 }
 
-/// A folder with what an agent needs.
+/// A folder with the agent's files.
 pub struct Place {
     folder: tempfile::TempDir,
 }
@@ -159,7 +159,7 @@ impl Place {
         path
     }
 
-    /// `agent-loop` with a model that follows a script, over a world whose every call a gate holds; `more` are further arguments of its own.
+    /// `agent-loop` with a scripted model, over a world behind a gate that holds every call; `more` are further arguments.
     pub fn agent(&self, script: &[&str], more: &[&str]) -> Command {
         let script = self.file("script", &script.join("\n"));
         let rules = self.file("rules.toml", "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"*\"\n");
@@ -170,7 +170,7 @@ impl Place {
         agent
     }
 
-    /// An agent that says these records for each message, and answers a cancel as agents do.
+    /// An agent that prints these records for each message, and reacts to a cancel as agents do.
     pub fn scripted(&self, records: &[&str]) -> Command {
         let records = self.file("records", &(records.join("\n") + "\n"));
         let mut agent = Command::new("sh");

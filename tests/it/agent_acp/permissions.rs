@@ -1,4 +1,4 @@
-//! What gates and tools ask the person, in an editor.
+//! Questions of gates and tools to the person, in an editor.
 
 use super::{DONE, ECHO, Editor, Place, no_capabilities};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn forms() -> Value {
     json!({"elicitation": {"form": {}}})
 }
 
-/// The ids of the options of a permission.
+/// The option ids of a permission request.
 fn options(permission: &Value) -> Vec<&str> {
     permission["params"]["options"]
         .as_array()
@@ -23,7 +23,7 @@ fn outcome(editor: &Editor) -> Value {
 }
 
 #[test]
-fn a_call_that_is_rejected_fails_and_the_turn_goes_on() {
+fn a_rejected_call_fails_and_the_turn_continues() {
     let place = Place::new();
     let mut editor = Editor::greet(place.agent(&[ECHO, DONE], &[]), no_capabilities());
     let session = editor.begin(place.path());
@@ -111,13 +111,13 @@ fn only_the_first_answer_with_the_right_id_counts() {
 }
 
 #[test]
-fn what_is_no_choice_rejects() {
+fn invalid_choices_reject_the_call() {
     for answer in [
         r#""result":{"outcome":{"outcome":"selected","optionId":"edit"}}"#,
         r#""result":{"outcome":{"outcome":"cancelled"}}"#,
         r#""result":{}"#,
         r#""error":{"code":-32601,"message":"no such method"}"#,
-        // What is no answer at all.
+        // Not an answer at all.
         r#""result":{},"error":{"code":1,"message":"both"}"#,
         r#""error":null"#,
     ] {
@@ -205,7 +205,7 @@ fn asking(place: &Place) -> std::process::Command {
 }
 
 #[test]
-fn what_a_tool_asks_is_a_form_of_the_editor() {
+fn a_tools_question_becomes_a_form_in_the_editor() {
     let place = Place::new();
     let mut editor = Editor::greet(asking(&place), forms());
     let session = editor.begin(place.path());
@@ -220,7 +220,7 @@ fn what_a_tool_asks_is_a_form_of_the_editor() {
 }
 
 #[test]
-fn what_a_tool_asks_is_declined_where_the_editor_has_no_forms() {
+fn a_tools_question_is_declined_if_the_editor_has_no_forms() {
     let place = Place::new();
     let mut editor = Editor::greet(asking(&place), no_capabilities());
     let session = editor.begin(place.path());

@@ -1,4 +1,4 @@
-//! Every message that passes between an editor and `agent-acp` is what the schema of ACP version 1 says, in both directions.
+//! Checks every message between an editor and `agent-acp` against the schema of ACP version 1.
 
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 const PLACE: &str = "acp:schema";
 
-/// Who has sent a message.
+/// The sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sender {
     Editor,
@@ -18,7 +18,7 @@ pub enum Sender {
 struct Schema {
     compiler: Compiler,
     compiled: Schemas,
-    /// The definition of parameters, and of results, by the side that handles a method, and the method.
+    /// The definitions of a method's parameters and results, by the side that handles the method.
     parameters: HashMap<(String, String), String>,
     results: HashMap<(String, String), String>,
     indices: HashMap<String, SchemaIndex>,
@@ -54,24 +54,24 @@ impl Schema {
     }
 }
 
-/// Holds a value against a definition.
+/// Checks a value against a definition.
 #[track_caller]
 pub fn hold(definition: &str, value: &Value) {
     SCHEMA.with_borrow_mut(|schema| schema.check(definition, value));
 }
 
-/// What has passed between two sides, as far as answers depend on it.
+/// The messages between the two sides on which the check of answers depends.
 #[derive(Debug, Default)]
 pub struct Traffic {
     requests: HashMap<(Sender, String), String>,
 }
 
 impl Traffic {
-    /// Holds a message against the schema.
+    /// Checks a message against the schema.
     #[track_caller]
     pub fn hold(&mut self, sender: Sender, message: &Value) {
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
-        // The side that handles what the sender asks.
+        // The side that handles the sender's requests.
         let (handler, other) = match sender {
             Sender::Editor => ("agent", Sender::Agent),
             Sender::Agent => ("client", Sender::Editor),

@@ -1,10 +1,10 @@
-//! Sessions: several at once, kept ones, and their ends.
+//! Several sessions at once, sessions with files, and the ends of sessions.
 
 use super::{DONE, ECHO, Editor, IDLE, Place, RUNNING, no_capabilities};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// An agent whose sessions are kept in the folder.
+/// An agent that keeps its sessions in the folder.
 fn keeper(place: &Place, script: &[&str]) -> Command {
     let file = place.path().join("{session}.session");
     place.agent(script, &["--session", file.to_str().unwrap()])
@@ -45,7 +45,7 @@ fn a_session_is_loaded_again_with_its_history() {
 }
 
 #[test]
-fn a_kept_session_goes_on_after_a_crash() {
+fn a_session_with_a_file_continues_after_a_crash() {
     let place = Place::new();
     let mut editor = Editor::greet(keeper(&place, &[ECHO, DONE]), no_capabilities());
     let session = editor.begin(place.path());
@@ -89,7 +89,7 @@ fn sessions_work_at_the_same_time_each_in_its_folder() {
 }
 
 #[test]
-fn what_else_the_editor_offers_is_said_once_not_to_be_used() {
+fn ignored_offers_of_the_editor_are_reported_once() {
     let place = Place::new();
     let mut editor = Editor::greet(place.scripted(&[IDLE]), no_capabilities());
     let server = json!({"name": "s", "command": "/bin/s", "args": [], "env": []});
@@ -99,5 +99,5 @@ fn what_else_the_editor_offers_is_said_once_not_to_be_used() {
     }
     let ended = editor.talk.end_after_close();
     assert_eq!(ended.status.code(), Some(0));
-    assert_eq!(ended.stderr.matches("1 mcpServers, which are not used").count(), 1, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("ignored 1 mcpServers").count(), 1, "{}", ended.stderr);
 }

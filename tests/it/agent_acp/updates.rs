@@ -1,4 +1,4 @@
-//! Records as updates, whatever the records are.
+//! From arbitrary records to updates.
 
 use super::schema;
 use super::{Editor, IDLE, Place, RUNNING, no_capabilities};
@@ -25,7 +25,7 @@ fn of_kind<'a>(updates: &'a [Value], kind: &str) -> Vec<&'a Value> {
 }
 
 #[test]
-fn what_was_streamed_is_not_said_again() {
+fn streamed_text_is_not_repeated() {
     let (updates, _) = updates(&[
         RUNNING,
         r#"{"type":"assistant_message","request_id":"m1","token":"Hm","is_final":false,"kind":"thought"}"#,
@@ -51,7 +51,7 @@ fn what_was_streamed_is_not_said_again() {
 }
 
 #[test]
-fn of_what_is_streamed_without_end_only_a_part_is_kept_to_recognise_it() {
+fn endless_streamed_text_is_kept_only_in_part() {
     let mut records = vec![RUNNING.to_owned()];
     let token = "0123456789abcdef".repeat(1 << 12);
     let count = 40;
@@ -111,7 +111,7 @@ fn a_turn_ends_for_the_reason_that_the_agent_gives() {
 }
 
 #[test]
-fn plans_are_whole_and_have_only_the_states_of_acp() {
+fn plans_are_complete_and_use_only_acp_states() {
     let (updates, _) = updates(&[
         r#"{"type":"plan_update","plan_id":"p","steps":[{"id":"1","desc":"a","status":"running"},{"id":"2","desc":"b","status":"blocked"},{"id":"3","desc":"c","status":"error"}],"current_step":"1"}"#,
         r#"{"type":"plan_progress","plan_id":"p","step_id":"1","result":"ok","status":"done"}"#,
@@ -126,7 +126,7 @@ fn plans_are_whole_and_have_only_the_states_of_acp() {
 }
 
 #[test]
-fn an_edit_of_a_file_is_shown_as_a_difference_until_after_its_result() {
+fn a_file_edit_is_shown_as_a_diff_with_its_result() {
     let (updates, _) = updates(&[
         RUNNING,
         r#"{"type":"tool_call","call_id":7,"tool_name":"edit_file","arguments":{"path":"a.rs","edits":[{"oldText":"x","newText":"y"}]}}"#,
@@ -143,7 +143,7 @@ fn an_edit_of_a_file_is_shown_as_a_difference_until_after_its_result() {
     assert_eq!(result["content"][1]["content"]["text"], "```\nok\n```");
 }
 
-/// A value that may stand in a record, whatever the record is.
+/// An arbitrary value in a record.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -177,7 +177,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A record with a type of ours, and fields that such records have, of any value.
+/// A record with a known type and known fields of arbitrary values.
 fn record() -> impl Strategy<Value = Value> {
     let types = prop::sample::select(vec![
         "assistant_message",
@@ -238,7 +238,7 @@ proptest! {
 }
 
 #[test]
-fn what_acp_has_nothing_for_is_in_meta_whole() {
+fn records_without_an_acp_form_are_complete_in_meta() {
     let place = Place::new();
     let chain =
         r#"{"type":"agent_chain_update","chain_id":"c","agents":[{"agent_id":"a","status":"running"}],"n":1.10}"#;
@@ -255,7 +255,7 @@ fn what_acp_has_nothing_for_is_in_meta_whole() {
     editor.end(0);
 }
 
-/// The texts of chunks that a line gives.
+/// The texts of the chunks that a line produces.
 fn said(session: &mut Updates, line: &str) -> (Vec<String>, Option<StopReason>) {
     let taken = session.take(line);
     let updates: Vec<Value> = taken.updates.iter().map(|update| serde_json::from_str(update).unwrap()).collect();
@@ -277,7 +277,7 @@ fn the_same_end_is_shown_in_each_turn_and_the_end_of_an_earlier_turn_ends_no_lat
         assert_eq!((texts.len(), stop), (1, Some(StopReason::EndTurn)));
         assert_eq!(said(&mut session, IDLE).1, None);
     }
-    // The editor gave a turn up, and the agent still works on it.
+    // The editor gave up a turn on which the agent still works.
     session.prompt(message);
     said(&mut session, RUNNING);
     session.end_turn();
@@ -304,7 +304,7 @@ fn an_edited_call_is_shown_as_it_was_made() {
 }
 
 #[test]
-fn a_question_that_was_streamed_has_its_options_and_nothing_steers_a_terminal() {
+fn a_streamed_question_has_its_options_and_no_control_characters() {
     let (updates, _) = updates(&[
         RUNNING,
         r#"{"type":"assistant_message","request_id":"m1","token":"Which\u001b[2J?","is_final":false,"kind":"question"}"#,

@@ -1,4 +1,4 @@
-//! Without a terminal: plain lines.
+//! `agent-chat` without a terminal: plain lines.
 
 use super::{DONE, ECHO, Place};
 use crate::process::{Talk, binary, command, example, pipe};
@@ -8,17 +8,17 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 
-/// What it prints on stdout and stderr, and its status.
+/// Its stdout and stderr, and its status.
 fn of(output: &Output) -> (String, String, Option<i32>) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    // Whatever the agent reports stands where it can, but where a test is about that.
+    // All records of the agent are in order, except in tests of disorder.
     let stderr = text(&output.stderr);
     assert!(!stderr.contains("agent-chat: agent:") || stderr.contains("nonsense"), "{stderr}");
     (text(&output.stdout), stderr, output.status.code())
 }
 
 #[test]
-fn a_script_calls_talks_approves_and_asks_how_far_it_is() {
+fn a_script_calls_sends_messages_approves_and_reads_the_status() {
     let place = Place::new(&[
         r#"{"text":"I plan.","calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look"]}}]}"#,
         ECHO,
@@ -27,7 +27,7 @@ fn a_script_calls_talks_approves_and_asks_how_far_it_is() {
     ]);
     let input = "upper text=hi\n/chat\nLook, please.\n/no not this one\n/edit n=2\n/yes\n/status\n/steps\n/save saved\n/exit\n/exit\n";
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&["--log", "-"], &[]), input.as_bytes()));
-    // One line was not taken, and a call was rejected.
+    // One line was refused, and a call was rejected.
     assert_eq!(status, Some(1), "{stdout}{stderr}");
     let expected = [
         "I plan.\n",
@@ -47,7 +47,7 @@ fn a_script_calls_talks_approves_and_asks_how_far_it_is() {
         let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing from\n{rest}\nof {stdout}\n{stderr}"));
         rest = &rest[at + part.len()..];
     }
-    assert!(stderr.contains("stdin:1: there is no tool \"upper\""), "{stderr}");
+    assert!(stderr.contains("stdin:1: unknown tool \"upper\""), "{stderr}");
     assert!(stderr.contains("\"reasoning\":\"It is easy.\""), "{stderr}");
     assert!(
         place.requests().contains("not this one") && place.requests().contains("changed arguments of this call: n.")
@@ -57,7 +57,7 @@ fn a_script_calls_talks_approves_and_asks_how_far_it_is() {
 }
 
 #[test]
-fn a_call_of_the_persons_own_is_held_too_and_always_allows_its_tool() {
+fn a_call_by_the_person_is_held_too_and_always_allows_its_tool() {
     let place = Place::new(&[DONE]);
     let input = "echo n=1\n/always\necho n=2\n{\"tool\":\"echo\",\"args\":{\"n\":3}}\n";
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
@@ -68,7 +68,7 @@ fn a_call_of_the_persons_own_is_held_too_and_always_allows_its_tool() {
 }
 
 #[test]
-fn what_nobody_can_answer_any_more_is_rejected() {
+fn held_calls_are_rejected_when_nobody_can_answer() {
     let place = Place::new(&[ECHO, DONE]);
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Echo.\n"));
     assert!(stdout.contains("rejected: ") && stdout.contains("the input of agent-chat has ended"), "{stdout}");
@@ -92,7 +92,7 @@ fn a_question_and_manual_work_wait_for_a_message() {
 }
 
 #[test]
-fn after_ten_steps_it_sums_up_and_a_message_goes_on() {
+fn after_ten_steps_the_agent_sums_up_and_a_message_continues() {
     let mut script = Vec::new();
     for number in 0..10 {
         script.push(format!(r#"{{"calls":[{{"tool_name":"echo","arguments":{{"n":{number}}}}}]}}"#));
@@ -110,7 +110,7 @@ fn after_ten_steps_it_sums_up_and_a_message_goes_on() {
 }
 
 #[test]
-fn what_tools_ask_is_answered_or_declined_one_after_the_other() {
+fn questions_of_tools_are_answered_or_declined_in_order() {
     let place = Place::new(&[DONE]);
     let over = |server: &str, options: &[&str]| {
         let mut chat = command("agent-chat");
@@ -127,7 +127,7 @@ fn what_tools_ask_is_answered_or_declined_one_after_the_other() {
     }
     let declined = stdout.matches(r#""why \"\"":{"action":"decline"}"#).count();
     assert_eq!(declined, 2, "nobody can answer the last any more: {stdout}");
-    // One that is withdrawn.
+    // A withdrawn question.
     let mut talk = Talk::start(&mut over("echo", &["--interactive", "--answer-timeout", "0.2"]));
     talk.say("ask");
     let lines: Vec<String> = std::iter::repeat_with(|| talk.hear()).take(3).collect();
@@ -137,21 +137,21 @@ fn what_tools_ask_is_answered_or_declined_one_after_the_other() {
 }
 
 #[test]
-fn wrong_lines_are_reported_and_the_others_are_taken() {
+fn invalid_lines_are_reported_and_the_others_are_carried_out() {
     let place = Place::new(&[DONE]);
     let input = "/stauts\necho 'n\n/yes\n/answer 5\n/save\necho n\n/plan\n/steps\n/chat\nGo.\n";
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
     for part in [
-        "stdin:1: there is no command /stauts; did you mean /status?",
-        "a quotation mark is open",
+        "stdin:1: unknown command /stauts; did you mean /status?",
+        "a closing quotation mark is missing",
         "no call is held",
-        "/answer: no tool asks anything",
-        "/save FILE: name a file",
+        "/answer: no tool has asked a question",
+        "/save: the file is missing: /save FILE",
         "'n' is not KEY=VALUE",
     ] {
         assert!(stderr.contains(part), "{part} is missing from {stderr}");
     }
-    assert!(stdout.starts_with("there is no plan\nno call was made\n"), "{stdout}");
+    assert!(stdout.starts_with("no plan yet\nno calls yet\n"), "{stdout}");
     assert!(stdout.ends_with("It is **done**.\n") && status == Some(1), "{stdout}");
 }
 
@@ -163,7 +163,7 @@ fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
     talk.say("Think.");
     std::thread::sleep(std::time::Duration::from_millis(500));
     talk.say("/stop");
-    assert_eq!(talk.hear(), "cancelled: the person has cancelled it");
+    assert_eq!(talk.hear(), "cancelled: the person cancelled it");
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.end().status.signal(), Some(15));
     let mut chat = command("agent-chat");
@@ -175,18 +175,21 @@ fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
 }
 
 #[test]
-fn an_agent_that_says_no_more_is_ended_and_lines_that_it_did_not_take_are_faults() {
+fn a_silent_agent_is_ended_and_remaining_lines_are_faults() {
     let mut chat = command("agent-chat");
     let (_, stderr, status) =
         of(&pipe(chat.args(["--chat", "--", "sh", "-c", "read -r tools; read -r one; exit 0"]), b"one\ntwo\n"));
-    assert!(status == Some(1) && stderr.contains("stdin:2: not taken: the agent has ended"), "{status:?} {stderr}");
+    assert!(
+        status == Some(1) && stderr.contains("stdin:2: not carried out: the agent has ended"),
+        "{status:?} {stderr}"
+    );
     let mut chat = command("agent-chat");
     let (_, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", "exec >&-; sleep 60"]), b""));
     assert!(status == Some(4) && stderr.contains("does not end"), "{status:?} {stderr}");
 }
 
 #[test]
-fn a_false_question_that_is_never_settled_hides_no_other() {
+fn an_unsettled_false_question_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("path");
     let mut chat = command("agent-chat");
@@ -232,11 +235,11 @@ fn a_session_id_is_put_into_the_arguments() {
 }
 
 #[test]
-fn records_out_of_order_are_noted_and_the_chat_goes_on() {
+fn records_out_of_order_are_reported_and_the_chat_continues() {
     let mut chat = command("agent-chat");
     let agent = r#"read -r tools; echo '{"type":"tool_result","call_id":"a1","status":"ok","result":1}'; echo 'nonsense' >&2; echo 'nonsense'; echo '{"type":"assistant_message","token":"a\u001b[2Jb","is_final":true,"kind":"answer"}'; cat >/dev/null"#;
     let (stdout, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", agent]), b""));
     assert_eq!((stdout.as_str(), status), ("a?[2Jb\n", Some(0)));
-    assert!(stderr.contains("agent:1: a result of \"a1\", which is no call that waits for one"), "{stderr}");
+    assert!(stderr.contains("agent:1: a result of \"a1\", which is not an open call"), "{stderr}");
     assert!(stderr.contains("agent:2: "), "{stderr}");
 }

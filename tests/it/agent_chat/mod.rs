@@ -1,4 +1,4 @@
-//! `agent-chat`: with the real agent-loop and hitl-gate, a model that follows a script, and a world that does as it is asked.
+//! `agent-chat`, with the real agent-loop and hitl-gate, a scripted model, and a stand-in world.
 
 mod lines;
 mod terminal;
@@ -7,13 +7,13 @@ use crate::process::{binary, command, example};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder with a script of the model's, and rules by which each call of `echo` is held.
+/// A folder with the model's script, and rules that hold each call of `echo`.
 pub struct Place {
     pub folder: tempfile::TempDir,
 }
 
 impl Place {
-    /// Each line is a turn of the model's: see tests/stand_in/model.rs.
+    /// Each line is a turn of the model: see tests/stand_in/model.rs.
     pub fn new(script: &[&str]) -> Place {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
@@ -26,7 +26,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// The chat, with an agent that has these options, over the stand-in world behind gates.
+    /// The chat with an agent that has these options, over the stand-in world behind gates.
     fn chat(&self, options: &[&str], of_agent: &[&str]) -> Command {
         let mut chat = command("agent-chat");
         chat.env("XDG_DATA_HOME", self.folder.path()).current_dir(self.folder.path());
@@ -36,13 +36,13 @@ impl Place {
         chat
     }
 
-    /// The command of the model side.
+    /// The model command.
     pub fn model(&self) -> String {
         let words = [example("stand-in-model"), self.path("script"), self.path("requests")];
         words.map(|word| format!("'{}'", word.display())).join(" ")
     }
 
-    /// What the model was asked.
+    /// The requests to the model.
     pub fn requests(&self) -> String {
         std::fs::read_to_string(self.path("requests")).unwrap_or_default()
     }

@@ -1,11 +1,11 @@
-//! At a terminal: a line editor, what changes in place, Ctrl-C.
+//! `agent-chat` at a terminal: the line editor, the lines that change in place, Ctrl-C.
 
 use super::{DONE, ECHO, Place};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use rexpect::session::{PtySession, spawn_command};
 
-/// The chat at a pseudo-terminal.
+/// The chat at a pseudoterminal.
 struct Seat {
     person: PtySession,
 }
@@ -30,11 +30,11 @@ impl Seat {
         self.types(keys);
     }
 
-    /// What stands on the terminal up to this text.
+    /// The terminal's text up to this text.
     #[track_caller]
     fn sees(&mut self, text: &str) -> String {
         let shown = self.person.exp_string(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
-        // Whatever the agent reports stands where it can.
+        // All records of the agent are in order.
         assert!(!shown.contains("agent:"), "{shown}");
         shown
     }
@@ -46,7 +46,7 @@ const SLOW: &str = r#"{"text":"I look at **it**.","sleep_ms":600,"calls":[{"tool
 fn a_person_calls_completes_approves_edits_and_talks() {
     let place = Place::new(&[SLOW, ECHO, ECHO, DONE]);
     let mut seat = Seat::take(&place, &[]);
-    // The prompt comes once the agent has listed its tools, from which is completed.
+    // The prompt appears once the agent has listed its tools, which completion uses.
     seat.types("ech\tn=5\r");
     seat.sees("may this call pass?");
     seat.sees("(approve?)> ");
@@ -55,7 +55,7 @@ fn a_person_calls_completes_approves_edits_and_talks() {
     seat.types("/chat\r");
     seat.sees("chat> ");
     seat.types("Look, please.\r");
-    // In place, while it works.
+    // Drawn in place while the agent works.
     seat.sees("thinking");
     seat.sees("[>] Look");
     seat.sees("(approve?)> ");
@@ -87,7 +87,7 @@ fn ctrl_c_stops_the_turn_and_a_second_one_ends() {
     seat.sees("chat> ");
     seat.types("\u{3}");
     seat.person.exp_eof().unwrap();
-    // Where nothing is under way, the first one only says so.
+    // If nothing can be stopped, the first Ctrl-C only prints a hint.
     let mut seat = Seat::take(&place, &[]);
     seat.types("\u{3}");
     seat.sees("press Ctrl-C again to end");
@@ -103,7 +103,7 @@ fn keys_begin_a_line_while_the_agent_works_and_the_message_reaches_it() {
     seat.sees("thinking");
     seat.types("be qu");
     seat.sees("chat> be qu");
-    // What is reported meanwhile stands above the line.
+    // Reports in the meantime are printed above the line.
     seat.sees("I look at");
     seat.types("ick\r");
     seat.sees("It is ");
@@ -120,7 +120,7 @@ fn secrets_and_answers_stay_out_of_the_history_and_several_lines_are_one_message
     seat.sees("It is ");
     seat.sees("chat> ");
     seat.answers("/answer zip=1234\r");
-    seat.sees("no tool asks anything");
+    seat.sees("no tool has asked a question");
     seat.sees("chat> ");
     seat.types("\u{1b}[200~first\nsecond\u{1b}[201~");
     seat.types("\r");
@@ -150,7 +150,7 @@ fn without_colour_there_are_no_colours_and_a_dumb_terminal_has_plain_lines() {
 }
 
 #[test]
-fn the_terminal_is_put_back_when_the_agent_ends() {
+fn the_terminal_is_restored_when_the_agent_ends() {
     let folder = tempfile::tempdir().unwrap();
     mkfifo(&folder.path().join("go"), Mode::S_IRWXU).unwrap();
     let chat = crate::process::binary("agent-chat");
@@ -163,7 +163,7 @@ fn the_terminal_is_put_back_when_the_agent_ends() {
     let mut person = spawn_command(shell, Some(20_000)).unwrap();
     person.exp_string("cmd> ").unwrap();
     std::fs::write(folder.path().join("go"), "\n").unwrap();
-    person.exp_string("the agent has ended: exit status 5").unwrap();
+    person.exp_string("the agent ended: exit status 5").unwrap();
     person.exp_string("status 5").unwrap();
     person.exp_eof().unwrap();
     let [before, after] = ["before", "after"].map(|name| std::fs::read_to_string(folder.path().join(name)).unwrap());
@@ -171,7 +171,7 @@ fn the_terminal_is_put_back_when_the_agent_ends() {
 }
 
 #[test]
-fn an_answer_is_shown_while_it_is_written_and_then_once_as_a_whole() {
+fn an_answer_is_shown_while_it_is_written_and_then_once_completely() {
     let folder = tempfile::tempdir().unwrap();
     let token = |text: &str| {
         format!(r#"{{"type":"assistant_message","request_id":"m1","token":"{text}","is_final":false,"kind":"answer"}}"#)
@@ -202,15 +202,15 @@ fn an_answer_is_shown_while_it_is_written_and_then_once_as_a_whole() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_does_not_answer_it() {
+fn input_before_a_question_does_not_answer_it() {
     let place = Place::new(&[r#"{"sleep_ms":700,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
-    // In one write: it is taken in its turn, before the question; and so is the beginning of a line.
+    // In a single write: the line is handled first, before the question, and so is the beginning of the next line.
     seat.types("Go.\r/yes\r/yes");
     seat.sees("no call is held");
     seat.sees("may this call pass?");
     seat.answers("\r");
-    seat.sees("ignored: this was typed before the question was shown");
+    seat.sees("ignored: typed before the question was shown");
     // Begun while the agent works, and submitted long after the question is shown.
     seat.answers("/no\r");
     seat.sees("rejected");
@@ -222,14 +222,14 @@ fn what_was_typed_before_a_question_does_not_answer_it() {
     seat.sees("chat> /y");
     seat.sees("may this call pass?");
     seat.answers("es\r");
-    seat.sees("ignored: this was typed before the question was shown");
+    seat.sees("ignored: typed before the question was shown");
     seat.sees("(approve?)> ");
     seat.answers("/yes\r");
     seat.sees("It is ");
 }
 
 #[test]
-fn whole_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
+fn complete_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
     let place = Place::new(&[SLOW, SLOW, SLOW, SLOW, DONE, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("Go.\r");
@@ -238,7 +238,7 @@ fn whole_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
     seat.sees("chat> first line");
     seat.types(" /yes is a word\r");
     seat.sees("chat>  /yes is a word");
-    // Half of a character, a byte that is none, and a sequence in the same write as text.
+    // Half a character, an invalid byte, and a sequence in the same write as text.
     seat.person.send("caf\u{1b}[A").unwrap();
     seat.person.flush().unwrap();
     seat.sees("chat> caf");
@@ -263,7 +263,7 @@ fn a_call_without_an_answer_does_not_hold_the_person() {
 }
 
 #[test]
-fn what_is_typed_ahead_is_taken_in_its_order() {
+fn input_typed_ahead_is_handled_in_order() {
     let place = Place::new(&[SLOW, DONE, SLOW, DONE, SLOW, DONE, SLOW, DONE, DONE, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("one\rtwo\rthr");
@@ -274,12 +274,12 @@ fn what_is_typed_ahead_is_taken_in_its_order() {
     let at = |text: &str| requests.find(text).unwrap_or_else(|| panic!("{text}: {requests}"));
     assert!(at("one") < at("The person says: two"), "{requests}");
     assert!(at("The person says: two") < at("The person says: three"), "{requests}");
-    // Ctrl-C behind a line, and behind an Esc.
+    // Ctrl-C after a line, and after an Esc.
     seat.sees("chat> ");
     seat.types("four\r\u{1b}\u{3}");
     seat.sees("cancelled: ");
     seat.sees("chat> ");
-    // Ctrl-C clears a line that was begun, and stops nothing.
+    // Ctrl-C clears an unfinished line, and stops nothing.
     seat.types("abc");
     seat.sees("abc");
     seat.types("\u{3}");

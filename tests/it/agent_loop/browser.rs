@@ -1,5 +1,5 @@
-//! The profile for browsers, in Chromium. The model of the tests finds elements by role and name in what it is given, so that a
-//! page with another order of elements is the same to it.
+//! The profile for browsers, in Chromium. The test model finds elements by role and name, so the order of the elements on a
+//! page does not matter.
 
 use super::sites::{self, Site, page};
 use super::{Place, Run, call, done, read};
@@ -15,18 +15,18 @@ fn act(element: &str, more: &str) -> String {
     )
 }
 
-/// The loop, whose model side is set already, over a site.
+/// The loop over a site; its model command is set already.
 pub fn over(agent: &mut Command, place: &Place, site: &Site) {
     agent.args(["--profile", "browser", "--goal", site.goal, "--session"]).arg(place.path("session")).arg("--");
     agent.arg(binary("browser-bridge")).arg("--headless").args(site.options()).arg(&site.url);
 }
 
-/// Whether the goal of a site is reached.
+/// Whether a site's goal is reached.
 pub fn is_reached(place: &Place, site: &Site) -> bool {
     read(&place.path("session")).contains(site.reached)
 }
 
-/// Of the calls that act on elements: how many name it by its number, and how many there are.
+/// Of the calls that act on elements: how many name the element by its number, and their total.
 pub fn by_number(run: &Run) -> (usize, usize) {
     let calls = run.of_type("tool_call");
     let count =
@@ -53,7 +53,7 @@ fn reach(site: &Site, script: &[String]) -> (Run, Place) {
     (run, place)
 }
 
-/// Follows a run as a person who logs in when that is asked for, and leaves every decision to the model.
+/// Follows a run as a person who logs in on request and leaves every decision to the model.
 pub fn follow(mut talk: Talk) -> Run {
     let mut records = Vec::new();
     loop {
@@ -75,7 +75,7 @@ pub fn follow(mut talk: Talk) -> Run {
     Run { status: ended.status.code(), records, stderr: ended.stderr }
 }
 
-/// The person acts through the same world.
+/// The person acts in the same world.
 fn log_in(talk: &mut Talk) {
     let mut ask = |call: &str, id: &str| {
         talk.say(call);
@@ -103,7 +103,7 @@ fn a_shop_whatever_the_order_of_its_elements() {
     for is_reversed in [false, true] {
         let script = [act("link Kettle", ""), act("button Add to cart", ""), done("Added")];
         let (_, place) = reach(&sites::shop(is_reversed), &script);
-        // The model has the list and a picture with the same numbers.
+        // The model gets the list, and a picture with the same numbers.
         let first = place.requests()[0]["messages"].to_string();
         assert!(
             first.contains("link Kettle") && first.contains("\"image\":") && first.contains("image/png"),
@@ -198,7 +198,7 @@ fn a_slow_network() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn passwords_that_are_typed_stand_in_no_event_whatever_their_fields_are_called() {
+fn typed_passwords_are_in_no_event_whatever_their_fields_are_called() {
     let site = serve_with(|path| match path {
         "/" => page(
             "Shop",
@@ -237,7 +237,7 @@ fn evidence_that_was_not_observed_is_asked_for_again() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_tells_the_model_to_buy_meets_the_gate() {
+fn a_page_that_tells_the_model_to_buy_is_stopped_by_the_gate() {
     let site = serve_with(|path| match path {
         "/" => page(
             "Shop",
@@ -245,7 +245,7 @@ fn a_page_that_tells_the_model_to_buy_meets_the_gate() {
         ),
         _ => None,
     });
-    // The model obeys.
+    // The model obeys the page.
     let script = [act("button Buy now", ""), done("Shop")];
     let place = Place::new(&script.each_ref().map(String::as_str));
     let mut agent = place.agent(&["--profile", "browser", "--goal", "Look around", "--"]);

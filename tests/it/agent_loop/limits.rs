@@ -39,7 +39,7 @@ fn a_session_sums_up_after_ten_actions_and_asks() {
 }
 
 #[test]
-fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
+fn a_model_that_repeats_itself_is_warned_once_and_then_stopped() {
     let place = Place::new(&[&*echo(1); 7]);
     let run = place.run(&["--goal", "g"], "");
     let last = run.last();
@@ -64,7 +64,7 @@ fn turns_that_decide_nothing_are_reported_to_the_model_three_times() {
 }
 
 #[test]
-fn a_refusal_of_the_model_and_a_failure_of_its_side_end_the_run() {
+fn a_refusal_and_a_failure_of_the_model_end_the_run() {
     for (turn, content) in [
         (r#"{"text":"I may not.","stop":"refusal"}"#, "the model refuses: I may not."),
         (r#"{"error":"no key","kind":"auth"}"#, "the model failed: auth: no key"),
@@ -117,7 +117,7 @@ fn tokens_and_cost_are_limited() {
             "--max-cost",
             "0.25",
             unpriced,
-            "the cost is limited, and the model side does not report what a turn costs",
+            "the cost is limited, but the model command does not report the cost of a turn",
             0,
         ),
     ] {
@@ -133,7 +133,7 @@ fn tokens_and_cost_are_limited() {
 }
 
 #[test]
-fn a_result_that_is_too_long_is_cut_or_reported_and_the_run_goes_on() {
+fn an_overlong_result_is_cut_or_reported_and_the_run_continues() {
     let big = |bytes: u32| format!(r#"{{"calls":[{{"tool_name":"big","arguments":{{"bytes":{bytes}}}}}]}}"#);
     let place = Place::new(&[
         &big(20_000),
@@ -149,7 +149,7 @@ fn a_result_that_is_too_long_is_cut_or_reported_and_the_run_goes_on() {
 }
 
 #[test]
-fn a_turn_that_cannot_be_read_is_reported_to_the_model_and_ends_the_run_the_third_time() {
+fn unreadable_turns_are_reported_to_the_model_and_the_third_ends_the_run() {
     for (turn, why) in [
         (r#"{"calls":[{"tool_name":"echo","arguments":null}]}"#, "arguments"),
         (r#"{"calls":{},"stop":"call"}"#, "calls"),
@@ -170,7 +170,7 @@ fn a_turn_that_cannot_be_read_is_reported_to_the_model_and_ends_the_run_the_thir
 }
 
 #[test]
-fn the_time_in_which_the_person_is_asked_does_not_count() {
+fn time_spent_waiting_for_the_person_does_not_count() {
     let ask = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red?"}}]}"#;
     let place = Place::new(&[ask, r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#]);
     let mut talk = place.talk(&["--goal", "g", "--deadline", "1"]);
@@ -181,7 +181,7 @@ fn the_time_in_which_the_person_is_asked_does_not_count() {
 }
 
 #[test]
-fn calls_with_equal_results_are_no_circle() {
+fn different_calls_with_equal_results_are_not_a_repetition() {
     let row = |n: u32| format!(r#"{{"calls":[{{"tool_name":"result","arguments":{{"result":"ok","row":{n}}}}}]}}"#);
     let mut script: Vec<String> = (0..13).map(row).collect();
     script.push(r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#.to_owned());
@@ -190,7 +190,7 @@ fn calls_with_equal_results_are_no_circle() {
 }
 
 #[test]
-fn a_new_conversation_has_what_the_person_has_said() {
+fn a_new_conversation_has_the_persons_messages() {
     let ask = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Which colour?"}}]}"#;
     let echo = r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}],"usage":{"input":5000,"output":1}}"#;
     let overflow = r#"{"error":"too long","kind":"overflow"}"#;
@@ -208,7 +208,7 @@ fn a_new_conversation_has_what_the_person_has_said() {
 }
 
 #[test]
-fn an_answer_to_a_summary_goes_on_with_a_goal_too() {
+fn an_answer_to_a_summary_continues_a_run_with_a_goal() {
     let done = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
     let place = Place::new(&[&echo(1), &echo(2), r#"{"text":"Two. Go on?"}"#, &echo(3), done]);
     let mut talk = place.talk(&["--goal", "g", "--turn-steps", "2"]);

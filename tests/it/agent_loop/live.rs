@@ -4,7 +4,7 @@ use super::browser::{by_number, follow, is_reached, over};
 use super::{Place, sites};
 use crate::process::{Talk, command};
 
-/// Prints what has become of each goal, and `{"reached","goals","by_number","element_actions"}`.
+/// Prints the outcome of each goal, and `{"reached","goals","by_number","element_actions"}`.
 #[test]
 #[ignore = "needs a model, Chromium and the network"]
 fn goals() {

@@ -1,4 +1,4 @@
-//! `agent-loop`: with a model that follows a script, and a world that does as it is asked.
+//! `agent-loop`, with a scripted model and a stand-in world.
 
 #[cfg(feature = "browser")]
 mod browser;
@@ -20,13 +20,13 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder with a script of the model's, and what the model was asked.
+/// A folder with the model's script and the requests to the model.
 struct Place {
     folder: tempfile::TempDir,
 }
 
 impl Place {
-    /// Each line is a turn of the model's: see tests/stand_in/model.rs.
+    /// Each line is a turn of the model: see tests/stand_in/model.rs.
     fn new(script: &[&str]) -> Place {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script"), script.join("\n")).unwrap();
@@ -37,7 +37,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// The command, with the model side; `--` and the world are still to come.
+    /// The command with its model command; `--` and the world have to be added.
     fn agent(&self, arguments: &[&str]) -> Command {
         let words = [example("stand-in-model"), self.path("script"), self.path("requests")];
         let words = words.map(|word| format!("'{}'", word.display()));
@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-/// How a run ended, and its records.
+/// A finished run, and its records.
 struct Run {
     status: Option<i32>,
     records: Vec<Value>,
@@ -76,7 +76,7 @@ impl Run {
         Run::of_input(output, "")
     }
 
-    /// The records of a run that had this input stand where they can.
+    /// Asserts that the records of a run with this input are in order.
     #[track_caller]
     fn of_input(output: Output, input: &str) -> Run {
         let text = String::from_utf8(output.stdout).unwrap();
@@ -94,12 +94,12 @@ impl Run {
         Run { status: ended.status.code(), records, stderr: ended.stderr.clone() }
     }
 
-    /// Those of a type.
+    /// The records of a type.
     fn of_type(&self, name: &str) -> Vec<&Value> {
         self.records.iter().filter(|record| record["type"] == name).collect()
     }
 
-    /// The last one; its exit status is that of the process.
+    /// The last record; its exit status must be that of the process.
     #[track_caller]
     fn last(&self) -> &Value {
         let last = self
@@ -121,7 +121,7 @@ fn done(evidence: &str) -> String {
     call("assistant_done", &format!(r#"{{"reason":"done","evidence":"{evidence}"}}"#))
 }
 
-/// The texts of a message, one after the other.
+/// The texts of a message, joined.
 fn said(message: &Value) -> String {
     let parts = message["content"].as_array().cloned().unwrap_or_default();
     parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
@@ -131,7 +131,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The next record that is what is waited for.
+/// The next record that matches.
 #[track_caller]
 fn until(talk: &mut Talk, is_it: impl Fn(&Value) -> bool) -> Value {
     loop {

@@ -1,4 +1,4 @@
-//! What a person does while the loop works: approves, cancels, answers, calls a tool, ends the process.
+//! Actions of a person during a run: approving, cancelling, answering, calling a tool, ending the process.
 
 use super::{Place, Run, read, said, until};
 use crate::process::{binary, example};
@@ -11,7 +11,7 @@ use std::time::Duration;
 const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
 const WAIT: &str = r#"{"calls":[{"tool_name":"wait","arguments":{}}]}"#;
 
-/// A run behind gates, in which a person answers the question about each call late, with this.
+/// A run behind gates; the person answers the question about each call late, with this answer.
 fn held(place: &Place, answer: &'static str) -> Run {
     let rules = place.path("rules.toml");
     std::fs::write(&rules, "[[rule]]\nid = \"ask\"\nverdict = \"confirm\"\ntool = \"*\"\n").unwrap();
@@ -28,7 +28,7 @@ fn held(place: &Place, answer: &'static str) -> Run {
         let mut answers = std::fs::File::options().write(true).open(answers).unwrap();
         let questions = questions.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
         for question in questions.filter(|question| question["status"] == "waiting_human") {
-            // Longer than the loop may take.
+            // Longer than the loop's deadline.
             std::thread::sleep(Duration::from_millis(1500));
             let (id, nonce) = (&question["call_id"], &question["nonce"]);
             let line = format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},{answer}}}"#);
@@ -41,7 +41,7 @@ fn held(place: &Place, answer: &'static str) -> Run {
 }
 
 #[test]
-fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_gets_what_was_changed() {
+fn the_clock_stops_while_a_call_is_held_and_the_model_gets_the_changed_result() {
     let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let run = held(&place, r#""action":"edit","edited_arguments":{"n":2}"#);
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
@@ -60,7 +60,7 @@ fn the_clock_stands_still_while_a_gate_holds_a_call_and_the_model_gets_what_was_
 fn the_person_gets_the_tools_of_the_world_and_the_reasoning_of_the_model() {
     let thinking = DONE.replacen('{', r#"{"reasoning":"It is easy.","#, 1);
     let place = Place::new(&[&thinking]);
-    // The first request comes before the world has listed them.
+    // The first request precedes the world's list.
     let mut talk = place.talk(&[]);
     talk.say(r#"{"type":"list_tools","request_id":7}"#);
     let list = until(&mut talk, |record| record["type"] == "tool_list");
@@ -77,13 +77,13 @@ fn the_person_gets_the_tools_of_the_world_and_the_reasoning_of_the_model() {
 }
 
 #[test]
-fn the_clock_goes_on_when_a_call_was_approved() {
+fn the_clock_continues_after_an_approval() {
     let run = held(&Place::new(&[WAIT]), r#""action":"approve""#);
     assert_eq!((run.status, &run.last()["outcome"]), (Some(124), &"limit".into()), "{}", run.stderr);
 }
 
 #[test]
-fn a_call_is_cancelled_and_the_session_goes_on() {
+fn a_call_is_cancelled_and_the_session_continues() {
     let place = Place::new(&[WAIT, DONE]);
     let mut talk = place.talk(&[]);
     talk.say(r#"{"type":"user_message","content":"first"}"#);
@@ -100,7 +100,7 @@ fn a_call_is_cancelled_and_the_session_goes_on() {
 }
 
 #[test]
-fn a_request_is_cancelled_and_its_late_turn_is_not_taken() {
+fn a_request_is_cancelled_and_its_late_turn_is_dropped() {
     let place =
         Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}],"sleep_ms":400}"#, r#"{"text":"."}"#]);
     let mut talk = place.talk(&[]);
@@ -135,13 +135,13 @@ fn replies_are_masked_in_the_events_of_steps() {
 }
 
 #[test]
-fn a_call_of_the_persons_own_while_one_of_the_loops_is_under_way() {
+fn the_person_can_call_while_a_call_of_the_loop_is_open() {
     let place = Place::new(&[WAIT, DONE]);
     let mut talk = place.talk(&[]);
     talk.say(r#"{"type":"user_message","content":"g"}"#);
     let call = until(&mut talk, |record| record["type"] == "tool_call");
     assert_eq!(call["call_id"], "a1");
-    // The id of the loop's own call: the two results could not be told apart.
+    // The id of the loop's own call: the two results could not be distinguished.
     talk.say(r#"{"type":"tool_call","call_id":"a1","tool_name":"echo","arguments":{}}"#);
     let error = until(&mut talk, |record| record["type"] == "error");
     assert!(error["content"].as_str().unwrap().contains("\"a1\""), "{error}");
@@ -152,7 +152,7 @@ fn a_call_of_the_persons_own_while_one_of_the_loops_is_under_way() {
         let record = until(&mut talk, |record| record["type"] == "tool_result" || record["type"] == "final");
         awaited.retain(|name| record["call_id"] != *name && record["outcome"] != *name);
     }
-    assert_eq!(talk.end_after_close().status.code(), Some(1), "a line was not taken");
+    assert_eq!(talk.end_after_close().status.code(), Some(1), "a line was refused");
     let request = place.requests()[1]["messages"].as_array().unwrap().iter().map(said).collect::<String>();
     assert!(request.contains("The person has called release"), "{request}");
 }

@@ -1,4 +1,4 @@
-//! Sessions that are ended at any moment, and go on.
+//! Sessions that are killed at any moment, and continued.
 
 use super::{Place, Run, read};
 use crate::process::{binary, command, example, pipe, text};
@@ -13,7 +13,7 @@ const SCRIPT: [&str; 4] = [
     r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"three"}}],"sleep_ms":10}"#,
 ];
 
-/// The command, over a world that writes down what reaches it.
+/// The command, over a world that logs every call it gets.
 fn agent(place: &Place) -> Command {
     let world = format!("tee -a '{}' | '{}'", place.path("world").display(), example("stand-in-world").display());
     let session = place.path("session");
@@ -22,12 +22,12 @@ fn agent(place: &Place) -> Command {
     agent
 }
 
-/// Kills runs of one session until it reaches its goal; gives how often.
+/// Kills runs of one session until it reaches its goal; gives the number of kills.
 fn kill_until_done(round: u64) -> u64 {
     let place = Place::new(&SCRIPT);
     for kills in 0..200 {
         let mut child = agent(&place).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // From before it reads its session until after it has ended.
+        // From before the process reads its session until after it has ended.
         std::thread::sleep(Duration::from_micros((round * 7919 + kills * 104_729) % 120_000));
         let _ = child.kill();
         let output = child.wait_with_output().unwrap();
@@ -35,7 +35,7 @@ fn kill_until_done(round: u64) -> u64 {
             check(&place, &Run::of(output));
             return kills;
         }
-        // One that has ended its goal starts nothing more.
+        // A session that has reached its goal starts no further run.
         if read_session(&place).contains("\"three\"") && is_done(&place) {
             return kills;
         }
@@ -52,7 +52,7 @@ fn is_done(place: &Place) -> bool {
     text(&shown.stdout).contains("three\n")
 }
 
-/// Nothing was executed twice, and nothing that was decided is missing.
+/// Asserts that no call was executed twice, and that no decided call is missing.
 fn check(place: &Place, run: &Run) {
     assert_eq!((run.status, &run.last()["content"]), (Some(0), &"three".into()), "{}", run.stderr);
     let world = read(&place.path("world"));
@@ -87,7 +87,7 @@ fn two_hundred_kills_repeat_and_lose_nothing() {
 }
 
 #[test]
-fn a_call_that_was_under_way_is_reported_and_not_made_again() {
+fn an_interrupted_call_is_reported_and_not_repeated() {
     let place = Place::new(&[
         r#"{"calls":[{"tool_name":"wait","arguments":{"n":1}}]}"#,
         r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#,
@@ -109,11 +109,13 @@ fn a_call_that_was_under_way_is_reported_and_not_made_again() {
 }
 
 #[test]
-fn a_file_that_is_no_session_is_refused_and_stays() {
+fn a_foreign_file_is_refused_and_left_unchanged() {
     let place = Place::new(&[]);
-    for (content, why) in
-        [("hello", "no session"), ("hello\n", "line 1"), ("{\"format\":\"other\"}\n", "no session of agent-loop")]
-    {
+    for (content, why) in [
+        ("hello", "not a session file"),
+        ("hello\n", "line 1"),
+        ("{\"format\":\"other\"}\n", "not a session file of agent-loop"),
+    ] {
         std::fs::write(place.path("session"), content).unwrap();
         let run = Run::of(pipe(&mut agent(&place), b""));
         assert_eq!((run.status, run.stderr.contains(why)), (Some(2), true), "{}", run.stderr);
@@ -125,26 +127,26 @@ fn a_file_that_is_no_session_is_refused_and_stays() {
 const ECHO: &str = r#"{"calls":[{"tool_name":"echo","arguments":{}}]}"#;
 const DONE: &str = r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#;
 
-/// Runs with the session of the place.
+/// Runs the command with the session in the folder.
 fn resume(place: &Place, options: &[&str], input: &str) -> Run {
     let session = place.path("session");
     place.run(&[options, &["--session", session.to_str().unwrap()]].concat(), input)
 }
 
 #[test]
-fn the_same_command_goes_on_after_an_end_of_any_kind() {
+fn the_same_command_continues_after_any_end() {
     let place = Place::new(&[ECHO, ECHO, DONE]);
-    // At a limit, with a new budget.
+    // Continues at a limit, with a new budget.
     let run = resume(&place, &["--goal", "g", "--max-steps", "1"], "");
     assert_eq!(run.last()["outcome"], "limit");
     let run = resume(&place, &["--goal", "g"], "");
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
-    // A goal that is reached is not begun again.
+    // A reached goal is not started again.
     let requests = place.requests().len();
     let run = resume(&place, &["--goal", "g"], "");
     assert_eq!((run.status, &run.last()["content"]), (Some(0), &"ok".into()), "{}", run.stderr);
     assert_eq!(place.requests().len(), requests);
-    // Another goal is, with all that was said before.
+    // A new goal is started, with the earlier messages.
     let run = resume(&place, &["--goal", "another"], "");
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
     let last = place.requests().pop().unwrap()["messages"].to_string();
@@ -155,7 +157,7 @@ fn the_same_command_goes_on_after_an_end_of_any_kind() {
 }
 
 #[test]
-fn a_start_that_failed_is_made_again() {
+fn a_failed_start_is_repeated() {
     let place = Place::new(&[DONE]);
     let session = place.path("session");
     let mut agent = place.agent(&["--goal", "g", "--session", session.to_str().unwrap(), "--", "true"]);
@@ -167,7 +169,7 @@ fn a_start_that_failed_is_made_again() {
 }
 
 #[test]
-fn a_call_that_was_under_way_is_reported_in_a_new_conversation_too() {
+fn an_interrupted_call_is_reported_in_a_new_conversation_too() {
     let place = Place::new(&[r#"{"calls":[{"tool_name":"wait","arguments":{"pay":1}}]}"#, DONE]);
     let session = place.path("session");
     let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap()]);
@@ -175,7 +177,7 @@ fn a_call_that_was_under_way_is_reported_in_a_new_conversation_too() {
     talk.signal(nix::sys::signal::Signal::SIGKILL);
     talk.end();
     std::fs::write(place.path("script"), DONE).unwrap();
-    // With other tools, another conversation begins.
+    // Other tools start a new conversation.
     let run = resume(&place, &["--goal", "g", "--deny", "echo"], "");
     assert_eq!(run.status, Some(0), "{}", run.stderr);
     let first = super::said(&place.requests().pop().unwrap()["messages"][0]);
@@ -183,7 +185,7 @@ fn a_call_that_was_under_way_is_reported_in_a_new_conversation_too() {
 }
 
 #[test]
-fn the_options_of_the_new_command_hold() {
+fn the_options_of_the_new_command_apply() {
     let place = Place::new(&[ECHO, ECHO, DONE]);
     resume(&place, &["--goal", "g", "--max-steps", "1"], "");
     let run = resume(&place, &["--goal", "g", "--deny", "echo"], "");
@@ -192,7 +194,7 @@ fn the_options_of_the_new_command_hold() {
 }
 
 #[test]
-fn a_question_that_was_open_is_asked_again() {
+fn an_open_question_is_asked_again() {
     let place =
         Place::new(&[r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Delete all?"}}]}"#, DONE]);
     let session = place.path("session");
@@ -200,7 +202,7 @@ fn a_question_that_was_open_is_asked_again() {
     super::until(&mut talk, |record| record["pending_kind"] == "question");
     talk.signal(nix::sys::signal::Signal::SIGKILL);
     talk.end();
-    // A start that fails takes nothing away.
+    // A failed start loses nothing.
     let mut agent = place.agent(&["--goal", "g", "--session", session.to_str().unwrap(), "--", "true"]);
     assert_eq!(Run::of(pipe(&mut agent, b"")).status, Some(3));
     let mut talk = place.talk(&["--goal", "g", "--session", session.to_str().unwrap(), "--agent-id", "x"]);
@@ -215,7 +217,7 @@ fn a_question_that_was_open_is_asked_again() {
 }
 
 #[test]
-fn the_history_has_what_earlier_processes_reported() {
+fn the_history_has_the_reports_of_earlier_processes() {
     let place = Place::new(&[ECHO, DONE]);
     let first = resume(&place, &[], "{\"type\":\"user_message\",\"content\":\"Look\"}\n");
     let second = resume(&place, &[], "{\"type\":\"history\"}\n");
@@ -228,13 +230,13 @@ fn the_history_has_what_earlier_processes_reported() {
     let expected: Vec<&Value> = first.records.iter().collect();
     let reported: Vec<&Value> = records.iter().filter(|record| record["type"] != "user_message").collect();
     assert_eq!(reported[..expected.len()], expected);
-    // A session that is not kept has none.
+    // Without a session file there is no history.
     let run = place.run(&[], "{\"type\":\"history\"}\n");
     assert_eq!(run.of_type("history").len(), 1);
 }
 
 #[test]
-fn a_session_that_was_cut_within_a_character_goes_on() {
+fn a_session_cut_within_a_character_continues() {
     let place = Place::new(&[DONE]);
     let run = resume(&place, &["--goal", "Цель"], "");
     assert_eq!(run.status, Some(0), "{}", run.stderr);
@@ -246,13 +248,13 @@ fn a_session_that_was_cut_within_a_character_goes_on() {
 }
 
 #[test]
-fn a_session_is_a_regular_file() {
+fn a_session_must_be_a_regular_file() {
     let place = Place::new(&[DONE]);
     let fifo = place.path("fifo");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     for path in ["/dev/full", "/dev/zero", "/", fifo.to_str().unwrap()] {
         let run = place.run(&["--goal", "g", "--session", path], "");
-        assert_eq!((run.status, run.stderr.contains("no regular file")), (Some(2), true), "{}", run.stderr);
+        assert_eq!((run.status, run.stderr.contains("not a regular file")), (Some(2), true), "{}", run.stderr);
         let shown = command("agent-loop").args(["show", path]).output().unwrap();
         assert_eq!(shown.status.code(), Some(2), "{}", text(&shown.stderr));
     }

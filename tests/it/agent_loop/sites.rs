@@ -1,16 +1,16 @@
-//! Ten sites, each with a goal and with what shows that it is reached.
+//! Ten sites, each with a goal and a text that shows that the goal is reached.
 
 use crate::browser_bridge::serve_with;
 use std::time::Duration;
 
-/// A site that runs until the tests end.
+/// A site that is served until the tests end.
 pub struct Site {
     pub url: String,
-    /// What a person would say.
+    /// The goal in a person's words.
     pub goal: &'static str,
-    /// It stands in a result of the world's once the goal is reached.
+    /// This text is in a result of the world once the goal is reached.
     pub reached: &'static str,
-    /// Where files are taken from and put.
+    /// The folder of uploads and downloads.
     pub files: Option<tempfile::TempDir>,
 }
 
@@ -112,7 +112,7 @@ pub fn news() -> Site {
     })
 }
 
-/// A page that takes a file and gives another.
+/// A page with an upload and a download.
 pub fn files() -> Site {
     let files = tempfile::tempdir().unwrap();
     std::fs::write(files.path().join("cv.txt"), "me").unwrap();
@@ -129,7 +129,7 @@ pub fn files() -> Site {
     Site { files: Some(files), ..site }
 }
 
-/// A form with a page of success.
+/// A form with a success page.
 pub fn form() -> Site {
     let goal = "Order in size L for Ada, accept the terms, and send it.";
     Site::new(goal, "\"title\":\"Thank you\"", |path| {

@@ -1,4 +1,4 @@
-//! A person at a terminal, who is asked by the loop and by a gate there.
+//! A person at a terminal, where both the loop and a gate ask.
 
 use super::Place;
 use crate::process::{binary, example};
@@ -30,7 +30,7 @@ fn a_gate_and_the_loop_ask_at_one_terminal() {
 }
 
 #[test]
-fn what_was_typed_before_a_question_is_no_answer_and_texts_keep_their_lines() {
+fn input_before_a_question_does_not_answer_it_and_texts_keep_their_lines() {
     let place = Place::new(&[
         r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["look","act"]}}],"sleep_ms":600}"#,
         r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Delete all?"}}]}"#,

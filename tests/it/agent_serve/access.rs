@@ -1,4 +1,4 @@
-//! Who is let in. Each check answers a fault that another server had (SECURITY.md names them).
+//! Access control. Each check prevents a fault that another server had (SECURITY.md names them).
 
 use super::{AUTHORIZATION, JSON, Server, TOKEN, agent};
 use crate::agent_acp::{DONE, Place};
@@ -72,15 +72,15 @@ fn a_browser_shows_the_token_once() {
     ] {
         assert!(page.contains(header), "{header}: {page}");
     }
-    // A page of another port of this machine sends the cookie, too.
+    // A page on another port of this machine sends the cookie, too.
     assert_eq!(server.ask("GET", "/sessions", &[&cookie, "Sec-Fetch-Site: same-site"], "").0, 401);
     assert_eq!(server.ask("POST", "/sessions", &[&cookie, JSON, "Origin: http://127.0.0.1:1"], "{}").0, 403);
-    // A form of another page has no JSON.
+    // A form of another page cannot send JSON.
     assert_eq!(server.ask("POST", "/sessions", &[&cookie, "Content-Type: text/plain"], "{}").0, 415);
 }
 
 #[test]
-fn a_new_token_is_printed_and_lets_in() {
+fn a_new_token_is_printed_and_accepted() {
     let mut serve = command("agent-serve");
     serve.args(["--listen", "127.0.0.1:0", "--", "true"]).env_remove("AGENT_SERVE_TOKEN");
     let mut child = serve.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -111,7 +111,7 @@ fn a_proxy_is_named_by_its_origin() {
 }
 
 #[test]
-fn options_that_cannot_be_meant_are_refused() {
+fn invalid_options_are_refused() {
     let ended = |options: &[&str]| {
         let mut serve = command("agent-serve");
         let output = pipe(serve.args(options).args(["--", "true"]).env("AGENT_SERVE_TOKEN", TOKEN), b"");
@@ -131,7 +131,7 @@ fn options_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn a_flood_of_connections_leaves_a_place_for_nobody_else_and_ends() {
+fn a_flood_of_connections_takes_all_places_until_it_ends() {
     let (_place, server) = server(&["--max-connections", "8"]);
     let open: Vec<TcpStream> = (0..8).map(|_| TcpStream::connect(&server.address).unwrap()).collect();
     crate::process::eventually("a ninth connection is refused", || {
@@ -160,12 +160,12 @@ fn bodies_and_messages_have_a_limit() {
 }
 
 #[test]
-fn malformed_frames_end_their_own_connection_alone() {
+fn malformed_frames_end_only_their_own_connection() {
     let (_place, server) = server(&[]);
     let mut other = server.socket("s");
     let frames: [&[u8]; 7] = [
         &[0xff; 64],
-        // An opcode that is none, text without a mask, a length of 2^63, text that is no UTF-8, a part of nothing, a close of one byte.
+        // An invalid opcode, text without a mask, a length of 2^63, invalid UTF-8, a continuation without a start, a close frame of one byte.
         &[0x83, 0x80, 0, 0, 0, 0],
         &[0x81, 0x02, b'h', b'i'],
         &[0x81, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0],
@@ -181,7 +181,7 @@ fn malformed_frames_end_their_own_connection_alone() {
         stream.write_all(head.join("\r\n").as_bytes()).unwrap();
         stream.write_all(frame).unwrap();
         let mut answer = Vec::new();
-        // It ends, or is reset.
+        // The connection ends, or is reset.
         let _ = stream.read_to_end(&mut answer);
         assert!(answer.starts_with(b"HTTP/1.1 101"), "{frame:?}: {}", String::from_utf8_lossy(&answer));
     }

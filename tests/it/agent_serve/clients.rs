@@ -1,4 +1,4 @@
-//! Clients that others wrote (which `scripts/install-web-tests` installs; PIPEWRIGHT_WEB_TESTS names its folder): the browser with our page,
+//! Independent clients (which `scripts/install-web-tests` installs; PIPEWRIGHT_WEB_TESTS names its folder): the browser with our page,
 //! the client of AG-UI, and WebSocket clients for Python and Node.
 
 use super::{Server, TOKEN, agent, refactoring};
@@ -18,7 +18,7 @@ fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// What a client prints, JSON text.
+/// The output of a client, JSON text.
 #[track_caller]
 fn ran(client: &mut Command) -> Value {
     let output = client.output().unwrap();
@@ -28,7 +28,7 @@ fn ran(client: &mut Command) -> Value {
 
 #[test]
 #[ignore = "needs the clients that scripts/install-web-tests installs"]
-fn the_official_client_of_ag_ui_takes_a_whole_session() {
+fn the_official_ag_ui_client_accepts_a_complete_session() {
     let place = Place::new();
     let server = refactoring::server(&place);
     let mut client = Command::new("node");
@@ -91,7 +91,7 @@ fn the_page_is_used_in_a_browser() {
         .arg(agent.get_program())
         .args(agent.get_args());
     let server = Server::of(serve.env("PATH", path));
-    // What a session had is shown as a recording as well.
+    // The session is also shown as a recording.
     let mut socket = server.socket("recorded");
     socket.message("whole");
     let held = socket.held();

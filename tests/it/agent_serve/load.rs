@@ -6,7 +6,7 @@ use crate::process::eventually;
 use std::process::Command;
 use std::thread;
 
-/// An agent that says so many records, numbered, each so long, after the first message.
+/// An agent that prints numbered records of this number and length after the first message.
 fn talkative(place: &Place, count: usize, length: usize, pause: &str) -> Command {
     let script = format!(
         "import sys, time\nprint('{IDLE}', flush=True)\nsys.stdin.readline()\nfor i in range({count}):\n    print('{{\"type\":\"observation\",\"source\":\"test\",\"data\":{{\"n\":%d,\"text\":\"%s\"}}}}' % (i, 'x' * {length}), flush=True)\n    {pause}\nprint('{{\"type\":\"final\",\"outcome\":\"done\",\"content\":\"\",\"usage\":{{}},\"steps\":0,\"denied\":0,\"exit_status\":0}}', flush=True)\nsys.stdin.read()\n"
@@ -17,7 +17,7 @@ fn talkative(place: &Place, count: usize, length: usize, pause: &str) -> Command
     agent
 }
 
-/// The peak of the memory of a process, in KiB.
+/// The peak memory of a process, in KiB.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
@@ -81,7 +81,7 @@ fn a_slow_client_misses_records_and_knows_which() {
 }
 
 #[test]
-fn a_slow_client_is_disconnected_where_that_is_asked_for() {
+fn a_slow_client_is_disconnected_with_slow_disconnect() {
     let place = Place::new();
     let server = Server::start(&talkative(&place, 3000, 10_000, "pass"), &["--buffer", "1M", "--slow", "disconnect"]);
     let mut slow = server.socket("s");

@@ -23,7 +23,7 @@ use tungstenite::{Message, WebSocket};
 const TOKEN: &str = "a-token-for-tests";
 const AUTHORIZATION: &str = "Authorization: Bearer a-token-for-tests";
 const JSON: &str = "Content-Type: application/json";
-/// Nothing takes longer.
+/// The time limit of every wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Server {
@@ -48,7 +48,7 @@ impl Server {
         Server { child, stderr, address: url.strip_suffix("/?token=TOKEN").unwrap().to_owned() }
     }
 
-    /// Sends a request; `headers` may replace `Host`. The server closes the connection behind its answer.
+    /// Sends a request; `headers` may replace `Host`. The server closes the connection after its answer.
     fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -58,12 +58,12 @@ impl Server {
             head += &format!("Host: {}\r\n", self.address);
         }
         headers.iter().for_each(|header| head += &format!("{header}\r\n"));
-        // A server that refuses by the headers need not read the body.
+        // A server that refuses a request by its headers need not read the body.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         stream
     }
 
-    /// The status, and the whole answer.
+    /// The status, and the complete answer.
     fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> (u16, String) {
         let mut answer = Vec::new();
         let _ = self.send(method, path, headers, body).read_to_end(&mut answer);
@@ -78,7 +78,7 @@ impl Server {
         (status, serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}")))
     }
 
-    /// The sessions that are listed.
+    /// The listed sessions.
     fn sessions(&self) -> Vec<Value> {
         self.json("GET", "/sessions", "").1["sessions"].as_array().unwrap().clone()
     }
@@ -104,7 +104,7 @@ impl Server {
         Events { lines }
     }
 
-    /// Ends it; what it has said on stderr.
+    /// Ends the server; gives its stderr.
     fn end(mut self) -> String {
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(self.child.id().cast_signed()), nix::sys::signal::SIGTERM)
             .unwrap();
@@ -125,7 +125,7 @@ impl Drop for Server {
 /// A client over WebSocket.
 struct Socket {
     socket: WebSocket<TcpStream>,
-    /// What has come and was not looked for.
+    /// Records that were skipped.
     passed: Vec<Value>,
 }
 
@@ -138,7 +138,7 @@ impl Socket {
         self.say(json!({"type": "user_message", "content": text, "role": "user"}));
     }
 
-    /// The next record; `None` where the server closes the connection.
+    /// The next record; `None` if the server closes the connection.
     #[track_caller]
     fn next(&mut self) -> Option<Value> {
         let until = Instant::now() + PATIENCE;
@@ -158,8 +158,8 @@ impl Socket {
         }
     }
 
-    /// The first record that is what is waited for, among those that have passed or are yet to come: what an agent says and what its gates
-    /// say come by different ways, in either order.
+    /// The first matching record among the skipped and the following ones: records of an agent and of its gates
+    /// arrive by different ways, in either order.
     #[track_caller]
     fn until(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
         if let Some(place) = self.passed.iter().position(&is_it) {
@@ -179,7 +179,7 @@ impl Socket {
         self.until(|record| record["type"] == kind)
     }
 
-    /// The next call that a gate holds.
+    /// The next held call.
     #[track_caller]
     fn held(&mut self) -> Value {
         self.until(|record| record["type"] == "tool_call" && record["requires_approval"] == true)
@@ -192,7 +192,7 @@ struct Events {
 }
 
 impl Events {
-    /// The next event: its id, and its record.
+    /// The next event: its id and its record.
     #[track_caller]
     fn next(&mut self) -> (u64, Value) {
         let mut id = 0;
@@ -218,7 +218,7 @@ impl Events {
     }
 }
 
-/// What a client gets that has read the last record long ago.
+/// The records for a client that has read the last record long ago.
 pub fn missed() -> String {
     let place = Place::new();
     let server = Server::start(&place.scripted(&[]), &[]);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the model answers: a plan, calls that a gate holds or lets pass, and how far the plan is.
+/// The model's turns: a plan, calls that a gate holds or approves, and the progress of the plan.
 const TURNS: [&str; 9] = [
     r#"{"text":"I plan the steps.","calls":[{"tool_name":"assistant_plan","arguments":{"steps":[{"id":"1","desc":"Read main.py"},{"id":"2","desc":"Refactor it"},{"id":"3","desc":"Write tests"}]}}]}"#,
     r#"{"text":"","calls":[{"tool_name":"read_file","arguments":{"path":"main.py"}}]}"#,
@@ -62,7 +62,7 @@ fn kinds<'a>(records: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
     records.into_iter().flat_map(kinds).collect()
 }
 
-/// What the original plan names, of records.
+/// The records that the original plan names.
 const NAMED: [&str; 14] = [
     "user_message",
     "assistant_message",
@@ -87,7 +87,7 @@ fn the_original_plans_example_is_played_over_websocket() {
     let mut socket: Socket = server.socket("refactoring");
     socket.say(json!({"type": "user_message", "session_id": "refactoring", "content": "Refactor main.py and write tests.", "role": "user"}));
     let mut all = Vec::new();
-    // Approved, edited, rejected, by the call's id alone, as the plan has it.
+    // Approved, edited, rejected, by the call's id only, as in the plan.
     for answer in [
         json!({"action": "approve"}),
         json!({"action": "edit", "edited_arguments": {"content": TESTS}, "feedback": "a real test"}),
@@ -96,7 +96,7 @@ fn the_original_plans_example_is_played_over_websocket() {
         let held = socket.held();
         assert_eq!((&held["plan_id"], &held["step_id"].is_string()), (&"plan-1".into(), &true), "{held}");
         if all.is_empty() {
-            // A message that the agent does not take, while it waits: the error says where the plan is.
+            // The agent refuses a message while it waits; the error has the state of the plan.
             socket.message(" ");
             let error = socket.until(|record| record["type"] == "error");
             assert_eq!(error["context"]["plan_id"], "plan-1", "{error}");
@@ -134,7 +134,7 @@ fn the_original_plans_example_is_played_in_ag_ui() {
         "r0",
         json!({"messages": [{"id": "u1", "role": "user", "content": "Refactor main.py and write tests."}]}),
     );
-    // Somebody at the page sends what the agent does not take.
+    // A person at the page sends a message that the agent refuses.
     let mut socket = server.socket("t-1");
     socket.message(" ");
     socket.until_type("error");

@@ -1,4 +1,4 @@
-//! Runs of the AG-UI protocol. `tests/web/agui.mjs` plays them with the official client.
+//! Runs of the AG-UI protocol. `tests/web/agui.mjs` runs them with the official client.
 
 use super::{AUTHORIZATION, JSON, Server, agent};
 use crate::agent_acp::{DONE, ECHO, Place};
@@ -32,7 +32,7 @@ fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
         |id: &Value, payload: Value| json!({"resume": [{"interruptId": id, "status": "resolved", "payload": payload}]});
     let wrong = run(&server, "r2", resume(&id, json!({"yes": true})));
     assert_eq!(wrong.last().unwrap()["type"], "RUN_ERROR", "{wrong:?}");
-    // Nothing of a run that is refused reaches the agent.
+    // Nothing of a refused run reaches the agent.
     let foreign = json!({"resume": [{"interruptId": "other", "status": "cancelled"}], "messages": [{"id": "u2", "role": "user", "content": "Do more."}]});
     assert_eq!(run(&server, "r2b", foreign).last().unwrap()["type"], "RUN_ERROR");
     let mut socket = server.socket("t-1");
@@ -54,7 +54,7 @@ fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
 }
 
 #[test]
-fn a_run_joins_a_session_that_was_begun_elsewhere() {
+fn a_run_joins_a_session_that_another_client_started() {
     let place = Place::new();
     let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
     let idle = run(&server, "r0", json!({}));
@@ -74,7 +74,7 @@ fn a_run_joins_a_session_that_was_begun_elsewhere() {
 }
 
 #[test]
-fn a_thread_has_one_run_and_a_client_that_goes_cancels_it() {
+fn a_thread_has_one_run_and_disconnecting_cancels_it() {
     let place = Place::new();
     let server = Server::start(&place.scripted(&[crate::agent_acp::RUNNING]), &[]);
     let body = json!({"threadId": "t-1", "runId": "r1", "tools": [], "context": [], "messages": [{"id": "u", "role": "user", "content": "Go."}]});
@@ -83,7 +83,7 @@ fn a_thread_has_one_run_and_a_client_that_goes_cancels_it() {
     socket.until(|record| record["status"] == "running");
     let second = run(&server, "r2", said("u2", "Go."));
     assert_eq!(second[1]["type"], "RUN_ERROR", "{second:?}");
-    assert!(second[1]["message"].as_str().unwrap().contains("a run of this thread is open"));
+    assert!(second[1]["message"].as_str().unwrap().contains("another run of this thread is open"));
     drop(stream);
     let ended = socket.until_type("final");
     assert_eq!(ended["outcome"], "cancelled");

@@ -1,4 +1,4 @@
-//! Sessions: how they begin, what clients see of them, and how they end and go on.
+//! Sessions: their start, the records for clients, their end and continuation.
 
 use super::{Server, agent};
 use crate::agent_acp::{DONE, ECHO, IDLE, Place, RUNNING};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use std::process::Command;
 
 #[test]
-fn a_message_begins_a_session_and_every_client_sees_the_same_records() {
+fn a_message_starts_a_session_and_every_client_gets_the_same_records() {
     let place = Place::new();
     let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);
     let mut socket = server.socket("s-1");
     socket.message("Echo.");
     let held = socket.held();
-    // A second window, and an observer, get what has happened before.
+    // A second window, and an observer, get the earlier records.
     let (mut window, mut observer) = (server.socket("s-1"), server.events("s-1", &[]));
     assert_eq!(window.held(), held);
     window.say(json!({"type": "hitl_response", "call_id": held["call_id"], "action": "approve"}));
@@ -26,7 +26,7 @@ fn a_message_begins_a_session_and_every_client_sees_the_same_records() {
     assert_eq!(records.last(), last["seq"].as_u64().as_ref());
     assert_eq!(seen.len(), socket.passed.len() + 1);
     assert!(seen.iter().all(|(_, record)| record["session_id"] == "s-1"), "{seen:?}");
-    // What comes behind a record that was seen.
+    // The records after one that was received.
     let after = format!("Last-Event-ID: {}", records[records.len() - 3]);
     assert_eq!(server.events("s-1", &[&after]).until_type("final").len(), 2);
     let mut again = server.socket_at(&format!("/sessions/s-1/ws?after={}", records[records.len() - 2]));
@@ -35,7 +35,7 @@ fn a_message_begins_a_session_and_every_client_sees_the_same_records() {
 }
 
 #[test]
-fn sessions_are_begun_listed_and_limited() {
+fn sessions_are_started_listed_and_limited() {
     let place = Place::new();
     let server = Server::start(&agent(&place, &[ECHO]), &["--max-sessions", "2"]);
     let (status, begun) = server.json("POST", "/sessions", "{}");
@@ -56,17 +56,17 @@ fn sessions_are_begun_listed_and_limited() {
 }
 
 #[test]
-fn what_is_no_message_to_an_agent_is_refused_to_its_sender_alone() {
+fn invalid_messages_are_refused_to_their_sender_only() {
     let place = Place::new();
     let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &[]);
     let (mut socket, mut other) = (server.socket("s"), server.socket("s"));
     for (text, why) in [
         ("no JSON", "it is not a JSON object"),
-        (r#"{"type":"final"}"#, "final is no message to an agent"),
-        (r#"{"type":"user_message"}"#, "its content is no text"),
+        (r#"{"type":"final"}"#, "final is not a message to an agent"),
+        (r#"{"type":"user_message"}"#, "its content is not a string"),
         (r#"{"type":"user_message","content":"x","session_id":"t"}"#, "not \"t\""),
-        (r#"{"type":"cancel"}"#, "there is no such session yet"),
-        (r#"{"type":"hitl_response","call_id":"a1","action":"approve"}"#, "there is no such session yet"),
+        (r#"{"type":"cancel"}"#, "the session does not exist yet"),
+        (r#"{"type":"hitl_response","call_id":"a1","action":"approve"}"#, "the session does not exist yet"),
     ] {
         socket.socket.send(tungstenite::Message::text(text)).unwrap();
         let refused = socket.next().unwrap();
@@ -79,7 +79,7 @@ fn what_is_no_message_to_an_agent_is_refused_to_its_sender_alone() {
 }
 
 #[test]
-fn an_agent_that_ends_is_reported_and_goes_on_from_its_file() {
+fn an_ended_agent_is_reported_and_continues_from_its_file() {
     let place = Place::new();
     let session = place.path().join("{session}.session").display().to_string();
     let server = Server::start(&place.agent(&[ECHO, DONE, ECHO, DONE], &["--session", &session]), &[]);
@@ -96,11 +96,11 @@ fn an_agent_that_ends_is_reported_and_goes_on_from_its_file() {
     assert_eq!(ended["status"], "error");
     assert_eq!(server.sessions()[0]["state"], "ended");
     assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"kept"}"#).0, 200);
-    // It goes on by itself: the call was never made.
+    // It continues by itself: the call was never made.
     socket.until(|record| record["type"] == "status" && record["status"] != "error" && record.get("call_id").is_none());
     drop(server);
 
-    // Another server shows what happened before it.
+    // Another server shows the earlier records.
     let server = Server::start(&place.agent(&[DONE], &["--session", &session]), &[]);
     assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"kept"}"#).0, 201);
     let mut socket = server.socket("kept");
@@ -110,7 +110,7 @@ fn an_agent_that_ends_is_reported_and_goes_on_from_its_file() {
 }
 
 #[test]
-fn an_agent_that_keeps_nothing_does_not_go_on() {
+fn an_agent_without_a_session_file_does_not_continue() {
     let place = Place::new();
     let mut agent = Command::new("sh");
     agent.args(["-c", "read -r line; echo '{\"type\":\"status\",\"status\":\"running\"}'; exit 3"]);
@@ -122,13 +122,13 @@ fn an_agent_that_keeps_nothing_does_not_go_on() {
     socket.until(|record| record.get("ended").is_some());
     socket.message("Again.");
     let refused = socket.until_type("error");
-    assert!(refused["content"].as_str().unwrap().contains("Begin a new session"), "{refused}");
+    assert!(refused["content"].as_str().unwrap().contains("Start a new session"), "{refused}");
     assert_eq!(server.json("POST", "/sessions", r#"{"session_id":"s"}"#).0, 409);
     drop(place);
 }
 
 #[test]
-fn a_session_that_nobody_uses_is_closed() {
+fn an_unused_session_is_closed() {
     let place = Place::new();
     let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &["--idle-timeout", "300ms"]);
     let mut socket = server.socket("s");
@@ -166,12 +166,12 @@ fn a_recorded_session_is_shown_without_an_agent() {
     assert!(kinds.contains(&&"user_message".into()) && kinds.contains(&&"tool_result".into()), "{kinds:?}");
     socket.message("Go on.");
     let refused = socket.until_type("error");
-    assert!(refused["content"].as_str().unwrap().contains("a recorded session is shown"), "{refused}");
+    assert!(refused["content"].as_str().unwrap().contains("this is a recorded session"), "{refused}");
     assert_eq!(server.json("POST", "/sessions", "{}").0, 409);
 }
 
 #[test]
-fn pictures_are_shown_that_a_result_has_named() {
+fn only_pictures_named_in_a_result_are_served() {
     let place = Place::new();
     let picture = place.path().join("shot.png");
     std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();

@@ -1,6 +1,6 @@
-//! Every provider before aimock, a server that plays all of them (`scripts/install-mcp-servers` installs it).
+//! Every provider against aimock, a server that plays all of them (`scripts/install-mcp-servers` installs it).
 //!
-//! It counts no tokens in streams, signs nothing, and has finish reasons of its own; no test here depends on that.
+//! aimock counts no tokens in streams, signs nothing, and has its own finish reasons; no test here depends on that.
 
 use super::records;
 use crate::process::{PATIENCE, command, pipe, text};
@@ -21,7 +21,7 @@ const FIXTURES: &str = r#"{"fixtures":[
     {"match":{"userMessage":"hello"},"response":{"content":"Hello, reader."}}
 ]}"#;
 
-/// Each provider, and what its base URL ends with.
+/// Each provider, and the suffix of its base URL.
 const PROVIDERS: [(&str, &str); 6] = [
     ("gemini", "/v1beta"),
     ("gemini-interactions", "/v1beta"),
@@ -42,7 +42,7 @@ impl Aimock {
         Aimock::with(FIXTURES)
     }
 
-    /// With these fixtures, JSON text.
+    /// Starts aimock with these fixtures, JSON text.
     pub fn with(fixtures: &str) -> Aimock {
         let servers = std::env::var("PIPEWRIGHT_MCP_SERVERS").expect("PIPEWRIGHT_MCP_SERVERS: run scripts/test");
         let folder = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ impl Aimock {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The requests that it has received: `path`, `body` in the form of OpenAI's API, and `response` with its `status`.
+    /// The received requests: `path`, `body` in the form of OpenAI's API, and `response` with its `status`.
     pub fn journal(&self) -> Vec<Value> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.write_all(b"GET /__aimock/journal HTTP/1.0\r\n\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! Prompts and answers as text: one line each, or one of the command line.
+//! Prompts and answers as text: one line each, or a single one on the command line.
 
 use super::gemini;
 use super::server::{Reply, Server};
@@ -27,7 +27,7 @@ fn json_stays_json() {
 }
 
 #[test]
-fn the_last_turns_are_repeated_where_a_history_is_wanted() {
+fn with_history_the_last_turns_are_repeated() {
     let server = Server::start(|_, before| Reply::gemini(&format!("answer {before}")));
     let mut talk = Talk::start(gemini(&server).args(["--bare", "--history", "2"]));
     for number in 0..4 {
@@ -48,7 +48,7 @@ fn a_prompt_of_the_command_line_is_followed_by_the_text_of_stdin() {
 }
 
 #[test]
-fn a_prompt_that_fails_prints_nothing_but_why() {
+fn a_failed_prompt_prints_only_its_error() {
     let server = Server::start(|_, _| Reply::error(401, r#"{"error":{"message":"no key"}}"#));
     let output = pipe(gemini(&server).arg("x"), b"");
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), ("", Some(1)));
@@ -65,16 +65,16 @@ fn an_empty_line_gets_an_answer_in_lockstep() {
 }
 
 #[test]
-fn the_deadline_also_holds_while_the_text_of_stdin_is_read() {
+fn the_deadline_also_applies_while_stdin_is_read() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     let talk = Talk::start(gemini(&server).args(["--deadline", "300ms", "p"]));
     assert_eq!(talk.end().status.code(), Some(124));
 }
 
 #[test]
-fn the_name_of_a_subcommand_is_no_prompt() {
+fn the_name_of_a_subcommand_is_not_a_prompt() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     let output = pipe(gemini(&server).arg("check"), b"");
     assert_eq!((output.status.code(), server.requests().len()), (Some(2), 0));
-    assert!(text(&output.stderr).contains("`llm-pipe check` has its options behind it"), "{output:?}");
+    assert!(text(&output.stderr).contains("options of `llm-pipe check` go after check"), "{output:?}");
 }

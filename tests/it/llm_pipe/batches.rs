@@ -1,4 +1,4 @@
-//! Many requests: how many are under way, and in which order their turns are printed.
+//! Many requests: how many are sent at once, and the order of their turns.
 
 use super::server::{Reply, Server};
 use super::{gemini, records};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Answers with the last word of the prompt, the sooner the higher its number is.
+/// Answers with the last word of the prompt; the higher its number, the sooner.
 fn echo() -> Server {
     Server::start(|request, _| {
         let number: u64 = request.body.split("word ").nth(1).unwrap()[..1].parse().unwrap();
@@ -39,14 +39,14 @@ fn turns_are_printed_in_the_order_of_the_requests() {
 }
 
 #[test]
-fn unordered_turns_are_printed_as_they_come() {
+fn unordered_turns_are_printed_as_they_arrive() {
     let output = pipe(gemini(&echo()).args(["-j", "3", "--unordered"]), PROMPTS);
     let texts: Vec<String> = records(&output).iter().map(|turn| turn["text"].as_str().unwrap().to_owned()).collect();
     assert_eq!(texts, ["word 2", "word 1", "word 0"]);
 }
 
 #[test]
-fn no_more_requests_are_under_way_than_were_allowed() {
+fn the_number_of_open_requests_is_limited() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(0)));
     let seen = Arc::clone(&most);
     let server = Server::start(move |_, _| {
@@ -65,7 +65,7 @@ fn no_more_requests_are_under_way_than_were_allowed() {
 }
 
 #[test]
-fn an_answer_is_printed_while_the_next_request_is_awaited() {
+fn an_answer_is_printed_before_the_next_request_arrives() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     let mut talk = Talk::start(&mut gemini(&server));
     for _ in 0..3 {
@@ -75,7 +75,7 @@ fn an_answer_is_printed_while_the_next_request_is_awaited() {
 }
 
 #[test]
-fn tokens_are_printed_as_they_come() {
+fn tokens_are_printed_as_they_arrive() {
     let server = Server::start(|_, _| Reply::gemini("Hello").paused(Duration::from_millis(50)));
     let output = pipe(gemini(&server).arg("--stream"), b"{\"prompt\":\"p\",\"id\":7}\n");
     let lines = text(&output.stdout);
@@ -89,7 +89,7 @@ fn tokens_are_printed_as_they_come() {
 }
 
 #[test]
-fn a_request_that_is_cancelled_is_answered_at_once_and_no_fault() {
+fn a_cancelled_request_is_answered_at_once_and_is_not_a_fault() {
     let server = Server::start(|request, _| match request.body.contains("slow") {
         true => Reply::gemini("x").paused(Duration::from_secs(20)),
         false => Reply::gemini("y"),
@@ -106,14 +106,14 @@ fn a_request_that_is_cancelled_is_answered_at_once_and_no_fault() {
 }
 
 #[test]
-fn answers_that_servers_do_not_end_hold_no_more_connections_than_requests_may_be_under_way() {
+fn unended_answers_hold_at_most_as_many_connections_as_jobs() {
     const JOBS: usize = 4;
     let open = Arc::new(AtomicUsize::new(0));
     let is_held = Arc::new(AtomicBool::new(false));
     let holds = Arc::clone(&is_held);
     let server = Server::start_raw(move |mut stream| {
         open.fetch_add(1, Ordering::SeqCst);
-        // The threads here notice late that a connection was closed, so they get the time for it: where it was not, it never is.
+        // The threads here detect a closed connection late, so they get time for it; a connection that stays open is never detected.
         let until = Instant::now() + Duration::from_secs(10);
         while open.load(Ordering::SeqCst) > 2 * JOBS && !holds.load(Ordering::SeqCst) {
             holds.store(Instant::now() > until, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Turns that were paid for once are not paid for again.
+//! Paid turns are not paid for again.
 
 use super::server::{Reply, Server};
 use super::{gemini, records};
@@ -17,7 +17,7 @@ fn answers() -> Server {
 }
 
 #[test]
-fn an_interrupted_batch_goes_on_where_it_was() {
+fn an_interrupted_batch_continues_where_it_was() {
     let (server, place) = (answers(), tempfile::tempdir().unwrap());
     let folder = place.path().join("new/cache");
     let mut talk = Talk::start(gemini(&server).arg("--cache").arg(&folder));
@@ -56,7 +56,7 @@ fn only_the_same_request_is_answered_from_the_cache() {
 }
 
 #[test]
-fn what_failed_or_was_cut_is_asked_again() {
+fn failed_and_cut_turns_are_asked_again() {
     let place = tempfile::tempdir().unwrap();
     let cut = r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"MAX_TOKENS"}]}"#;
     let server = Server::start(move |_, before| match before {
@@ -69,14 +69,14 @@ fn what_failed_or_was_cut_is_asked_again() {
 }
 
 #[test]
-fn a_file_that_is_damaged_is_replaced() {
+fn a_damaged_file_is_replaced() {
     let (server, place) = (answers(), tempfile::tempdir().unwrap());
     ask(&server, place.path(), &["a"]);
     let path = std::fs::read_dir(place.path()).unwrap().next().unwrap().unwrap().path();
     std::fs::write(&path, "{\"type\":\"model_turn\",").unwrap();
     let output = ask(&server, place.path(), &["a"]);
     assert_eq!(records(&output)[0]["text"], "answer 1");
-    assert!(output.status.success() && text(&output.stderr).contains("the model is asked"), "{output:?}");
+    assert!(output.status.success() && text(&output.stderr).contains("asking the model instead"), "{output:?}");
     assert_eq!(records(&ask(&server, place.path(), &["a"]))[0]["text"], "answer 1");
 }
 
@@ -100,7 +100,7 @@ fn a_cache_that_cannot_be_written_is_a_fault_and_loses_no_turn() {
 }
 
 #[test]
-fn a_turn_that_was_repaired_is_kept_and_one_that_could_not_be_is_not() {
+fn a_repaired_turn_is_stored_and_an_unrepairable_one_is_not() {
     let place = tempfile::tempdir().unwrap();
     let server = Server::start(|_, before| Reply::gemini(if before == 4 { "{}" } else { "no" }));
     let ask = || {
@@ -114,7 +114,7 @@ fn a_turn_that_was_repaired_is_kept_and_one_that_could_not_be_is_not() {
 }
 
 #[test]
-fn nobody_else_can_put_an_answer_into_the_cache() {
+fn other_users_cannot_write_to_the_cache() {
     let (server, place) = (answers(), tempfile::tempdir().unwrap());
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
     let output = ask(&server, place.path(), &["a"]);
@@ -132,16 +132,16 @@ fn nobody_else_can_put_an_answer_into_the_cache() {
 }
 
 #[test]
-fn an_answer_with_the_key_in_it_is_not_kept() {
+fn an_answer_that_contains_the_key_is_not_stored() {
     let place = tempfile::tempdir().unwrap();
     let server = Server::start(|request, _| Reply::gemini(request.header("x-goog-api-key").unwrap()));
     let output = ask(&server, place.path(), &["a"]);
-    assert!(output.status.success() && text(&output.stderr).contains("is not kept"), "{output:?}");
+    assert!(output.status.success() && text(&output.stderr).contains("is not stored"), "{output:?}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
 }
 
 #[test]
-fn with_stream_a_kept_turn_comes_as_a_token_too() {
+fn with_stream_a_cached_turn_is_also_printed_as_a_token() {
     let (server, place) = (answers(), tempfile::tempdir().unwrap());
     ask(&server, place.path(), &["a"]);
     let output = pipe(gemini(&server).arg("--stream").arg("--cache").arg(place.path()), b"{\"prompt\":\"a\"}\n");

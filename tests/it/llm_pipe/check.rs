@@ -1,4 +1,4 @@
-//! `llm-pipe check`, and what a person sees of a batch.
+//! `llm-pipe check`, and the progress of a batch.
 
 use super::records;
 use super::server::{Reply, Request, Server};
@@ -29,19 +29,24 @@ fn able(request: &Request) -> Reply {
 }
 
 #[test]
-fn a_model_that_can_do_all() {
+fn a_capable_model_passes_all_checks() {
     let output = check(&Server::start(|request, _| able(request)));
     let expected = ["text", "streaming", "tools", "schema", "images"].map(|name| (name.to_owned(), "ok".to_owned()));
     assert_eq!((verdicts(&output), output.status.code()), (expected.to_vec(), Some(0)), "{output:?}");
 }
 
 #[test]
-fn what_a_model_cannot_do_is_named() {
+fn missing_capabilities_are_named() {
     let output = check(&Server::start(|_, _| Reply::gemini("I am sorry.")));
     let statuses = verdicts(&output).into_iter().map(|(_, status)| status);
     assert_eq!(Vec::from_iter(statuses), ["ok", "error", "error", "error", "error"], "{output:?}");
     let whys: String = records(&output).iter().map(|line| format!("{}\n", line["error"])).collect();
-    for why in ["in one piece", "it called no tool", "does not match the schema", "it was shown red, and answered"] {
+    for why in [
+        "in one piece",
+        "the model called no tool",
+        "does not match the schema",
+        "the image was red, but the answer was",
+    ] {
         assert!(whys.contains(why), "{why}: {whys}");
     }
     assert_eq!(output.status.code(), Some(0), "a model may have no more than text");
@@ -58,7 +63,7 @@ fn a_server_that_refuses_is_asked_once() {
 }
 
 #[test]
-fn a_batch_shows_a_person_how_far_it_is() {
+fn a_batch_shows_its_progress() {
     let place = tempfile::tempdir().unwrap();
     let input: String = (0..8).map(|n| format!("{{\"prompt\":\"p{n}\"}}\n")).collect();
     std::fs::write(place.path().join("input"), input).unwrap();

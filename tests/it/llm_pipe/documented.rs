@@ -1,4 +1,4 @@
-//! The README's commands, run as they are written; only the server is another: a stand-in, and aimock.
+//! The README's commands, run as they are written, except for the server: a stand-in, or aimock.
 
 use super::aimock::Aimock;
 use super::server::{Reply, Server};
@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The README's line that begins so, in a shell whose `llm-pipe` asks the server at this address.
+/// The README's line with this beginning, in a shell whose `llm-pipe` uses the server at this address.
 fn readme(beginning: &str, url: &str, place: &Path) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(root.join("README.md")).unwrap();
@@ -25,7 +25,7 @@ fn readme(beginning: &str, url: &str, place: &Path) -> Command {
     shell
 }
 
-/// The topics of two articles, as the README finds them.
+/// The topics of two articles, as in the README.
 fn batch(url: &str, place: &Path) -> String {
     std::fs::write(place.join("articles.jsonl"), "{\"title\":\"A vote\"}\n{\"title\":\"A goal\"}\n").unwrap();
     let output = readme("jq -c '{prompt", url, place).output().unwrap();
@@ -33,7 +33,7 @@ fn batch(url: &str, place: &Path) -> String {
     text(&output.stdout)
 }
 
-/// What a model plays in a game, as the README has it.
+/// A model's moves in a game, as in the README.
 fn spire(url: &str, place: &Path) -> String {
     let mut talk = Talk::start(&mut readme("sts-proxy -- llm-pipe", url, place));
     assert_eq!(talk.hear(), "ready");

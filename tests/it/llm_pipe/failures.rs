@@ -1,4 +1,4 @@
-//! Requests that fail: which are sent again, and what is said of the others.
+//! Requests that fail: which are sent again, and how the others are reported.
 
 use super::server::{Reply, Server};
 use super::{gemini, records};
@@ -24,7 +24,7 @@ fn a_rate_limit_pauses_every_request_for_as_long_as_the_provider_asks() {
     assert_eq!((&turns[0]["status"], &turns[0]["retries"]), (&"ok".into(), &1.into()));
     assert!(begun.elapsed() >= Duration::from_secs(1));
     assert_eq!(output.status.code(), Some(0));
-    assert!(text(&output.stderr).contains("llm-pipe: stdin:1: slow down; it is sent again"), "{output:?}");
+    assert!(text(&output.stderr).contains("llm-pipe: stdin:1: slow down; sending it again"), "{output:?}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_hundred_rate_limits_at_once_are_one_pause_and_every_request_is_answered() {
 }
 
 #[test]
-fn what_cannot_help_is_not_sent_again() {
+fn permanent_failures_are_not_retried() {
     for (reply, kind) in [
         (Reply::error(401, r#"{"error":{"code":401,"message":"no key","status":"UNAUTHENTICATED"}}"#), "auth"),
         (
@@ -82,7 +82,7 @@ fn what_cannot_help_is_not_sent_again() {
 }
 
 #[test]
-fn a_cut_answer_is_sent_again_and_never_taken_for_a_turn() {
+fn a_cut_answer_is_retried_and_never_used_as_a_turn() {
     let begun = r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"half"}]}}],"usageMetadata":{"promptTokenCount":7}}"#;
     for breaks in [false, true] {
         let cut = Reply { breaks, ..Reply::stream(&[begun]) };
@@ -102,7 +102,7 @@ fn a_cut_answer_is_sent_again_and_never_taken_for_a_turn() {
 }
 
 #[test]
-fn a_stalled_answer_is_noticed() {
+fn a_stalled_answer_is_detected() {
     let stalled = Reply::gemini("x").paused(Duration::from_secs(5));
     let server = failing_once(stalled);
     let output = pipe(gemini(&server).args(["--idle-timeout", "200ms"]), PROMPT);
@@ -119,7 +119,7 @@ fn the_deadline_ends_the_run_and_every_request_is_answered() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_tried_again_and_reported() {
+fn an_unreachable_server_is_retried_and_reported() {
     let mut llm = command("llm-pipe");
     llm.args(["--model", "gemini/g", "--base-url", "http://127.0.0.1:1", "--retries", "1"]).env("GEMINI_API_KEY", "k");
     let output = pipe(&mut llm, PROMPT);
@@ -128,7 +128,7 @@ fn a_server_that_is_not_there_is_tried_again_and_reported() {
 }
 
 #[test]
-fn on_sigterm_what_is_known_of_the_usage_is_reported() {
+fn on_sigterm_the_known_usage_is_reported() {
     let server = Server::start(|_, _| {
         let mut reply = Reply::gemini("x");
         reply.pieces[1].0 = Duration::from_secs(10);
@@ -143,7 +143,7 @@ fn on_sigterm_what_is_known_of_the_usage_is_reported() {
 }
 
 #[test]
-fn lines_that_cannot_be_read_are_answered_and_the_others_are_sent() {
+fn unreadable_lines_are_answered_and_the_others_are_sent() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     let input = b"{\"prompt\":1,\"id\":5}\nno JSON\n{\"type\":\"model_request\",\"request_id\":\"m\",\"messages\":[]}\n{\"type\":\"x\"}\n{\"prompt\":\"p\",\"sytem\":\"s\"}\n\xff\n\n{\"prompt\":\"p\"}\n";
     let output = pipe(&mut gemini(&server), input);
@@ -154,7 +154,7 @@ fn lines_that_cannot_be_read_are_answered_and_the_others_are_sent() {
         (&turns[0]["request_id"], &turns[2]["request_id"], &turns[6]["text"]),
         (&5.into(), &"m".into(), &"x".into())
     );
-    assert!(text(&output.stderr).contains("llm-pipe: stdin:5: \"sytem\""), "{output:?}");
+    assert!(text(&output.stderr).contains("llm-pipe: stdin:5: unknown field \"sytem\""), "{output:?}");
     assert_eq!((output.status.code(), server.requests().len()), (Some(1), 1));
 }
 
@@ -163,19 +163,19 @@ fn a_pause_of_years_is_not_waited_for() {
     let limited = Reply::error(429, r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}}"#);
     let output = pipe(&mut gemini(&failing_once(limited.header("retry-after", "99999999"))), PROMPT);
     assert_eq!(records(&output)[0]["kind"], "rate_limited");
-    assert!(text(&output.stderr).contains("not sent again, which the provider allows in 99999999 s"), "{output:?}");
+    assert!(text(&output.stderr).contains("not sent again: the provider asks for a pause of 99999999 s"), "{output:?}");
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named() {
+fn an_unreachable_server_is_named() {
     let mut llm = command("llm-pipe");
     let output = pipe(llm.args(["-m", "ollama/x", "--base-url", "http://127.0.0.1:1/v1", "--retries", "0"]), PROMPT);
-    let why = "http://127.0.0.1:1/v1: the server can't be reached: Connection refused (os error 111): is the server running there?";
+    let why = "http://127.0.0.1:1/v1: the server cannot be reached: Connection refused (os error 111): check that the server is running there";
     assert_eq!(records(&output)[0]["error"], why);
 }
 
 #[test]
-fn an_answer_that_is_no_stream_is_named_and_not_asked_for_again() {
+fn an_answer_that_is_not_a_stream_is_described_and_not_retried() {
     let page = Reply { headers: vec![("content-type", "text/html".to_owned())], ..Reply::error(200, "<html>") };
     let moved = Reply::error(302, "").header("location", "https://example.org/login?token=s3cret");
     let (of_page, of_moved) =

@@ -33,7 +33,7 @@ fn a_name_stands_for_a_model_its_server_and_its_key() {
         let request = server.requests().pop().unwrap();
         assert_eq!((&*request.path, request.header("x-goog-api-key")), (path, key));
     }
-    // Options count for more, and the file's key is for the file's address.
+    // Options take precedence, and the file's key is for the file's address only.
     let output = pipe(
         configured(place.path(), &models).args(["-m", "fast", "--base-url", &format!("{url}/v3")]),
         b"{\"prompt\":\"p\"}\n",
@@ -59,7 +59,7 @@ fn all_models_are_listed_without_a_key() {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_said_with_its_place() {
+fn errors_in_the_file_are_reported_with_their_place() {
     let place = tempfile::tempdir().unwrap();
     for (models, why) in [
         ("[fast]\nmodl = \"x\"\n", "models.toml:2:1: unknown field `modl`"),
@@ -67,13 +67,13 @@ fn what_is_wrong_in_the_file_is_said_with_its_place() {
         ("[fast\n", "models.toml:1:6: "),
         (
             "[fast]\nmodel = \"gemini/g\"\nkey_env = \"NOT_THERE\"\n",
-            "key_env in models.toml: the environment has no NOT_THERE",
+            "key_env in models.toml: NOT_THERE is not set in the environment",
         ),
-        ("[fast]\nmodel = \"elsewhere/g\"\n", "there is no provider \"elsewhere\""),
+        ("[fast]\nmodel = \"elsewhere/g\"\n", "unknown provider \"elsewhere\""),
         ("[fast]\n", "\"fast\" is neither PROVIDER/NAME nor a name in models.toml"),
         ("[fast]\nmodel = \"b\"\n[b]\n", "--model: fast in models.toml: \"b\" is neither PROVIDER/NAME"),
-        ("[fast]\nprice = { input = -1, output = 1 }\n", "models.toml:2:19: a price is a number from 0"),
-        ("[fast]\nprice = { input = nan, output = 1 }\n", "a price is a number from 0"),
+        ("[fast]\nprice = { input = -1, output = 1 }\n", "models.toml:2:19: a price is a number that is at least 0"),
+        ("[fast]\nprice = { input = nan, output = 1 }\n", "a price is a number that is at least 0"),
         ("fast = 7\n", "models.toml:1:8: invalid type: integer `7`, expected a table for each model"),
     ] {
         let output = pipe(configured(place.path(), models).args(["-m", "fast"]), b"");

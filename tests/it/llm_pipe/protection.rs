@@ -1,4 +1,4 @@
-//! Processes of the same user that try to read the key. Root reads everything, so as root both sides run as another user.
+//! Processes of the same user that try to read the key. Root can read everything, so as root both sides run as another user.
 #![cfg(target_os = "linux")]
 
 use super::server::{Reply, Server};
@@ -10,11 +10,11 @@ use std::process::Command;
 
 const KEY: &str = "k3y-of-all";
 
-/// What no user of this machine is: its processes have no rights but the usual ones.
+/// An id that no user of this machine has: its processes have only the usual rights.
 const NOBODY: u32 = 65534;
 
 #[test]
-fn the_key_is_not_read_by_other_processes_of_the_same_user() {
+fn other_processes_of_the_same_user_cannot_read_the_key() {
     let place = tempfile::tempdir().unwrap();
     let program = place.path().join("llm-pipe");
     std::fs::copy(binary("llm-pipe"), &program).unwrap();

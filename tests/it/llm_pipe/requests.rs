@@ -1,4 +1,4 @@
-//! What a request is made of: schemas, tools, images, whole conversations.
+//! The parts of a request: schemas, tools, images, complete conversations.
 
 use super::server::{Reply, Server};
 use super::{gemini, model, records};
@@ -22,7 +22,7 @@ fn an_answer_that_does_not_match_the_schema_is_repaired() {
 }
 
 #[test]
-fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
+fn images_come_only_from_their_folder_and_match_their_hash() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.png"), b"picture").unwrap();
     std::os::unix::fs::symlink("/etc/hostname", folder.path().join("out.png")).unwrap();
@@ -52,7 +52,7 @@ fn images_come_from_their_folder_only_and_are_those_of_the_hash() {
 }
 
 #[test]
-fn a_conversation_goes_back_as_it_came() {
+fn a_conversation_is_sent_back_unchanged() {
     let call = r#"{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"look","args":{"n":1.10}},"thoughtSignature":"c2ln"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"candidatesTokenCount":2}}"#;
     let server =
         Server::start(move |_, before| if before == 0 { Reply::stream(&[call]) } else { Reply::gemini("done") });
@@ -76,7 +76,7 @@ fn a_conversation_goes_back_as_it_came() {
 }
 
 #[test]
-fn a_server_that_takes_no_tools_gets_them_in_the_prompt_and_its_calls_are_found_in_the_text() {
+fn a_server_without_tools_gets_them_in_the_prompt_and_its_calls_are_found_in_the_text() {
     let refusal = r#"{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}}"#;
     let chunk = r#"{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"role":"assistant","content":"function_call: name=look args={\"n\":1.10}"},"finish_reason":"stop"}]}"#;
     let server = Server::start(move |request, _| match request.body.contains(r#""tools""#) {
@@ -93,7 +93,7 @@ fn a_server_that_takes_no_tools_gets_them_in_the_prompt_and_its_calls_are_found_
 }
 
 #[test]
-fn a_server_that_does_not_take_the_schema_gets_it_in_the_prompt() {
+fn a_server_without_schemas_gets_the_schema_in_the_prompt() {
     let refusal = r#"{"error":{"code":500,"message":"response_format type must be one of \"text\" or \"json_object\", but got: json_schema","type":"server_error"}}"#;
     let chunk = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"```json\n{\"n\":1}\n```"},"finish_reason":"stop"}]}"#;
     let server = Server::start(move |request, _| match request.body.contains("response_format") {
@@ -104,7 +104,7 @@ fn a_server_that_does_not_take_the_schema_gets_it_in_the_prompt() {
     let output = pipe(llm.args(["--schema", SCHEMA, "--system", "Count."]), &b"{\"prompt\":\"p\"}\n".repeat(2));
     let turns = records(&output);
     assert!(turns.len() == 2 && turns.iter().all(|turn| turn["text"] == r#"{"n":1}"#), "{output:?}");
-    assert!(text(&output.stderr).contains("llm-pipe: the server does not take the schema"), "{output:?}");
+    assert!(text(&output.stderr).contains("llm-pipe: the server does not accept the schema"), "{output:?}");
     let requests = server.requests();
     assert_eq!(requests.len(), 3, "the refusal is remembered");
     let sent: serde_json::Value = serde_json::from_str(&requests[2].body).unwrap();
@@ -113,7 +113,7 @@ fn a_server_that_does_not_take_the_schema_gets_it_in_the_prompt() {
 }
 
 #[test]
-fn a_prompt_whose_front_ollama_has_dropped_is_noticed() {
+fn a_prompt_whose_front_ollama_has_dropped_is_reported() {
     let said = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"x"},"finish_reason":"stop"}]}"#;
     let server = Server::start(move |_, _| {
         let counted = r#"{"choices":[],"usage":{"prompt_tokens":2050,"completion_tokens":1,"total_tokens":2051}}"#;
@@ -145,7 +145,7 @@ fn a_refusal_and_a_cut_turn_are_not_sent_back_for_the_schema() {
 }
 
 #[test]
-fn a_server_that_takes_no_tools_and_was_offered_none_is_asked_once() {
+fn a_server_without_tools_that_was_offered_none_is_asked_once() {
     let server = Server::start(|_, _| Reply::error(400, r#"{"error":{"message":"m does not support tools"}}"#));
     let mut llm = command("llm-pipe");
     let output = pipe(llm.args(["-m", "ollama/m", "--base-url", &server.url]), b"{\"prompt\":\"p\"}\n");
@@ -165,7 +165,7 @@ fn an_unreadable_request_keeps_its_id_and_a_bad_schema_is_explained() {
 }
 
 #[test]
-fn tools_that_no_provider_takes_are_refused_by_their_name() {
+fn tools_with_invalid_names_are_refused_by_name() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     for tools in [r#"{"name":"look"},{"name":"look"}"#, r#"{"name":"look","input_schema":7}"#] {
         let ask =

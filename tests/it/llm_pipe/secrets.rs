@@ -1,4 +1,4 @@
-//! The key: where it comes from, and where it never goes.
+//! The key: its sources, and where it must never appear.
 
 use super::server::{Reply, Server};
 use super::{gemini, keyless, records};
@@ -25,7 +25,7 @@ fn the_key_is_sent_and_never_shown() {
 }
 
 #[test]
-fn a_part_of_the_key_and_what_is_secret_in_the_address_are_not_shown() {
+fn parts_of_the_key_and_secrets_in_the_address_are_not_shown() {
     let echo = Server::start(|request, _| {
         let said = format!("{}{} {}", "x".repeat(190), request.header("x-goog-api-key").unwrap(), request.path);
         Reply::error(400, &said)
@@ -46,7 +46,7 @@ fn a_part_of_the_key_and_what_is_secret_in_the_address_are_not_shown() {
 }
 
 #[test]
-fn the_key_of_a_provider_is_not_sent_to_another_server_unasked() {
+fn the_key_of_a_provider_is_not_sent_to_another_server_by_default() {
     let server = Server::start(|_, _| Reply::gemini("x"));
     assert!(pipe(&mut keyless(&server), PROMPT).status.success());
     assert_eq!(server.requests()[0].header("x-goog-api-key"), None);
@@ -72,11 +72,11 @@ fn a_key_is_not_sent_over_plain_http_to_another_machine() {
     llm.env("GEMINI_API_KEY", KEY);
     let output = pipe(&mut llm, PROMPT);
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
-    assert!(text(&output.stderr).contains("https only") && !text(&output.stderr).contains(KEY), "{output:?}");
+    assert!(text(&output.stderr).contains("only sent over https") && !text(&output.stderr).contains(KEY), "{output:?}");
 }
 
 #[test]
-fn a_key_file_is_private() {
+fn a_key_file_must_be_private() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     std::fs::write(&path, format!("{KEY}\n")).unwrap();
@@ -90,7 +90,7 @@ fn a_key_file_is_private() {
 }
 
 #[test]
-fn a_missing_key_says_what_to_do() {
+fn the_message_for_a_missing_key_says_what_to_do() {
     let mut llm = command("llm-pipe");
     let output = pipe(llm.args(["-m", "gemini/g"]).env_remove("GEMINI_API_KEY").env_remove("GOOGLE_API_KEY"), PROMPT);
     assert_eq!(output.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! A server on a loopback port that plays a model's provider: each request gets the reply that the test's function gives.
+//! A server on a loopback port that plays a model's provider: the test's function gives the reply to each request.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Request {
     pub path: String,
@@ -21,12 +21,12 @@ impl Request {
     }
 }
 
-/// What the server answers.
+/// A reply of the server.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
-    /// Each is written by itself, after a pause.
+    /// Each piece is written separately, after a pause.
     pub pieces: Vec<(Duration, Vec<u8>)>,
     /// The connection breaks instead of ending.
     pub breaks: bool,
@@ -61,7 +61,7 @@ impl Reply {
         self
     }
 
-    /// What Gemini sends for a turn of this text.
+    /// Gemini's answer for a turn with this text.
     pub fn gemini(text: &str) -> Reply {
         let text = serde_json::to_string(text).unwrap();
         Reply::stream(&[
@@ -72,7 +72,7 @@ impl Reply {
         ])
     }
 
-    /// What Gemini sends for a turn that calls this function; arguments are JSON text.
+    /// Gemini's answer for a turn that calls this function; the arguments are JSON text.
     pub fn gemini_call(name: &str, arguments: &str, signature: &str) -> Reply {
         Reply::stream(&[&format!(
             r#"{{"candidates":[{{"content":{{"role":"model","parts":[{{"functionCall":{{"name":"{name}","args":{arguments}}},"thoughtSignature":"{signature}"}}]}},"finishReason":"STOP","index":0}}],"usageMetadata":{{"promptTokenCount":7,"candidatesTokenCount":2}}}}"#
@@ -86,7 +86,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// `reply` takes a request and how many came before it.
+    /// `reply` gets a request and the number of earlier requests.
     pub fn start(reply: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -101,7 +101,7 @@ impl Server {
         Server { url, requests }
     }
 
-    /// A server that hands each connection over once its request has come; gives its address.
+    /// A server that passes on each connection once its request has arrived; gives its address.
     pub fn start_raw(answer: impl Fn(TcpStream) + Send + Sync + 'static) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -119,13 +119,13 @@ impl Server {
         url
     }
 
-    /// Those that have come so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }
 }
 
-/// `None` where the connection is closed instead.
+/// `None` if the connection is closed instead.
 fn read_request(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut line = String::new();
@@ -146,7 +146,7 @@ fn read_request(stream: &TcpStream) -> Option<Request> {
     Some(request)
 }
 
-/// One request; then the connection is closed.
+/// Reads one request; then the connection is closed.
 fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request, usize) -> Reply) {
     let Some(request) = read_request(&stream) else { return };
     let before = {
@@ -154,12 +154,12 @@ fn serve(stream: TcpStream, kept: &Mutex<Vec<Request>>, reply: &dyn Fn(&Request,
         kept.push(request.clone());
         kept.len() - 1
     };
-    // Whoever has gone reads no reply.
+    // A closed client reads no reply.
     let _ = write(stream, &reply(&request, before));
 }
 
 fn write(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
-    // Small pieces are not put together.
+    // Small pieces must not be joined.
     stream.set_nodelay(true)?;
     let headers: String = reply.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let status = reply.status;

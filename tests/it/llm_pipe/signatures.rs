@@ -1,4 +1,4 @@
-//! Turns that providers have signed: a server that checks the signatures as the providers do.
+//! Turns with signatures: a server that checks them as the providers do.
 
 use super::server::{Reply, Request, Server};
 use super::{gemini, model};
@@ -6,13 +6,13 @@ use crate::process::Talk;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What Anthropic answers where what stands before a thinking block is not what stood there when it was written.
+/// Anthropic's answer if the content before a thinking block has changed since the block was written.
 const BOUND: &str = r#"{"type":"error","error":{"type":"invalid_request_error","message":"messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\"."},"request_id":"req_1"}"#;
 
-/// What Gemini answers where the first call of a turn has no signature.
+/// Gemini's answer if the first call of a turn has no signature.
 const UNSIGNED: &str = r#"{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `look`, position 2.","status":"INVALID_ARGUMENT"}}"#;
 
-/// A conversation through one `llm-pipe`: each request has all messages before it.
+/// A conversation through one `llm-pipe`: each request has all earlier messages.
 struct Conversation {
     talk: Talk,
     request: Value,
@@ -33,7 +33,7 @@ impl Conversation {
         self.add(json!({"role": "user", "content": text}));
     }
 
-    /// Takes a turn, and gives a result to each of its calls.
+    /// Adds a turn, and a result for each of its calls.
     fn turn(&mut self) -> Value {
         let turn: Value = serde_json::from_str(&self.talk.ask(&self.request.to_string())).unwrap();
         assert_eq!(turn["status"], "ok", "{turn}");
@@ -44,7 +44,7 @@ impl Conversation {
         turn
     }
 
-    /// Sends the request with one value of it replaced, which has to be refused.
+    /// Sends the request with one value replaced; the server must refuse it.
     fn is_refused(&mut self, pointer: &str, value: Value, why: &str) {
         let mut changed = self.request.clone();
         *changed.pointer_mut(pointer).unwrap() = value;
@@ -54,14 +54,14 @@ impl Conversation {
     }
 }
 
-/// What a signature is bound to: the system text, the tools and every message before. Marks for the cache are no part of it.
+/// The content that a signature covers: the system text, the tools and every earlier message, without cache markers.
 fn signature(before: &str) -> String {
     let mut hasher = DefaultHasher::new();
     before.hash(&mut hasher);
     format!("s/{:x}+==", hasher.finish())
 }
 
-/// Anthropic: every turn thinks, and the signature has to come back byte for byte, behind the same messages.
+/// Anthropic: every turn has thinking, and the signature must be returned byte for byte, after the same messages.
 fn anthropic(request: &Request, before: usize) -> Reply {
     let body = request.body.replace(r#","cache_control":{"type":"ephemeral"}"#, "");
     let (sent, _) = body.split_once(r#"],"max_tokens""#).unwrap();
@@ -95,7 +95,7 @@ fn anthropic(request: &Request, before: usize) -> Reply {
 }
 
 #[test]
-fn signed_thinking_stands_behind_the_same_bytes_through_a_conversation() {
+fn signed_thinking_follows_the_same_bytes_throughout_a_conversation() {
     let server = Server::start(anthropic);
     let mut conversation = Conversation::begin(Talk::start(&mut model(&server, "anthropic/claude")));
     conversation.user("Go.");
@@ -113,7 +113,7 @@ fn signed_thinking_stands_behind_the_same_bytes_through_a_conversation() {
     assert_eq!(server.requests().len(), 8, "what is refused is not sent again");
 }
 
-/// Gemini: the first call of every turn has to have a signature, its own or the one that stands for none.
+/// Gemini: the first call of every turn must have a signature, its own or the placeholder.
 fn demanding(request: &Request, before: usize) -> Reply {
     let body: Value = serde_json::from_str(&request.body).unwrap();
     for content in body["contents"].as_array().unwrap().iter().filter(|content| content["role"] == "model") {
@@ -134,7 +134,7 @@ fn demanding(request: &Request, before: usize) -> Reply {
 }
 
 #[test]
-fn gemini_gets_its_signatures_back_and_a_mark_in_their_place_on_the_calls_of_other_models() {
+fn gemini_gets_its_signatures_back_and_a_placeholder_on_calls_of_other_models() {
     let server = Server::start(demanding);
     let mut conversation = Conversation::begin(Talk::start(&mut gemini(&server)));
     conversation.user("Go.");
@@ -149,7 +149,7 @@ fn gemini_gets_its_signatures_back_and_a_mark_in_their_place_on_the_calls_of_oth
     }
     let turn = conversation.turn();
     conversation.turn();
-    // An own turn goes back as it is: a signature that was removed from it is not replaced.
+    // An own turn is sent back unchanged: a removed signature is not replaced.
     let mut unsigned = turn["raw"].clone();
     unsigned["parts"][0].as_object_mut().unwrap().remove("thoughtSignature");
     conversation.is_refused("/messages/7/turn/raw", unsigned, "missing a thought_signature");

@@ -1,11 +1,11 @@
-//! Streamed answers as the network may cut them, and as servers deviate from the API.
+//! Streamed answers, split by the network in any way, and servers that deviate from the API.
 
 use super::server::{Reply, Server};
 use super::{model, records};
 use crate::process::{pipe, text};
 use serde_json::{Value, json};
 
-/// A model, an answer with text and calls, and what stands in the event that completes the turn.
+/// A model, an answer with text and calls, and a text in the event that completes the turn.
 type Answer = (&'static str, &'static str, &'static str);
 
 const GEMINI: Answer = ("gemini/m", include_str!("../../fixtures/models/gemini_tool.sse"), "finishReason");
@@ -22,7 +22,7 @@ fn answer(stream: &str) -> Vec<u8> {
     stream.replace("the page", "the pag\u{20ac}").into_bytes()
 }
 
-/// Records without what differs from run to run.
+/// Records without fields that differ between runs.
 fn timeless(mut records: Vec<Value>) -> Vec<Value> {
     for record in &mut records {
         record.as_object_mut().unwrap().remove("latency_ms");
@@ -50,8 +50,8 @@ fn an_answer_of_one_byte_per_write_gives_the_same_records() {
     }
 }
 
-/// Cuts the answer at every byte, in both ways: the body ends there, and the connection breaks. There is a turn only where the stream
-/// has said that it is complete.
+/// Cuts the answer at every byte, in two ways: the body ends there, or the connection breaks. There must be a turn only if the stream
+/// was complete.
 #[track_caller]
 fn cut_at_every_byte((name, stream, last): (&str, &str, &str)) {
     let answer = answer(stream);
@@ -85,29 +85,29 @@ fn cut_at_every_byte((name, stream, last): (&str, &str, &str)) {
 }
 
 #[test]
-fn an_answer_of_gemini_is_no_turn_where_it_is_cut() {
+fn a_cut_answer_of_gemini_is_not_a_turn() {
     cut_at_every_byte(GEMINI);
 }
 
 #[test]
-fn an_answer_of_interactions_is_no_turn_where_it_is_cut() {
+fn a_cut_answer_of_interactions_is_not_a_turn() {
     cut_at_every_byte(INTERACTIONS);
 }
 
 #[test]
-fn an_answer_of_anthropic_is_no_turn_where_it_is_cut() {
+fn a_cut_answer_of_anthropic_is_not_a_turn() {
     cut_at_every_byte(ANTHROPIC);
 }
 
 #[test]
-fn an_answer_of_chat_completions_is_no_turn_where_it_is_cut() {
+fn a_cut_answer_of_chat_completions_is_not_a_turn() {
     cut_at_every_byte(CHAT);
 }
 
 #[test]
-fn an_answer_of_responses_is_no_turn_where_it_is_cut() {
+fn a_cut_answer_of_responses_is_not_a_turn() {
     let (name, stream, last) = RESPONSES;
-    // The events that the turn is made of; the others say the same again, and every byte takes its time.
+    // Only the events that form the turn; the others repeat it, and every byte takes time.
     let made_of =
         |event: &&str| ["output_item.done", "output_text.delta", last].iter().any(|kind| event.contains(kind));
     let short: String = stream.split_inclusive("\n\n").filter(made_of).collect();
@@ -169,7 +169,7 @@ fn turn(name: &str, events: &[&str]) -> Value {
 }
 
 #[test]
-fn an_answer_with_an_empty_reason_to_end_is_cut() {
+fn an_answer_with_an_empty_finish_reason_is_incomplete() {
     let said = chunk(0, json!({"role": "assistant", "content": "Transfer 100"}), json!(""));
     let gemini = r#"{"candidates":[{"content":{"parts":[{"text":"Transfer 100"}]},"finishReason":""}]}"#;
     for turn in [turn("vllm/m", &[&said]), turn("gemini/m", &[gemini])] {
@@ -178,7 +178,7 @@ fn an_answer_with_an_empty_reason_to_end_is_cut() {
 }
 
 #[test]
-fn a_call_that_a_limit_cut_is_not_carried_out() {
+fn a_call_cut_by_a_limit_is_not_carried_out() {
     let delta = json!({"role": "assistant", "tool_calls": [
         {"index": 0, "id": "a", "type": "function", "function": {"name": "rm", "arguments": "{\"path\":\"x\"}"}},
         {"index": 1, "id": "b", "type": "function", "function": {"name": "rm", "arguments": ""}},

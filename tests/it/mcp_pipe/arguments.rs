@@ -1,4 +1,4 @@
-//! How a call may spell its arguments and its time limit, and the answer to a call that cannot be read.
+//! The forms of a call's arguments and time limit, and the answer to an unreadable call.
 
 use super::{mcp_pipe, play};
 use crate::process::{pipe, text, without_duration};
@@ -19,7 +19,7 @@ fn both_names_of_the_arguments_reach_the_server_in_every_form() {
 }
 
 #[test]
-fn null_arguments_are_none_and_others_are_refused_with_the_id_and_form_of_the_call() {
+fn null_arguments_mean_none_and_other_values_are_refused_in_the_form_of_the_call() {
     let played = play(
         "echo",
         &[],
@@ -59,7 +59,7 @@ fn a_call_may_have_its_own_timeout() {
 }
 
 #[test]
-fn a_result_has_how_long_the_call_took() {
+fn a_result_has_the_duration_of_its_call() {
     let (mut command, _home) = mcp_pipe("echo", &[]);
     let calls = r#"{"tool":"sleep","args":{"seconds":0.3}}
 {"tool":"unknown"}

@@ -1,10 +1,10 @@
-//! What is sent to the server for a line of stdin, and what is answered to it.
+//! The request for a line of stdin, and its answer.
 
 use super::{Pipe, play, play_logged};
 use serde_json::json;
 
 #[test]
-fn each_form_is_answered_in_its_own_and_every_digit_stays() {
+fn every_form_is_answered_in_kind_and_every_digit_is_kept() {
     let args = r#"{"n":12345678901234567890123,"x":1.10,"e":1E5}"#;
     let played = play(
         "echo",
@@ -45,7 +45,7 @@ fn each_form_is_answered_in_its_own_and_every_digit_stays() {
 }
 
 #[test]
-fn a_tool_that_fails_keeps_what_it_gave() {
+fn a_failed_tool_keeps_its_result() {
     let played = play(
         "echo",
         &[],
@@ -67,7 +67,7 @@ fn a_tool_that_fails_keeps_what_it_gave() {
 }
 
 #[test]
-fn what_a_tool_gives_is_looked_into_only_as_the_caller_says() {
+fn a_tools_content_is_interpreted_only_by_the_callers_filter() {
     let calls = [r#"{"tool":"contract_ok"}"#, r#"{"tool":"contract_error"}"#, r#"{"tool":"contract_text"}"#];
     let played = play("echo", &[], &calls);
     let whole = r#"{"content":[],"structuredContent":{"status":"ok","data":{"url":"x","n":1.10}}}"#;
@@ -89,10 +89,14 @@ fn what_a_tool_gives_is_looked_into_only_as_the_caller_says() {
 }
 
 #[test]
-fn a_status_filter_that_fails_leaves_the_result_as_it_is() {
+fn a_failed_status_filter_leaves_the_result_unchanged() {
     let played = play("echo", &["--status-from", ".content[0].text | fromjson"], &[r#"{"tool":"echo"}"#]);
     assert_eq!((&played.answers()[0]["status"], played.status), (&json!("ok"), Some(1)));
-    assert!(played.stderr.contains("--status-from") && played.stderr.contains("stays as it is"), "{}", played.stderr);
+    assert!(
+        played.stderr.contains("--status-from") && played.stderr.contains("is left unchanged"),
+        "{}",
+        played.stderr
+    );
     let played = play("echo", &["--status-from", ".["], &[]);
     assert_eq!(played.status, Some(2), "{}", played.stderr);
 }
@@ -113,7 +117,7 @@ fn resources_are_listed_and_read() {
     let played = play("echo resources=1", &[], &[read, r#"{"tool":"resources/read","args":{"url":"x"}}"#]);
     assert_eq!(played.answers()[0]["data"]["contents"][0], json!({"uri":"file:///a","text":"hi"}));
     assert_eq!(played.answers()[1]["kind"], "invalid_args");
-    // Servers that have none: one that doesn't know the method, and one that fails.
+    // Servers without resources: one that does not know the method, and one that fails.
     let played = play("echo", &["--list-resources"], &[]);
     assert_eq!(played.lines.len(), 0);
     played.assert_well();
@@ -128,7 +132,7 @@ fn an_unknown_tool_is_answered_with_the_nearest() {
     let played = play("echo", &[], &[r#"{"tool":"cuont_safe"}"#, r#"{"tool":"Echo"}"#, r#"{"tool":"xyzzy"}"#]);
     let errors = played.answers().iter().map(|answer| answer["error"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
     assert!(errors[0].contains("nearest: count_safe, ") && errors[1].contains("nearest: echo"), "{errors:?}");
-    assert!(errors[2].ends_with(r#"no tool "xyzzy"; --list prints the 29 that it has"#), "{errors:?}");
+    assert!(errors[2].ends_with(r#"no tool "xyzzy"; --list prints its 29 tools"#), "{errors:?}");
     assert!(errors.iter().all(|error| error.len() < 150), "{errors:?}");
 }
 
@@ -154,7 +158,7 @@ fn an_error_of_the_protocol_has_its_kind_and_its_number() {
 }
 
 #[test]
-fn what_is_no_call_passes_in_its_place_and_what_cannot_be_read_is_answered() {
+fn other_records_pass_in_order_and_unreadable_lines_are_answered() {
     let played = play(
         "echo",
         &["-j", "4"],
@@ -189,7 +193,7 @@ fn what_is_no_call_passes_in_its_place_and_what_cannot_be_read_is_answered() {
 }
 
 #[test]
-fn what_requires_approval_never_reaches_the_server() {
+fn calls_that_require_approval_never_reach_the_server() {
     let played = play_logged(
         "echo",
         &["--no-check"],
@@ -203,7 +207,7 @@ fn what_requires_approval_never_reaches_the_server() {
     assert!(played.lines[..3].iter().all(|line| line.contains(r#""kind":"needs_approval""#)), "{:?}", played.lines);
     assert!(played.lines[3].starts_with(r#"{"id":4,"tool":"echo","status":"ok""#));
     assert_eq!(played.status, Some(1));
-    let calls: Vec<_> = played.heard().into_iter().filter(|line| line["method"] == "tools/call").collect();
+    let calls: Vec<_> = played.received().into_iter().filter(|line| line["method"] == "tools/call").collect();
     assert_eq!(calls.len(), 1);
     assert!(
         !calls[0].to_string().contains("approval") && !calls[0].to_string().contains("verdict"),
@@ -226,11 +230,11 @@ fn arguments_are_checked_before_they_are_sent() {
     assert!(error.contains("/message: ") && error.contains("/names/1: "), "{error}");
     assert_eq!((&answers[0]["kind"], &answers[1]["kind"]), (&json!("invalid_args"), &json!("unknown_tool")));
     assert!(answers[1]["error"].as_str().unwrap().contains("echo"), "{}", answers[1]);
-    // A schema that can't be read keeps nobody from calling; one that never ends is found out.
+    // An unreadable schema prevents no call; a schema with an endless reference is detected.
     assert_eq!((&answers[2]["status"], &answers[4]["status"]), (&json!("ok"), &json!("ok")), "{answers:?}");
     assert!(answers[3]["error"].as_str().unwrap().contains("cycle"), "{}", answers[3]);
     assert_eq!(
-        (played.heard().iter().filter(|line| line["method"] == "tools/call").count(), played.status),
+        (played.received().iter().filter(|line| line["method"] == "tools/call").count(), played.status),
         (2, Some(1))
     );
     let unchecked = play("echo", &["--no-check"], &calls[..2]);
@@ -239,7 +243,7 @@ fn arguments_are_checked_before_they_are_sent() {
 }
 
 #[test]
-fn many_in_flight_are_answered_in_order_or_as_they_come() {
+fn concurrent_calls_are_answered_in_order_or_as_they_finish() {
     let calls = [("0.6", 1), ("0.1", 2), ("0.3", 3)]
         .map(|(seconds, id)| format!(r#"{{"tool":"sleep","args":{{"seconds":{seconds}}},"id":{id}}}"#));
     let calls = calls.each_ref().map(String::as_str);
@@ -254,7 +258,7 @@ fn many_in_flight_are_answered_in_order_or_as_they_come() {
 }
 
 #[test]
-fn no_more_are_in_flight_than_was_asked_for() {
+fn the_number_of_concurrent_calls_is_limited() {
     let mut pipe = Pipe::start("echo", &["-j", "2", "--unordered"]);
     for id in 0..3 {
         pipe.talk.say(&format!(r#"{{"tool":"sleep","args":{{"seconds":0.4}},"id":{id}}}"#));
@@ -286,7 +290,7 @@ fn a_call_is_cancelled_and_its_late_reply_dropped() {
 }
 
 #[test]
-fn the_server_is_told_what_was_cancelled() {
+fn the_server_gets_the_cancellation() {
     let played = play_logged(
         "echo",
         &["--timeout", "0.3"],
@@ -299,15 +303,15 @@ fn the_server_is_told_what_was_cancelled() {
         played.lines
     );
     assert!(played.lines[1].contains(r#""status":"ok""#), "{:?}", played.lines);
-    let heard = played.heard();
-    let id = &heard.iter().find(|line| line["method"] == "tools/call").unwrap()["id"];
-    let cancelled: Vec<_> = heard.iter().filter(|line| line["method"] == "notifications/cancelled").collect();
+    let received = played.received();
+    let id = &received.iter().find(|line| line["method"] == "tools/call").unwrap()["id"];
+    let cancelled: Vec<_> = received.iter().filter(|line| line["method"] == "notifications/cancelled").collect();
     assert_eq!((cancelled.len(), &cancelled[0]["params"]["requestId"]), (1, id));
     assert_eq!(played.status, Some(1));
 }
 
 #[test]
-fn a_reply_that_comes_after_its_time_is_nobodys() {
+fn a_late_reply_is_dropped() {
     let played = play(
         "echo",
         &["--timeout", "0.3"],

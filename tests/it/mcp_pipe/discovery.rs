@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const LIST: &str = r#"{"type":"list_tools","request_id":7.10}"#;
 
-/// The `tool_list` records, and the names of the tools in each.
+/// The `tool_list` records, and the names of their tools.
 fn lists(played: &Played) -> Vec<(Value, Vec<String>)> {
     let lists = played.answers().into_iter().filter(|answer| answer["type"] == "tool_list");
     let names = |list: &Value| {
@@ -52,7 +52,7 @@ fn a_world_that_cannot_start_answers_too() {
 }
 
 #[test]
-fn a_request_that_has_a_key_twice_is_refused() {
+fn a_request_with_a_repeated_key_is_refused() {
     let played = play("echo", &[], &[r#"{"type":"list_tools","type":"list_tools"}"#, LIST]);
     assert_eq!((played.status, lists(&played).len()), (Some(1), 1), "{:?}", played.lines);
     assert!(played.stderr.contains("stdin:1"), "{}", played.stderr);

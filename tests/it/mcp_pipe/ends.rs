@@ -1,4 +1,4 @@
-//! Ways to end: whichever it is, the server ends with the pipe, with all that it has started.
+//! Ways to end: in each of them the server ends with the pipe, and so do the server's children.
 
 use super::{Pipe, assert_nothing_is_left, is_known_to_anybody, mcp_pipe, play};
 use crate::process::{Talk, eventually, is_running, pipe, text};
@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 #[test]
-fn stdin_ends_and_so_does_the_server_with_what_it_left_behind() {
+fn the_end_of_stdin_ends_the_server_and_its_children() {
     for server in ["echo", "stubborn", "leaves"] {
         let mut pipe = Pipe::start(server, &[]);
         let processes = pipe.processes();
@@ -22,7 +22,7 @@ fn stdin_ends_and_so_does_the_server_with_what_it_left_behind() {
 }
 
 #[test]
-fn stdin_may_end_before_anything_is_answered() {
+fn stdin_may_end_before_the_first_answer() {
     let (mut command, home) = mcp_pipe("slow seconds=0.3", &["-j", "2"]);
     let output = pipe(&mut command, b"{\"tool\":\"sleep\",\"args\":{\"seconds\":0.3},\"id\":1}\n{\"tool\":\"echo\",\"id\":2}\n{\"tool\":\"echo\",\"id\":3}");
     assert_eq!((output.status.code(), text(&output.stdout).lines().count()), (Some(0), 3), "{}", text(&output.stderr));
@@ -31,7 +31,7 @@ fn stdin_may_end_before_anything_is_answered() {
 }
 
 #[test]
-fn a_signal_ends_it_in_order() {
+fn a_signal_ends_the_run_gracefully() {
     for server in ["echo", "stubborn", "leaves"] {
         for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
             let mut pipe = Pipe::start(server, &[]);
@@ -48,7 +48,7 @@ fn a_signal_ends_it_in_order() {
 }
 
 #[test]
-fn who_is_interrupted_tells_what_may_have_been_done() {
+fn an_interrupted_run_reports_calls_that_may_have_been_executed() {
     let mut pipe = Pipe::start("echo", &[]);
     pipe.ask(r#"{"tool":"echo"}"#);
     pipe.talk.say(r#"{"tool":"forget","id":1}"#);
@@ -69,7 +69,7 @@ fn who_is_interrupted_tells_what_may_have_been_done() {
 }
 
 #[test]
-fn a_signal_ends_it_while_the_server_is_silent_or_waited_for() {
+fn a_signal_ends_the_run_while_the_server_is_silent_or_restarting() {
     for server in ["silent", "slow seconds=30", "exits"] {
         let mut pipe = Pipe::start(server, &[]);
         pipe.talk.say(r#"{"tool":"echo"}"#);
@@ -83,7 +83,7 @@ fn a_signal_ends_it_while_the_server_is_silent_or_waited_for() {
         assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);
         assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
     }
-    // While it waits to start the server again.
+    // While it waits before a restart of the server.
     let (mut command, home) = mcp_pipe("once", &["--restart", "1000"]);
     let mut talk = Talk::start(&mut command);
     talk.ask(r#"{"tool":"die","args":{"code":3}}"#);
@@ -105,7 +105,7 @@ fn a_killed_pipe_leaves_no_server_that_listens() {
 }
 
 #[test]
-fn a_reader_that_goes_is_a_quiet_end() {
+fn a_closed_reader_is_a_quiet_end() {
     for server in ["echo", "stubborn"] {
         let (mut command, home) = mcp_pipe(server, &[]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -114,7 +114,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let started = Instant::now();
-        // Its stdin stays open, as that of `tail -f calls | mcp-pipe ... | head -1` does.
+        // Its stdin stays open, as in `tail -f calls | mcp-pipe ... | head -1`.
         while child.try_wait().unwrap().is_none() {
             let _ = writeln!(stdin, r#"{{"tool":"echo"}}"#);
             std::thread::sleep(Duration::from_millis(20));
@@ -127,7 +127,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
 }
 
 #[test]
-fn a_list_that_nobody_reads_to_its_end() {
+fn a_list_may_be_read_only_in_part() {
     let (mut command, home) = mcp_pipe("echo", &["--list"]);
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut one = [0; 1];
@@ -138,7 +138,7 @@ fn a_list_that_nobody_reads_to_its_end() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_ends_the_server() {
+fn a_full_disk_is_reported_and_ends_the_server() {
     let (mut command, home) = mcp_pipe("stubborn", &[]);
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut child = command.stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
@@ -152,7 +152,7 @@ fn a_full_disk_is_told_and_ends_the_server() {
 }
 
 #[test]
-fn a_server_that_does_not_hear_the_end_is_not_waited_for_long() {
+fn a_server_that_ignores_the_end_of_stdin_is_ended_soon() {
     for server in ["stubborn", "silent"] {
         let started = Instant::now();
         let (mut command, home) = mcp_pipe(server, &["--start-timeout", "1", "--timeout", "1"]);

@@ -1,4 +1,4 @@
-//! Greeting: both eras, and servers that don't.
+//! The handshake: both eras, and servers without one.
 
 use super::{play, play_logged};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 const CALL: &str = r#"{"tool":"echo","args":{"x":1.10},"id":1}"#;
 
 #[test]
-fn each_era_is_spoken_with_whoever_speaks_it() {
+fn each_server_is_used_in_its_own_era() {
     for (server, era, epoch) in [
         ("echo", "2025-11-25", 0),
         ("dual", "2025-11-25", 0),
@@ -33,32 +33,32 @@ fn each_era_is_spoken_with_whoever_speaks_it() {
 }
 
 #[test]
-fn every_request_of_the_modern_era_says_so() {
+fn every_request_of_the_modern_era_names_its_version() {
     let played = play_logged("modern", &["--protocol", "2026-07-28"], &[CALL]);
     played.assert_well();
-    let heard = played.heard();
+    let received = played.received();
     assert_eq!(
-        heard.iter().map(|line| line["method"].as_str().unwrap()).collect::<Vec<_>>(),
+        received.iter().map(|line| line["method"].as_str().unwrap()).collect::<Vec<_>>(),
         ["server/discover", "tools/list", "tools/call"]
     );
     assert!(
-        heard.iter().all(|line| line["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"),
-        "{heard:?}"
+        received.iter().all(|line| line["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"),
+        "{received:?}"
     );
 }
 
 #[test]
-fn an_era_that_is_asked_for_is_the_only_one() {
+fn the_era_of_the_option_is_the_only_one() {
     for (server, era) in [("modern", "2025-11-25"), ("echo", "2026-07-28")] {
         let played = play(server, &["--protocol", era], &[CALL]);
         assert_eq!((played.status, played.lines.len()), (Some(3), 1), "{}", played.stderr);
-        assert!(played.stderr.contains("refuses the greeting"), "{}", played.stderr);
+        assert!(played.stderr.contains("rejected the handshake"), "{}", played.stderr);
     }
 }
 
 #[test]
-fn a_server_that_aborts_when_greeted_may_speak_the_other_era() {
-    // A status above 128 is no sign of a kill.
+fn a_server_that_aborts_the_handshake_is_tried_in_the_other_era() {
+    // A status above 128 does not imply a signal.
     let script =
         r#"read -r line; case $line in *initialize*) exit 255;; esac; { echo "$line"; cat; } | exec "$0" modern"#;
     let mut pipe = crate::process::command("mcp-pipe");
@@ -69,12 +69,12 @@ fn a_server_that_aborts_when_greeted_may_speak_the_other_era() {
 }
 
 #[test]
-fn a_server_that_never_greets_is_3_with_what_it_said() {
-    for (server, options, told) in [
-        ("exits", &[][..], &["  | Error: no API_KEY was given", "the server has ended: exit status 7"][..]),
-        ("silent", &["--start-timeout", "0.5"], &["not greeted within 0.5 s (--start-timeout)"]),
+fn a_failed_handshake_is_3_with_the_servers_stderr() {
+    for (server, options, expected) in [
+        ("exits", &[][..], &["  | Error: no API_KEY was given", "the server ended: exit status 7"][..]),
+        ("silent", &["--start-timeout", "0.5"], &["the handshake took longer than 0.5 s (--start-timeout)"]),
         ("list-refused", &[], &["tools/list: no list today"]),
-        ("endless", &[], &["tools/list: its pages never end"]),
+        ("endless", &[], &["tools/list: its list has too many pages"]),
     ] {
         let played = play(server, options, &[CALL, r#"{"type":"observation"}"#, CALL]);
         assert_eq!((played.status, played.lines.len()), (Some(3), 3), "{server}: {}", played.stderr);
@@ -86,14 +86,18 @@ fn a_server_that_never_greets_is_3_with_what_it_said() {
                 "{server}: {answer}"
             );
         }
-        assert!(told.iter().all(|told| played.stderr.contains(told)), "{server}: {}", played.stderr);
-        // Whoever cannot list its tools has understood the greeting.
-        assert!(!told[0].starts_with("tools/list") || !played.stderr.contains("greet"), "{server}: {}", played.stderr);
+        assert!(expected.iter().all(|expected| played.stderr.contains(expected)), "{server}: {}", played.stderr);
+        // A server that cannot list its tools has completed the handshake.
+        assert!(
+            !expected[0].starts_with("tools/list") || !played.stderr.contains("handshake"),
+            "{server}: {}",
+            played.stderr
+        );
     }
 }
 
 #[test]
-fn a_silent_server_is_waited_for_once() {
+fn a_silent_server_is_tried_once() {
     let started = Instant::now();
     play("silent", &["--start-timeout", "1.5"], &[]);
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
@@ -112,7 +116,7 @@ fn no_program_is_3() {
 }
 
 #[test]
-fn every_call_of_a_long_input_is_answered_where_there_is_no_server() {
+fn every_call_of_a_long_input_is_answered_without_a_server() {
     let calls: String = (0..50_000).map(|id| format!("{{\"tool\":\"echo\",\"id\":{id}}}\n")).collect();
     let mut pipe = crate::process::command("mcp-pipe");
     let output = crate::process::pipe(pipe.args(["--", "/no/such/server"]), calls.as_bytes());

@@ -1,4 +1,4 @@
-//! What the server says besides its results.
+//! The server's messages besides its results.
 
 use super::{Pipe, play, play_command};
 use crate::process::{command, example};
@@ -12,7 +12,7 @@ fn events(lines: &str) -> Vec<(String, Value)> {
         let line: Value = serde_json::from_str(line).unwrap();
         if line["type"] == "observation" {
             assert_eq!(line["source"], "mcp");
-            // It is known which call makes progress.
+            // The progress names its call.
             assert_eq!(line["call_id"] == 1, line["data"]["event"] == "progress", "{line}");
             events.push((line["data"]["event"].as_str().unwrap().to_owned(), line["data"]["data"].clone()));
         }
@@ -28,7 +28,7 @@ fn check(events: &[(String, Value)]) {
 }
 
 #[test]
-fn they_go_where_they_are_asked_to_and_else_nowhere() {
+fn events_are_written_only_to_the_named_destination() {
     let silent = play("echo", &[], &[TELL]);
     silent.assert_well();
     assert_eq!(silent.lines.len(), 1);
@@ -57,7 +57,7 @@ fn an_event_on_stderr_does_not_join_a_last_line_of_the_server_without_a_newline(
     let mut pipe = command("mcp-pipe");
     pipe.env("STAND_IN_HOME", home.path()).args(["--verbose", "--events", "stderr", "--", "sh", "-c", &server]);
     let played = play_command(&mut pipe, home, &[TELL]);
-    // Which of stdout and stderr is read first is open.
+    // Stdout and stderr may be read in either order.
     let (own, rest): (Vec<&str>, Vec<&str>) = played.stderr.lines().partition(|line| *line == "oops");
     assert_eq!(own.len(), 1, "{}", played.stderr);
     assert!(events(&rest.join("\n")).contains(&("stderr".to_owned(), json!("oops"))), "{rest:?}");
@@ -78,7 +78,7 @@ fn noise_and_requests_are_events_too() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written() {
+fn an_unwritable_file_is_reported() {
     let played = play("echo", &["--events", "/no/such/folder/x"], &[TELL]);
     assert_eq!((played.status, played.lines.len()), (Some(2), 0), "{}", played.stderr);
     let played = play("echo", &["--events", "/dev/full"], &[TELL, TELL]);
@@ -87,7 +87,7 @@ fn a_file_that_cannot_be_written() {
 }
 
 #[test]
-fn they_come_while_the_call_is_worked_on() {
+fn events_are_written_during_the_call() {
     let mut pipe = Pipe::start("asks", &["--events", "-"]);
     assert!(pipe.talk.ask("").contains("started"));
     assert!(pipe.talk.ask(r#"{"tool":"forget"}"#).contains("sampling"));

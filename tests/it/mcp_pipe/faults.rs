@@ -1,10 +1,10 @@
-//! Servers that say what they shouldn't.
+//! Servers that send invalid messages.
 
 use super::{Pipe, play};
 use serde_json::{Value, json};
 
 #[test]
-fn what_is_no_answer_hurts_nobody() {
+fn invalid_answers_affect_no_call() {
     let calls: Vec<String> = (0..20).map(|id| format!(r#"{{"tool":"echo","args":{{"x":{id}}},"id":{id}}}"#)).collect();
     for server in ["noisy", "twice", "unknown-ids", "asks", "echo pages=1", "leaves", "stubborn", "string-ids"] {
         for jobs in ["1", "5"] {
@@ -25,13 +25,13 @@ fn what_is_no_answer_hurts_nobody() {
 }
 
 #[test]
-fn a_server_that_asks_is_answered() {
+fn requests_of_the_server_are_answered() {
     let mut pipe = Pipe::start("asks", &["--timeout", "10"]);
     pipe.ask(r#"{"tool":"echo"}"#);
-    let heard = pipe.ask(r#"{"tool":"heard"}"#);
-    let heard = heard["data"]["structuredContent"].as_array().unwrap();
-    assert_eq!(heard[0], json!({"jsonrpc":"2.0","id":"p","result":{}}));
-    for (answer, id) in heard[1..4].iter().zip([json!(7), json!([1.1]), Value::Null]) {
+    let received = pipe.ask(r#"{"tool":"heard"}"#);
+    let received = received["data"]["structuredContent"].as_array().unwrap();
+    assert_eq!(received[0], json!({"jsonrpc":"2.0","id":"p","result":{}}));
+    for (answer, id) in received[1..4].iter().zip([json!(7), json!([1.1]), Value::Null]) {
         assert!(id.is_null() || answer["id"] == id, "{answer}");
         assert_eq!(answer["error"]["code"], -32601, "{answer}");
     }
@@ -39,7 +39,7 @@ fn a_server_that_asks_is_answered() {
 }
 
 #[test]
-fn a_list_that_changes_is_read_again_whole() {
+fn a_changed_list_is_read_again_completely() {
     let mut pipe = Pipe::start("echo pages=3", &["--timeout", "10"]);
     assert_eq!(pipe.ask(r#"{"tool":"grown"}"#)["kind"], "unknown_tool");
     pipe.ask(r#"{"tool":"grow","args":{"times":5}}"#);
@@ -56,7 +56,7 @@ fn a_tool_that_was_added_before_a_call_is_known_to_that_call() {
     let played = play("echo pages=1", &[], &[r#"{"tool":"grow"}"#, r#"{"tool":"grown"}"#, r#"{"tool":"ungrown"}"#]);
     let answers = played.answers();
     assert_eq!((&answers[1]["status"], &answers[2]["kind"]), (&json!("ok"), &json!("unknown_tool")), "{answers:?}");
-    // A server that never lists them again is not waited for without end.
+    // The wait for a new list has a time limit.
     let options = ["--start-timeout", "0.5"];
     let played = play("relist-silent", &options, &[r#"{"tool":"grow"}"#, r#"{"tool":"grown"}"#, r#"{"tool":"echo"}"#]);
     let answers = played.answers();
@@ -65,7 +65,7 @@ fn a_tool_that_was_added_before_a_call_is_known_to_that_call() {
 }
 
 #[test]
-fn a_list_that_cannot_be_read_again_costs_no_server() {
+fn a_changed_list_that_cannot_be_read_keeps_the_server() {
     let mut pipe = Pipe::start("relist-refused", &["--timeout", "10"]);
     pipe.ask(r#"{"tool":"grow"}"#);
     for _ in 0..3 {
@@ -93,11 +93,11 @@ fn results_of_any_shape_are_results() {
 }
 
 #[test]
-fn a_server_that_hangs_while_calls_keep_coming_is_started_again() {
+fn a_server_that_hangs_under_load_is_restarted() {
     let calls = [r#"{"tool":"hangs_in","id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#];
     for (options, kinds, requests) in [
         (&["--timeout", "0.3"][..], ["timeout", "", ""], "2 requests"),
-        // Both are in flight when it hangs.
+        // Both calls are open when it hangs.
         (&["--timeout", "0.3", "-j", "2"], ["timeout", "timeout", ""], "2 requests"),
         (&["--timeout", "0.3", "--restart-after-timeouts", "1"], ["timeout", "", ""], "1 request"),
         (&["--timeout", "0.3", "--restart-after-timeouts", "4"], ["timeout", "", ""], "4 requests"),
@@ -114,7 +114,7 @@ fn a_server_that_hangs_while_calls_keep_coming_is_started_again() {
 }
 
 #[test]
-fn a_server_that_is_only_slow_is_not_started_again() {
+fn a_slow_server_is_not_restarted() {
     let slow = r#"{"tool":"sleep","args":{"seconds":2}}"#;
     let played = play("echo", &["--timeout", "0.3", "-j", "3"], &[slow, slow, slow, slow, r#"{"tool":"echo"}"#]);
     let answers = played.answers();
@@ -123,7 +123,7 @@ fn a_server_that_is_only_slow_is_not_started_again() {
 }
 
 #[test]
-fn a_call_that_may_take_longer_is_not_lost_for_another_that_timed_out() {
+fn a_timeout_does_not_end_another_call_with_a_longer_limit() {
     let slow = r#"{"tool":"run_command","args":{"command":"sleep 2"},"timeout":"20s"}"#;
     let played = play("echo", &["--timeout", "0.3", "-j", "2"], &[slow, r#"{"tool":"echo"}"#, r#"{"tool":"echo"}"#]);
     let answers = played.answers();
@@ -137,7 +137,7 @@ fn a_call_that_may_take_longer_is_not_lost_for_another_that_timed_out() {
 }
 
 #[test]
-fn a_reply_that_cannot_be_read_is_named_when_its_call_times_out() {
+fn an_unreadable_reply_is_named_when_its_call_times_out() {
     for (line, why) in [
         (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "no JSON"),
         (r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}"#, "\"id\" appears twice"),

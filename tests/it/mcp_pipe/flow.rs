@@ -1,4 +1,4 @@
-//! Much at once, and readers and servers that take their time.
+//! Large amounts of data, and slow readers and servers.
 
 use super::{assert_nothing_is_left, mcp_pipe, play};
 use crate::recorded::peak;
@@ -37,7 +37,7 @@ fn a_flood_of_calls_is_answered_in_order_in_little_memory() {
 }
 
 #[test]
-fn a_server_that_takes_its_time_holds_stdin_back() {
+fn a_slow_server_holds_back_stdin() {
     let (mut command, _home) = mcp_pipe("echo", &["--no-check"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -64,14 +64,14 @@ fn a_server_that_takes_its_time_holds_stdin_back() {
 }
 
 #[test]
-fn who_reads_slowly_gets_everything_and_nothing_is_late_for_that() {
+fn a_slow_reader_gets_everything_and_causes_no_timeout() {
     let (mut command, _home) = mcp_pipe("echo", &["--timeout", "1.5", "-j", "4"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     for id in 0..8 {
         writeln!(stdin, r#"{{"tool":"big","id":{id},"args":{{"bytes":300000}}}}"#).unwrap();
     }
-    // Longer than the server may take for an answer.
+    // Longer than the time limit of a call.
     thread::sleep(Duration::from_millis(3500));
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for id in 0..8 {
@@ -86,8 +86,8 @@ fn who_reads_slowly_gets_everything_and_nothing_is_late_for_that() {
     assert!(child.wait().unwrap().success());
 }
 
-/// A server that does one thing after the other doesn't read while it writes: who doesn't read while he writes to it waits
-/// with it for ever.
+/// A server with a single thread does not read while it writes: a client that does not read while it writes deadlocks with
+/// it.
 #[test]
 fn long_calls_and_long_results_pass_each_other() {
     let message = "x".repeat(300_000);
@@ -97,7 +97,7 @@ fn long_calls_and_long_results_pass_each_other() {
         let played = play("echo", &["--timeout", "10", "-j", jobs], &Vec::from_iter(calls.iter().map(String::as_str)));
         assert_eq!((played.status, played.lines.len()), (Some(0), 12), "-j {jobs}: {}", played.stderr);
     }
-    // Nor does it while it tells something.
+    // The same while it sends notifications.
     let tell = r#"{"tool":"tell","args":{"times":20,"bytes":20000}}"#;
     let calls: Vec<&str> = (0..6).flat_map(|at| [calls[at].as_str(), tell]).collect();
     let played = play("asks", &["--timeout", "10", "-j", "3"], &calls);

@@ -1,10 +1,10 @@
-//! A server that hangs while it has nothing to do (`--probe`).
+//! A server that hangs while it is idle (`--probe`).
 
 use super::{Pipe, play_logged};
 use serde_json::json;
 
 #[test]
-fn a_server_that_answers_nothing_any_more_is_started_again() {
+fn a_silent_server_is_restarted() {
     for deaf in [r#"["*"]"#, r#"["ping","tools/list"]"#] {
         let mut pipe = Pipe::start("echo", &["--probe", "0.1"]);
         pipe.ask(&format!(r#"{{"tool":"deafen","args":{{"to":{deaf}}}}}"#));
@@ -18,7 +18,7 @@ fn a_server_that_answers_nothing_any_more_is_started_again() {
 }
 
 #[test]
-fn one_that_only_ignores_the_probe_is_left_alone() {
+fn a_server_that_only_ignores_the_ping_is_kept() {
     for (server, deaf) in [("echo", "ping"), ("modern", "server/discover"), ("echo", "none"), ("modern", "none")] {
         let mut pipe = Pipe::start(server, &["--probe", "0.1"]);
         pipe.ask(&format!(r#"{{"tool":"deafen","args":{{"to":["{deaf}"]}}}}"#));
@@ -30,15 +30,15 @@ fn one_that_only_ignores_the_probe_is_left_alone() {
 }
 
 #[test]
-fn while_a_call_is_on_its_way_nothing_is_asked() {
+fn there_is_no_probe_during_a_call() {
     let played = play_logged("echo", &["--probe", "0.05"], &[r#"{"tool":"sleep","args":{"seconds":0.5}}"#]);
-    let methods: Vec<_> = played.heard().into_iter().map(|line| line["method"].clone()).collect();
+    let methods: Vec<_> = played.received().into_iter().map(|line| line["method"].clone()).collect();
     assert_eq!(methods, ["initialize", "notifications/initialized", "tools/list", "tools/call"]);
     played.assert_well();
 }
 
 #[test]
-fn nor_without_the_option() {
+fn there_is_no_probe_without_the_option() {
     for options in [&[][..], &["--probe", "0"]] {
         let mut pipe = Pipe::start("echo", options);
         pipe.ask(r#"{"tool":"deafen","args":{"to":["ping","tools/list"]}}"#);

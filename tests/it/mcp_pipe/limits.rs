@@ -21,7 +21,7 @@ fn a_line_of_64_mb_passes_and_one_over_the_limit_is_told() {
 }
 
 #[test]
-fn whose_line_is_too_long_is_found_out() {
+fn the_call_of_an_overlong_line_is_found() {
     let long = r#"{"tool":"big","args":{"bytes":3000000,"id_last":true},"id":1}"#;
     let other = r#"{"tool":"sleep","args":{"seconds":0.5},"id":2}"#;
     let short = long.replace(r#","id_last":true"#, "");
@@ -30,7 +30,7 @@ fn whose_line_is_too_long_is_found_out() {
         let answers = played.answers();
         assert_eq!((&answers[0]["kind"], &answers[1]["status"]), (&json!("too_large"), &json!("ok")), "{answers:?}");
     }
-    // What the server only tells costs no call.
+    // An overlong notification fails no call.
     let played = play(
         "echo",
         &["--max-result", "1M", "--timeout", "5"],
@@ -40,14 +40,14 @@ fn whose_line_is_too_long_is_found_out() {
 }
 
 #[test]
-fn a_list_that_is_too_long_is_not_waited_for() {
+fn an_overlong_list_fails_at_once() {
     let played = play("echo", &["--max-result", "200"], &[r#"{"tool":"echo"}"#]);
     assert_eq!((played.status, played.lines.len()), (Some(3), 1), "{}", played.stderr);
     assert!(played.stderr.contains("--max-result"), "{}", played.stderr);
 }
 
 #[test]
-fn a_call_that_is_too_long_or_too_deep_is_refused_alone() {
+fn only_the_overlong_or_too_deep_call_is_refused() {
     let deep = format!(r#"{{"tool":"echo","args":{{"x":{}1{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
     let long = format!(r#"{{"tool":"echo","args":{{"message":"{}"}}}}"#, "x".repeat(2 << 20));
     let played = play("echo", &["--max-line", "1M"], &[&deep, &long, r#"{"tool":"echo","id":3}"#]);
@@ -70,7 +70,7 @@ fn an_over_long_line_of_json_rpc_is_refused_in_that_form() {
 }
 
 #[test]
-fn a_deep_result_is_given_as_it_is() {
+fn a_deep_result_is_passed_on_unchanged() {
     let levels = 100_000;
     let played =
         play("echo", &[], &[&format!(r#"{{"tool":"deep","args":{{"levels":{levels}}}}}"#), r#"{"tool":"echo"}"#]);
@@ -80,14 +80,14 @@ fn a_deep_result_is_given_as_it_is() {
 }
 
 #[test]
-fn arguments_deeper_than_is_checked_are_sent_unchecked() {
+fn very_deep_arguments_are_sent_unchecked() {
     let deep = format!(r#"{{"tool":"echo","args":{{"x":{}1{}}}}}"#, "[".repeat(200), "]".repeat(200));
     let played = play("echo", &["--max-depth", "1000", "--no-check"], &[&deep]);
     assert!(played.lines[0].contains(r#""status":"ok""#), "{:?}", played.lines);
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn invalid_utf8_is_refused() {
     let (mut command, _home) = mcp_pipe("echo", &[]);
     let output = pipe(
         &mut command,

@@ -1,5 +1,5 @@
-//! `mcp-pipe` with a server that stands in for real ones (`tests/stand_in/server.rs`): what is answered to a call, what becomes of
-//! everybody when the server fails, and how it ends. Real servers are called elsewhere.
+//! `mcp-pipe` with a stand-in server (`tests/stand_in/server.rs`): the answers to calls, the effects of a failing
+//! server, and the end of a run. Real servers are used elsewhere.
 
 mod arguments;
 mod calls;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A pipe with a server, and the folder that tells the server's processes from those of other tests.
+/// A pipe with a server, and the folder that distinguishes the server's processes from those of other tests.
 struct Pipe {
     talk: Talk,
     home: TempDir,
@@ -39,7 +39,7 @@ impl Pipe {
         serde_json::from_str(&self.talk.ask(line)).unwrap()
     }
 
-    /// The server, and what it has left behind.
+    /// The server and its children.
     fn processes(&mut self) -> Vec<i32> {
         let answer = self.ask(r#"{"tool":"processes"}"#);
         let process = |name: &str| answer["data"]["structuredContent"][name].as_i64().map(|pid| pid as i32);
@@ -58,7 +58,7 @@ impl Pipe {
     }
 }
 
-/// What came of a whole run.
+/// The output of a complete run.
 struct Played {
     status: Option<i32>,
     lines: Vec<String>,
@@ -71,19 +71,19 @@ impl Played {
         self.lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The lines that the server heard.
-    fn heard(&self) -> Vec<Value> {
-        let heard = std::fs::read_to_string(self.home.path().join("log")).unwrap();
-        heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    /// The lines that the server has received.
+    fn received(&self) -> Vec<Value> {
+        let received = std::fs::read_to_string(self.home.path().join("log")).unwrap();
+        received.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// It went well, and nothing was said about it.
+    /// Asserts that it succeeded with an empty stderr.
     fn assert_well(&self) {
         assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""), "{:?}", self.lines);
     }
 }
 
-/// `mcp-pipe OPTIONS -- stand-in-server SERVER`, which is its fault and what belongs to that.
+/// `mcp-pipe OPTIONS -- stand-in-server SERVER`, where SERVER is the server's fault and its arguments.
 fn mcp_pipe(server: &str, options: &[&str]) -> (Command, TempDir) {
     let home = tempfile::tempdir().unwrap();
     let mut pipe = command("mcp-pipe");
@@ -92,13 +92,13 @@ fn mcp_pipe(server: &str, options: &[&str]) -> (Command, TempDir) {
     (pipe, home)
 }
 
-/// Has a server answer these lines.
+/// Runs a server with these lines as input.
 fn play(server: &str, options: &[&str], lines: &[&str]) -> Played {
     let (mut command, home) = mcp_pipe(server, options);
     play_command(&mut command, home, lines)
 }
 
-/// The same, with a log of what the server hears.
+/// The same, with a log of the lines that the server receives.
 fn play_logged(server: &str, options: &[&str], lines: &[&str]) -> Played {
     let (mut command, home) = mcp_pipe(server, options);
     command.arg(format!("log={}", home.path().join("log").display()));
@@ -112,12 +112,12 @@ fn play_command(command: &mut Command, home: TempDir, lines: &[&str]) -> Played 
     Played { status: output.status.code(), lines, stderr: text(&output.stderr), home }
 }
 
-/// No server that was started here, nor anything that it started.
+/// Asserts that no server of this test, and none of its children, still runs.
 fn assert_nothing_is_left(home: &Path) {
     eventually("the server has ended", || !is_known_to_anybody(home));
 }
 
-/// Whether a process has this folder among its arguments or in its environment.
+/// Whether a process has this folder in its arguments or environment.
 fn is_known_to_anybody(folder: &Path) -> bool {
     let folder = folder.to_str().unwrap();
     let names = |file: std::path::PathBuf| std::fs::read(file).is_ok_and(|words| text(&words).contains(folder));

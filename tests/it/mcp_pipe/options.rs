@@ -1,4 +1,4 @@
-//! Which server, which tools, which environment.
+//! The selection of the server, its tools, and its environment.
 
 use super::{mcp_pipe, play, play_command, play_logged};
 use crate::process::{command, example, pipe, text};
@@ -14,7 +14,7 @@ fn names(output: &Output) -> Vec<String> {
 
 fn list(server: &str, options: &[&str]) -> Output {
     let (mut command, home) = mcp_pipe(server, &[&["--list"], options].concat());
-    // Its stdin is nobody's.
+    // Its stdin is not used.
     let output = command.stdin(Stdio::null()).output().unwrap();
     crate::schemas::hold_all(&output.stdout, b"");
     super::assert_nothing_is_left(home.path());
@@ -23,7 +23,7 @@ fn list(server: &str, options: &[&str]) -> Output {
 }
 
 #[test]
-fn the_tools_are_listed_as_the_server_has_them() {
+fn the_tools_are_listed_unchanged() {
     for server in ["echo", "echo pages=1", "modern", "noisy"] {
         let output = list(server, &[]);
         assert_eq!(names(&output).len(), 29, "{server}");
@@ -34,7 +34,7 @@ fn the_tools_are_listed_as_the_server_has_them() {
 }
 
 #[test]
-fn only_what_is_permitted_is_called() {
+fn only_permitted_tools_are_called() {
     let played = play_logged(
         "echo",
         &["--allow", "e*", "--allow", "die", "--deny", "d?e", "--no-check"],
@@ -51,7 +51,7 @@ fn only_what_is_permitted_is_called() {
         (&json!("ok"), &json!("denied"), &json!("denied"), &json!("denied"))
     );
     assert_eq!(
-        (played.status, played.heard().iter().filter(|line| line["method"] == "tools/call").count()),
+        (played.status, played.received().iter().filter(|line| line["method"] == "tools/call").count()),
         (Some(1), 1)
     );
 }
@@ -65,7 +65,7 @@ fn environment(options: &[&str]) -> Value {
 }
 
 #[test]
-fn the_server_has_the_environment_that_it_is_given() {
+fn the_server_gets_only_the_configured_environment() {
     let all = environment(&["--env", "NEW=a=b", "--env", "EMPTY="]);
     assert_eq!((&all["OURS"], &all["NEW"], &all["EMPTY"]), (&json!("sk-123"), &json!("a=b"), &json!("")));
     let clean = environment(&["--clean-env", "--env", "NEW=1"]);
@@ -77,7 +77,7 @@ fn the_server_has_the_environment_that_it_is_given() {
 }
 
 #[test]
-fn a_server_that_is_configured_already() {
+fn a_server_of_an_existing_configuration_is_used() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mcp.json");
     let server = example("stand-in-server");
@@ -94,17 +94,19 @@ fn a_server_that_is_configured_already() {
     let output = run(":one");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&answer["data"]["structuredContent"]["KEY"], output.status.code()), (&json!("sk-123"), Some(0)));
-    for (name, told) in [("", "two: the environment has no NOT_SET"), (":three", "one, two"), (":two", "NOT_SET")] {
+    for (name, expected) in
+        [("", "two: ${NOT_SET} is not set in the environment"), (":three", "one, two"), (":two", "NOT_SET")]
+    {
         let output = run(name);
         let stderr = text(&output.stderr);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{stderr}");
-        assert!(stderr.contains(told) && !stderr.contains("sk-"), "{stderr}");
+        assert!(stderr.contains(expected) && !stderr.contains("sk-"), "{stderr}");
     }
 }
 
 #[test]
 fn what_is_asked_for_wrongly_is_2() {
-    for (options, told) in [
+    for (options, expected) in [
         (&["-j", "0"][..], "--jobs"),
         (&["--protocol", "2024"], "2025-11-25 or 2026-07-28"),
         (&["--env", "=x"], "--env"),
@@ -114,7 +116,7 @@ fn what_is_asked_for_wrongly_is_2() {
     ] {
         let played = play("echo", options, &[r#"{"tool":"echo"}"#]);
         assert_eq!((played.status, played.lines.len()), (Some(2), 0), "{}", played.stderr);
-        assert!(played.stderr.contains(told), "{}", played.stderr);
+        assert!(played.stderr.contains(expected), "{}", played.stderr);
     }
     let output = pipe(&mut command("mcp-pipe"), b"");
     assert_eq!(output.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! What a server asks whoever there is (`--interactive`), and what becomes of it where nobody answers.
+//! Questions of a server (`--interactive`), with and without an answer.
 
 use super::{Pipe, play, play_logged};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ fn read(line: &str) -> Value {
 }
 
 #[test]
-fn a_legacy_servers_question_is_a_record_and_its_answer_goes_to_it() {
+fn a_legacy_servers_question_becomes_a_record_and_its_answer_is_returned() {
     let mut pipe = Pipe::start("echo", &["--interactive"]);
     let question = pipe.talk.ask(r#"{"type":"tool_call","call_id":"c1","tool_name":"ask"}"#);
     assert_eq!(
@@ -26,7 +26,7 @@ fn a_legacy_servers_question_is_a_record_and_its_answer_goes_to_it() {
 }
 
 #[test]
-fn a_modern_servers_questions_are_all_answered_before_the_call_is_made_again() {
+fn a_modern_servers_questions_are_all_answered_before_the_call_is_repeated() {
     let mut pipe = Pipe::start("modern", &["--interactive"]);
     let first = read(&pipe.talk.ask(r#"{"tool":"ask","args":{"n":12345678901234567890123},"id":7}"#));
     let second = read(&pipe.talk.hear());
@@ -47,7 +47,7 @@ fn a_modern_servers_questions_are_all_answered_before_the_call_is_made_again() {
 }
 
 #[test]
-fn a_tool_may_ask_in_several_rounds_and_with_nothing_but_a_state() {
+fn a_tool_may_ask_in_several_rounds_and_with_a_state_only() {
     let mut pipe = Pipe::start("modern", &["--interactive"]);
     pipe.talk.say(r#"{"tool":"ask","args":{"times":2}}"#);
     for ids in [["q1", "q2"], ["q3", "q4"]] {
@@ -69,7 +69,7 @@ fn a_tool_may_ask_in_several_rounds_and_with_nothing_but_a_state() {
 }
 
 #[test]
-fn nothing_is_declared_unless_it_is_asked_for() {
+fn no_capability_is_declared_without_the_option() {
     for (server, options, place) in [
         ("echo", &[][..], "/params/capabilities"),
         ("echo", &["--interactive"], "/params/capabilities"),
@@ -83,7 +83,7 @@ fn nothing_is_declared_unless_it_is_asked_for() {
         let played = play_logged(server, options, &[r#"{"tool":"echo"}"#]);
         let asks =
             if options.contains(&"--interactive") { json!({"elicitation":{"form":{},"url":{}}}) } else { json!({}) };
-        assert_eq!(played.heard()[0].pointer(place), Some(&asks), "{server} {options:?}");
+        assert_eq!(played.received()[0].pointer(place), Some(&asks), "{server} {options:?}");
         played.assert_well();
     }
     let played = play("modern", &[], &[r#"{"tool":"ask"}"#]);
@@ -92,7 +92,7 @@ fn nothing_is_declared_unless_it_is_asked_for() {
 }
 
 #[test]
-fn where_nobody_answers_the_question_is_cancelled_and_the_call_goes_on() {
+fn an_unanswered_question_is_cancelled_and_the_call_continues() {
     for server in ["echo", "modern"] {
         // stdin has ended.
         let played = play(server, &["--interactive"], &[r#"{"tool":"ask","id":1}"#]);
@@ -100,7 +100,7 @@ fn where_nobody_answers_the_question_is_cancelled_and_the_call_goes_on() {
         assert_eq!((&last["id"], &last["status"]), (&json!(1), &json!("ok")), "{server}");
         assert!(last.to_string().contains(r#""action":"cancel""#), "{last}");
         assert_eq!(played.status, Some(1));
-        assert!(played.stderr.contains("nobody answers"), "{}", played.stderr);
+        assert!(played.stderr.contains("nobody can answer"), "{}", played.stderr);
     }
     let mut pipe = Pipe::start("echo", &["--interactive", "--answer-timeout", "0.2", "--timeout", "0.1"]);
     pipe.ask(r#"{"tool":"ask"}"#);
@@ -110,16 +110,16 @@ fn where_nobody_answers_the_question_is_cancelled_and_the_call_goes_on() {
 }
 
 #[test]
-fn a_flood_behind_a_question_is_not_kept_waiting_for_ever() {
+fn a_flood_behind_a_question_cancels_it() {
     let mut lines = vec![r#"{"tool":"ask"}"#; 1];
     lines.extend([r#"{"tool":"echo"}"#; 3000]);
     let played = play("echo", &["--interactive"], &lines);
     assert_eq!(played.lines.len(), 3002);
-    assert!(played.stderr.contains("more lines") || played.stderr.contains("stdin has ended"), "{}", played.stderr);
+    assert!(played.stderr.contains("thousand lines") || played.stderr.contains("stdin has ended"), "{}", played.stderr);
 }
 
 #[test]
-fn answers_to_nothing_are_told_and_hurt_nobody() {
+fn answers_without_a_question_are_reported_and_ignored() {
     let mut pipe = Pipe::start("echo", &["--interactive"]);
     for bad in [
         r#"{"type":"input_response","request_id":"q1","action":"accept"}"#,
@@ -153,11 +153,11 @@ fn a_question_ends_with_its_call_and_with_its_server() {
     assert_eq!(read(&pipe.talk.hear())["kind"], "lost");
     pipe.talk.say(r#"{"type":"input_response","request_id":"q2","action":"accept"}"#);
     assert_eq!(pipe.ask(r#"{"tool":"echo"}"#)["epoch"], 1);
-    assert!(pipe.end_after_close().stderr.contains("nobody waits"));
+    assert!(pipe.end_after_close().stderr.contains("no open question"));
 }
 
 #[test]
-fn a_question_of_the_modern_era_is_forgotten_with_a_cancelled_call() {
+fn a_question_of_the_modern_era_is_removed_with_its_cancelled_call() {
     let mut pipe = Pipe::start("modern", &["--interactive"]);
     pipe.talk.say(r#"{"type":"tool_call","call_id":"a","tool_name":"ask"}"#);
     assert_eq!(read(&pipe.talk.hear())["request_id"], "q1");
@@ -168,7 +168,7 @@ fn a_question_of_the_modern_era_is_forgotten_with_a_cancelled_call() {
 }
 
 #[test]
-fn only_what_was_declared_is_asked() {
+fn only_declared_kinds_of_questions_are_asked() {
     let played = play("modern", &["--interactive"], &[r#"{"tool":"ask","args":{"method":"sampling/createMessage"}}"#]);
     assert_eq!((played.lines.len(), &played.answers()[0]["kind"]), (1, &json!("tool_error")));
     assert!(played.stderr.contains("sampling/createMessage"), "{}", played.stderr);

@@ -1,4 +1,4 @@
-//! A server that is lost: who was being answered, who waits, who is called again.
+//! Lost servers: which calls are lost, queued, or repeated.
 
 use super::{Pipe, Played, mcp_pipe, play, play_command, play_logged};
 use serde_json::{Value, json};
@@ -9,14 +9,14 @@ fn counted(played: &Played) -> usize {
 }
 
 #[test]
-fn what_was_in_flight_is_lost_and_what_waits_is_answered_by_the_next() {
+fn open_calls_are_lost_and_queued_ones_are_answered_by_the_restarted_server() {
     let played = play(
         "echo",
         &[],
         &[r#"{"tool":"die","args":{"code":3},"id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#],
     );
     let answers = played.answers();
-    let lost = json!({"id":1,"tool":"die","status":"error","error":"the server has ended: exit status 3","kind":"lost",
+    let lost = json!({"id":1,"tool":"die","status":"error","error":"the server ended: exit status 3","kind":"lost",
         "data":{"status":3,"stderr":"panicked at the third step"},"maybe_executed":true,"epoch":1});
     assert_eq!(answers[0], lost);
     for (answer, id) in answers[1..].iter().zip([2, 3]) {
@@ -30,7 +30,7 @@ fn what_was_in_flight_is_lost_and_what_waits_is_answered_by_the_next() {
 }
 
 #[test]
-fn a_server_that_is_killed_while_it_greets_is_started_again() {
+fn a_server_killed_during_the_handshake_is_restarted() {
     let played = play("killed-first", &["--restart", "100"], &[r#"{"tool":"echo"}"#]);
     // Nothing was lost with it: no page, no session.
     assert_eq!((&played.answers()[0]["status"], &played.answers()[0]["epoch"]), (&json!("ok"), &json!(0)));
@@ -46,13 +46,13 @@ fn a_server_that_is_killed_while_it_greets_is_started_again() {
 }
 
 #[test]
-fn a_server_that_exits_while_it_greets_is_tried_in_both_eras_and_again_in_the_first() {
+fn a_server_that_exits_during_the_handshake_is_tried_in_both_eras_and_again_in_the_first() {
     let played = play("exits-first", &[], &[r#"{"tool":"echo"}"#]);
     assert_eq!((&played.answers()[0]["status"], played.status), (&json!("ok"), Some(0)), "{}", played.stderr);
 }
 
 #[test]
-fn only_what_may_be_repeated_is_sent_again() {
+fn only_repeatable_calls_are_sent_again() {
     let call = |tool: &str| format!(r#"{{"tool":"{tool}","args":{{"dies":1}},"id":1}}"#);
     for tool in ["count_safe", "count_again"] {
         let played = play("echo", &[], &[&call(tool)]);
@@ -74,10 +74,10 @@ fn only_what_may_be_repeated_is_sent_again() {
 }
 
 #[test]
-fn nobody_starts_a_server_that_nobody_asks_for_anything() {
+fn a_server_without_calls_is_not_restarted() {
     let played = play_logged("echo", &[], &[r#"{"tool":"die","args":{"code":3}}"#]);
     assert_eq!((played.status, played.lines.len()), (Some(1), 1));
-    assert_eq!(played.heard().iter().filter(|line| line["method"] == "initialize").count(), 1, "{}", played.stderr);
+    assert_eq!(played.received().iter().filter(|line| line["method"] == "initialize").count(), 1, "{}", played.stderr);
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn a_server_that_cannot_be_started_again_is_4() {
 }
 
 #[test]
-fn each_loss_is_counted_once_however_it_is_noticed() {
-    // It closes its stdout, is given up for that, and is ended while its restart is waited for.
+fn each_loss_is_counted_once_however_it_is_detected() {
+    // The server closes its stdout, is given up for that, and is ended while its restart is pending.
     let mut pipe = Pipe::start("echo", &["--events", "-", "--restart", "1"]);
     pipe.talk.say(r#"{"tool":"hang_up","id":1}"#);
     pipe.talk.say(r#"{"tool":"echo","id":2}"#);
@@ -158,7 +158,7 @@ fn the_set_up_is_made_again_with_each_server() {
     );
     assert_eq!((played.lines.len(), played.status), (2, Some(1)), "{:?}", played.lines);
     let calls: Vec<_> = played
-        .heard()
+        .received()
         .into_iter()
         .filter(|line| line["method"] == "tools/call")
         .map(|line| line["params"]["arguments"].to_string())
@@ -170,7 +170,7 @@ fn the_set_up_is_made_again_with_each_server() {
 }
 
 #[test]
-fn a_set_up_that_fails_is_told_without_its_secrets() {
+fn a_failed_set_up_is_reported_without_its_secrets() {
     let setup = tempfile::NamedTempFile::new().unwrap();
     for call in [r#"{"tool":"fail","args":{"password":"sk-123"}}"#, r#"{"tool":"forget","args":{"password":"sk-123"}}"#]
     {
@@ -180,15 +180,15 @@ fn a_set_up_that_fails_is_told_without_its_secrets() {
         assert_eq!((played.lines.len(), played.status), (1, Some(1)), "{:?}", played.lines);
         assert!(played.stderr.contains("--setup: ") && !played.stderr.contains("sk-123"), "{}", played.stderr);
     }
-    for (text, told) in [
-        ("{\"type\":\"observation\"}", ":1: it is no call"),
+    for (text, expected) in [
+        ("{\"type\":\"observation\"}", ":1: not a call"),
         ("\nsk-123", ":2: it is no JSON"),
         ("{\"tool\":\"x\",\"requires_approval\":true}", "approval"),
     ] {
         std::fs::write(setup.path(), text).unwrap();
         let played = play("echo", &["--setup", setup.path().to_str().unwrap()], &[]);
         assert_eq!(played.status, Some(2), "{}", played.stderr);
-        assert!(played.stderr.contains(told) && !played.stderr.contains("sk-123"), "{}", played.stderr);
+        assert!(played.stderr.contains(expected) && !played.stderr.contains("sk-123"), "{}", played.stderr);
     }
 }
 
@@ -232,7 +232,7 @@ fn kill_at_random(kills: usize) {
     assert!(killed > kills / 4 && lost > 0, "{killed} kills, {lost} lost");
 }
 
-/// Kills the server, where there is one; says whether there was.
+/// Kills the server, if one runs; gives whether it did.
 fn kill_server(folder: &str) -> bool {
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
         let Some(pid) = process.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
@@ -258,11 +258,11 @@ fn a_hundred_kills_leave_one_result_for_every_call() {
 }
 
 #[test]
-fn a_server_that_dies_now_and_then_is_no_matter_for_what_may_be_repeated() {
+fn repeatable_calls_survive_a_server_that_dies_repeatedly() {
     let calls: Vec<String> = (0..40).map(|id| format!(r#"{{"tool":"count_safe","id":{id}}}"#)).collect();
     let played = play("dies", &["--restart", "1000"], &Vec::from_iter(calls.iter().map(String::as_str)));
     let answers = played.answers();
-    // Some of these servers die in their first call, whichever that is.
+    // Some of these servers die in their first call.
     assert_eq!(answers.len(), 40, "{}", played.stderr);
     assert!(
         answers.iter().enumerate().all(|(id, answer)| answer["id"] == id && answer["status"] == "ok"),

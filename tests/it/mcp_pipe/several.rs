@@ -4,7 +4,7 @@ use super::{Played, play_command};
 use crate::process::{command, example};
 use serde_json::{Value, json};
 
-/// Runs the servers of these names and faults; a fault may be `none` for a program that is not there.
+/// Runs the servers with these names and faults; the fault `none` stands for a program that does not exist.
 pub fn play(servers: &[(&str, &str)], options: &[&str], lines: &[&str]) -> Played {
     let home = tempfile::tempdir().unwrap();
     let entry = |&(name, fault): &(&str, &str)| {
@@ -47,7 +47,7 @@ fn a_call_goes_to_the_server_that_its_tool_names() {
     assert_eq!((&answers[2]["call_id"], &answers[2]["kind"]), (&json!("c"), &json!("tool_error")));
     for answer in &answers[3..5] {
         assert_eq!(answer["kind"], "unknown_tool");
-        assert!(answer["error"].as_str().unwrap().contains("with one of git, git__web"), "{answer}");
+        assert!(answer["error"].as_str().unwrap().contains("where SERVER is one of git, git__web"), "{answer}");
     }
     assert_eq!(answers[5]["kind"], "unknown_tool");
     assert!(
@@ -95,7 +95,7 @@ fn no_server_waits_for_another() {
 }
 
 #[test]
-fn the_loss_of_a_server_is_nothing_to_another() {
+fn the_loss_of_a_server_does_not_affect_another() {
     let calls = [
         r#"{"tool":"a__die","args":{"code":3},"id":1}"#,
         r#"{"tool":"b__echo","id":2}"#,
@@ -108,7 +108,7 @@ fn the_loss_of_a_server_is_nothing_to_another() {
     assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&json!("lost"), &json!(true)));
     assert_eq!((&other["status"], &other["epoch"]), (&json!("ok"), &json!(0)));
     assert_eq!((&again["status"], &again["epoch"]), (&json!("ok"), &json!(1)));
-    assert!(played.stderr.contains("a: the server has ended: exit status 3"), "{}", played.stderr);
+    assert!(played.stderr.contains("a: the server ended: exit status 3"), "{}", played.stderr);
     assert!(played.lines.iter().any(|line| line.contains(r#""event":"lost","server":"a""#)), "{:?}", played.lines);
 
     let played = play(&servers, &["--restart", "0"], &calls);
@@ -155,7 +155,7 @@ fn the_set_up_of_each_server_is_its_own() {
 }
 
 #[test]
-fn a_server_that_is_asked_nothing_is_not_waited_for_and_fails_nothing() {
+fn an_unused_server_causes_no_wait_and_no_failure() {
     for fault in ["none", "exits", "silent"] {
         let begun = std::time::Instant::now();
         let played = play(&[("a", "echo"), ("b", fault)], &[], &[r#"{"tool":"a__echo"}"#]);
@@ -170,7 +170,7 @@ fn a_server_that_is_asked_nothing_is_not_waited_for_and_fails_nothing() {
 }
 
 #[test]
-fn a_server_that_is_gone_costs_no_time_and_one_that_hangs_holds_up_no_other() {
+fn lost_and_hanging_servers_do_not_delay_others() {
     let mut calls: Vec<String> = (0..900)
         .map(|id| format!(r#"{{"tool":"b__echo","args":{{"message":"{}"}},"id":{id}}}"#, "x".repeat(8000)))
         .collect();

@@ -1,4 +1,4 @@
-//! Calls that get no result: those that were sent may have been executed, and say so.
+//! Calls without a result: those that were sent are flagged as possibly executed.
 
 use super::{Pipe, play};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn a_call_that_times_out_may_have_been_executed() {
 }
 
 #[test]
-fn at_the_deadline_only_what_was_sent_may_have_been_executed() {
+fn at_the_deadline_only_sent_calls_may_have_been_executed() {
     let played = play("echo", &["--deadline", "0.5"], &[FORGOTTEN, WAITING]);
     assert_eq!(
         maybe_executed(&played.answers()),
@@ -31,7 +31,7 @@ fn at_the_deadline_only_what_was_sent_may_have_been_executed() {
 }
 
 #[test]
-fn of_cancelled_calls_only_what_was_sent_may_have_been_executed() {
+fn of_cancelled_calls_only_sent_ones_may_have_been_executed() {
     let mut pipe = Pipe::start("echo", &["-j", "1"]);
     pipe.talk.say(r#"{"tool":"forget","id":"c\u0041"}"#);
     pipe.talk.say(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}"#);
@@ -52,7 +52,7 @@ fn of_cancelled_calls_only_what_was_sent_may_have_been_executed() {
 
 #[test]
 fn a_repeated_call_that_is_never_answered_may_have_been_executed() {
-    // It is sent again after each of two losses, and the third time there is no server any more.
+    // It is sent again after each of two losses; after the third there is no server any more.
     let call = r#"{"tool":"count_safe","args":{"dies":9},"id":1}"#;
     let played = play("echo", &["--restart", "2"], &[call]);
     assert_eq!(maybe_executed(&played.answers()), [(json!("lost"), json!(true))], "{:?}", played.lines);

@@ -1,4 +1,4 @@
-//! `mcp-serve --http`: who is let in, and what becomes of requests. MCP's own suite (`scripts/conformance`) covers the protocol.
+//! `mcp-serve --http`: access control, and the lifetime of requests. MCP's own suite (`scripts/conformance`) covers the protocol.
 #![cfg(all(feature = "serve", feature = "http"))]
 
 use super::META;
@@ -19,7 +19,7 @@ struct Server {
     address: String,
 }
 
-/// With the world that stands in for real ones.
+/// With the stand-in world.
 fn serve(options: &[&str]) -> Command {
     let mut serve = command("mcp-serve");
     serve.args(["--http", "127.0.0.1:0"]).args(options).env("MCP_SERVE_TOKEN", TOKEN);
@@ -36,7 +36,7 @@ impl Server {
         Server { child, stderr, address: url.strip_suffix("/mcp").unwrap().to_owned() }
     }
 
-    /// Sends a request; `headers` may replace `Host`. The server closes the connection behind its answer.
+    /// Sends a request; `headers` may replace `Host`. The server closes the connection after its answer.
     fn send(&self, method: &str, headers: &[&str], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -44,12 +44,12 @@ impl Server {
             head += &format!("Host: {}\r\n", self.address);
         }
         headers.iter().for_each(|header| head += &format!("{header}\r\n"));
-        // A server that refuses by the headers need not read the body.
+        // A server that refuses a request by its headers need not read the body.
         let _ = stream.write_all(format!("{head}\r\n{body}").as_bytes());
         stream
     }
 
-    /// The status and the whole answer.
+    /// The status and the complete answer.
     fn ask(&self, method: &str, headers: &[&str], body: &str) -> (u16, String) {
         let mut answer = String::new();
         let mut stream = self.send(method, headers, body);
@@ -62,7 +62,7 @@ impl Server {
         self.ask("POST", &[&[AUTHORIZATION, JSON], headers].concat(), body)
     }
 
-    /// Calls a tool as a client of 2026-07-28 does, without waiting for the answer.
+    /// Calls a tool like a client of 2026-07-28, without waiting for the answer.
     fn send_call(&self, tool: &str, arguments: &Value) -> TcpStream {
         let name = format!("Mcp-Name: {tool}");
         let headers = [AUTHORIZATION, JSON, "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", &name];
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// The result in an answer that is one JSON object.
+/// The result in an answer with a single JSON object.
 fn result(mut stream: TcpStream) -> Value {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
@@ -106,7 +106,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn nobody_is_let_in_by_another_name_from_another_page_or_without_the_token() {
+fn requests_with_another_host_from_another_page_or_without_the_token_are_refused() {
     let server = Server::start(&mut serve(&["--max-line", "64K"]));
     let port = server.address.split_once(':').unwrap().1;
     let localhost = format!("Host: localhost:{port}");
@@ -120,7 +120,7 @@ fn nobody_is_let_in_by_another_name_from_another_page_or_without_the_token() {
         (&[AUTHORIZATION, JSON, &longer], 403),
         (&[AUTHORIZATION, JSON, "Origin: http://evil.example"], 403),
         (&[AUTHORIZATION, JSON, "Origin: null"], 403),
-        // What a page may send to anybody without asking first.
+        // A content type that a page may send to any server without asking first.
         (&[AUTHORIZATION, "Content-Type: text/plain"], 415),
         (&[AUTHORIZATION], 415),
     ] {
@@ -135,7 +135,7 @@ fn nobody_is_let_in_by_another_name_from_another_page_or_without_the_token() {
 }
 
 #[test]
-fn a_token_is_made_where_none_is_given_and_shown_once() {
+fn a_token_is_generated_by_default_and_shown_once() {
     let mut serve = serve(&[]);
     let mut server = Server::start(serve.env_remove("MCP_SERVE_TOKEN"));
     let mut line = String::new();
@@ -148,7 +148,7 @@ fn a_token_is_made_where_none_is_given_and_shown_once() {
 }
 
 #[test]
-fn a_token_of_a_file_or_the_environment_stays_between_us() {
+fn a_token_from_a_file_or_the_environment_is_not_printed() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("token");
     std::fs::write(&file, format!("{TOKEN}\n")).unwrap();
@@ -159,7 +159,7 @@ fn a_token_of_a_file_or_the_environment_stays_between_us() {
         let stderr = text(&output.stderr);
         assert!(output.status.code() == Some(2) && stderr.contains(why) && !stderr.contains(variable), "{stderr}");
     }
-    // The world does not get it.
+    // The world does not get the token.
     let out = folder.path().join("env");
     let script = format!("env >{}; exec {}", out.display(), example("stand-in-world").display());
     let mut serve = command("mcp-serve");
@@ -178,7 +178,7 @@ fn an_address_that_is_taken_is_3() {
 }
 
 #[test]
-fn an_address_that_is_no_machines_is_refused() {
+fn an_unspecified_address_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0"] {
         let output = pipe(command("mcp-serve").args(["--http", address, "--", "cat"]), b"");
         let stderr = text(&output.stderr);
@@ -194,7 +194,7 @@ fn a_flood_of_progress_does_not_lose_the_response() {
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": call});
     let mut stream = server.send("POST", &[AUTHORIZATION, JSON, &session], &call.to_string());
     eventually("it waits", || server.seen().contains("\"wait\""));
-    // The world's first call is c1; 20 MB are more than a connection holds.
+    // The world's first call is c1; 20 MB do not fit into a connection's buffers.
     let progress = json!({"progress": 1, "message": "x".repeat(1000)});
     let progress = json!({"type": "observation", "call_id": "c1", "data": {"event": "progress", "data": progress}});
     let lines = vec![progress.to_string(); 1000].join("\n");
@@ -319,12 +319,12 @@ fn a_session_has_a_stream_for_changes_until_it_is_deleted() {
     assert_eq!(server.ask("DELETE", &[AUTHORIZATION, &session], "").0, 204);
     assert_eq!(server.post(&[&session], PING).0, 404);
     stream.get_ref().set_read_timeout(Some(PATIENCE)).unwrap();
-    // The stream ends, although the connection was not closed by us.
+    // The stream ends, although this client did not close the connection.
     stream.read_to_string(&mut line).unwrap();
 }
 
 #[test]
-fn a_world_that_dies_answers_for_its_calls_and_ends_the_server() {
+fn a_dead_world_fails_its_calls_and_ends_the_server() {
     let mut server = Server::start(&mut serve(&[]));
     let waiting: Vec<TcpStream> = (0..100).map(|_| server.send_call("wait", &json!({}))).collect();
     eventually("all wait", || server.seen().matches("\"wait\"").count() == waiting.len());

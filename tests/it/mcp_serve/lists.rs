@@ -1,4 +1,4 @@
-//! Where the tools come from: the world's list, a file, or nowhere.
+//! The source of the tools: the world's list, a file, or none.
 
 use super::{Client, META, serve, stand_in};
 use crate::process::{pipe, text};
@@ -13,11 +13,11 @@ fn names(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_world_that_lists_nothing_is_an_error_that_says_what_to_do() {
+fn the_error_for_a_world_without_a_list_says_what_to_do() {
     let says =
         |why: &str| format!("mcp-serve: the world does not list its tools: {why}; give them with --tools FILE\n");
     let mut client = Client::start(&mut serve(&["--start-timeout", "0.5"], &["sleep", "60"]));
-    // It need not wait for the world.
+    // The request need not wait for the world.
     client.ask("initialize", &json!({"protocolVersion": "2025-11-25"}));
     client.talk.say(LIST);
     let why = "no answer to list_tools within 0.5 s (--start-timeout)";
@@ -27,14 +27,14 @@ fn a_world_that_lists_nothing_is_an_error_that_says_what_to_do() {
     assert!(refused["error"]["message"].as_str().unwrap().ends_with(why), "{refused}");
     assert_eq!((ended.status.code(), ended.stderr), (Some(3), says(why)));
     assert!(ended.took < Duration::from_secs(5), "{:?}", ended.took);
-    // One that only passes lines on is not waited for.
+    // A world that echoes lines fails at once.
     let ended = pipe(&mut serve(&["--start-timeout", "1h"], &["cat"]), b"");
     let why = "it passes list_tools on instead of answering it";
     assert_eq!((ended.status.code(), text(&ended.stderr)), (Some(3), says(why)));
 }
 
 #[test]
-fn a_file_stands_in_for_the_list() {
+fn a_file_replaces_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.json");
     std::fs::write(&file, RECORD).unwrap();
@@ -45,7 +45,7 @@ fn a_file_stands_in_for_the_list() {
         let tool = json!({"name": "a", "description": "b", "inputSchema": {"type": "object"}});
         assert_eq!(listed["result"]["tools"], json!([tool]));
     }
-    // A world that lists its own is believed.
+    // A world's own list takes precedence.
     let mut client = Client::start(&mut stand_in(&["--tools", file.to_str().unwrap()]));
     assert!(names(&client.ask("tools/list", &json!({}))).contains(&"echo"));
     for (content, why) in
@@ -70,7 +70,7 @@ fn a_program_that_cannot_be_started_is_3_and_one_that_ends_at_once_gives_its_sta
 }
 
 #[test]
-fn changed_tools_are_notified_and_listed_anew() {
+fn changed_tools_are_notified_and_listed_again() {
     let mut client = Client::start(&mut stand_in(&[]));
     client.ask("initialize", &json!({"protocolVersion": "2025-11-25"}));
     let before = names(&client.ask("tools/list", &json!({}))).len();
@@ -79,7 +79,7 @@ fn changed_tools_are_notified_and_listed_anew() {
     let listed = client.ask("tools/list", &json!({}));
     assert_eq!(names(&listed).len(), before + 1);
     client.call("extra_0", &json!({}));
-    // The same list once more is no change.
+    // The same list again is not a change.
     let again = r#"{"type":"observation","source":"mcp","data":{"event":"tools","data":{}}}"#;
     client.call("say", &json!({"line": again}));
     client.talk.hear_nothing_for(50);

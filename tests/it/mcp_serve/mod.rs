@@ -1,4 +1,4 @@
-//! `mcp-serve` as an MCP client sees it: before a world that stands in for real ones (`tests/stand_in/world.rs`), and before real ones.
+//! `mcp-serve` as an MCP client uses it: in front of a stand-in world (`tests/stand_in/world.rs`), and in front of real ones.
 
 mod http;
 mod lists;
@@ -20,7 +20,7 @@ fn serve(options: &[&str], world: &[&str]) -> Command {
     serve
 }
 
-/// With the world that stands in for real ones.
+/// With the stand-in world.
 fn stand_in(options: &[&str]) -> Command {
     let world = example("stand-in-world");
     serve(options, &[world.to_str().unwrap()])
@@ -42,7 +42,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    /// Sends a request, and gives its id.
+    /// Sends a request; gives its id.
     fn request(&mut self, method: &str, params: &Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -70,7 +70,7 @@ impl Client {
         self.talk.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
     }
 
-    /// The lines that the world has received, but for the request for its tools and this call.
+    /// The lines that the world has received, except for the request for its tools and this call.
     fn seen(&mut self) -> Vec<Value> {
         let seen = self.call("seen", &json!({}));
         let lines: Vec<String> = serde_json::from_str(seen["content"][0]["text"].as_str().unwrap()).unwrap();

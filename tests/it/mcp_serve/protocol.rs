@@ -57,7 +57,7 @@ fn a_client_of_2026_needs_no_handshake() {
 }
 
 #[test]
-fn ids_come_back_as_they_were_written() {
+fn ids_are_returned_unchanged() {
     let mut talk = Talk::start(&mut stand_in(&[]));
     for id in ["0", "-7", "1.50", "12345678901234567890123", r#""a\u0062""#, r#""""#] {
         let answer =
@@ -86,7 +86,7 @@ fn unknown_tools_and_wrong_parameters_are_errors_of_the_protocol() {
 }
 
 #[test]
-fn lines_that_are_no_messages_are_answered_and_the_rest_goes_on() {
+fn invalid_lines_are_answered_and_the_run_continues() {
     let mut talk = Talk::start(&mut stand_in(&["--max-line", "10K", "--max-depth", "50"]));
     let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}1{}}}"#, "[".repeat(60), "]".repeat(60));
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":"{}"}}"#, "x".repeat(20_000));
@@ -102,7 +102,7 @@ fn lines_that_are_no_messages_are_answered_and_the_rest_goes_on() {
         let answer: Value = serde_json::from_str(&talk.ask(line)).unwrap();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(code)), "{answer}");
     }
-    // An answer to nothing, and notifications: none is answered.
+    // An answer without a request, and notifications: none of them is answered.
     talk.say(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     talk.say(r#"{"jsonrpc":"2.0","method":"notifications/whatever"}"#);
     talk.say("");
@@ -154,7 +154,7 @@ fn a_cancelled_call_is_cancelled_in_the_world_and_not_answered() {
     client.ask("tools/list", &json!({}));
     let waiting = client.request("tools/call", &json!({"name": "wait"}));
     client.notify("notifications/cancelled", &json!({"requestId": waiting, "reason": "enough"}));
-    // One that is answered already, and one that never was.
+    // A finished request, and an unknown one.
     client.call("echo", &json!({}));
     client.notify("notifications/cancelled", &json!({"requestId": waiting + 1}));
     client.notify("notifications/cancelled", &json!({"requestId": "never"}));
@@ -167,14 +167,14 @@ fn a_cancelled_call_is_cancelled_in_the_world_and_not_answered() {
 }
 
 #[test]
-fn progress_goes_to_who_has_asked_for_it() {
+fn progress_goes_only_to_requests_with_a_token() {
     let mut client = Client::start(&mut stand_in(&[]));
     let params = json!({"name": "test_tool_with_progress", "_meta": {"progressToken": "abc"}});
     let id = client.request("tools/call", &params);
     for progress in [0, 50, 100] {
-        let told = client.hear();
-        assert_eq!(told["method"], "notifications/progress");
-        assert_eq!(told["params"], json!({"progressToken": "abc", "progress": progress, "total": 100}));
+        let progress_line = client.hear();
+        assert_eq!(progress_line["method"], "notifications/progress");
+        assert_eq!(progress_line["params"], json!({"progressToken": "abc", "progress": progress, "total": 100}));
     }
     assert_eq!(client.hear()["id"], id);
     client.call("test_tool_with_progress", &json!({}));
@@ -182,7 +182,7 @@ fn progress_goes_to_who_has_asked_for_it() {
 }
 
 #[test]
-fn what_was_asked_before_stdin_ended_is_answered() {
+fn requests_before_the_end_of_stdin_are_answered() {
     let input = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
     let output = pipe(&mut stand_in(&[]), input.as_bytes());
     assert!(text(&output.stdout).starts_with(r#"{"jsonrpc":"2.0","id":1,"result":"#), "{}", text(&output.stdout));
@@ -190,7 +190,7 @@ fn what_was_asked_before_stdin_ended_is_answered() {
 }
 
 #[test]
-fn a_client_that_leaves_a_call_behind_does_not_keep_the_server() {
+fn an_open_call_of_a_closed_client_does_not_keep_the_server() {
     let mut client = Client::start(&mut stand_in(&[]));
     client.request("tools/call", &json!({"name": "wait"}));
     let ended = client.talk.end_after_close();

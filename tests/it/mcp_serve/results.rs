@@ -1,10 +1,10 @@
-//! What a world's results and errors become.
+//! A world's results and errors as MCP results.
 
 use super::{Client, stand_in};
 use crate::process::Talk;
 use serde_json::{Value, json};
 
-/// What becomes of a result that the world gives, as text: every digit and the order of keys count.
+/// The MCP result for a world's result, as text: every digit and the order of keys matter.
 fn becomes(talk: &mut Talk, result: &str) -> String {
     let params = format!(r#"{{"name":"result","arguments":{{"result":{result}}}}}"#);
     let answer = talk.ask(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#));
@@ -21,7 +21,7 @@ fn a_result_of_any_shape_becomes_content() {
         ("[1,2]", "[1,2]", false),
         ("null", "null", false),
         (r#"{"b":12345678901234567890123,"a":1.10}"#, r#"{\"b\":12345678901234567890123,\"a\":1.10}"#, true),
-        // Content, but not MCP's.
+        // Has `content`, but not that of MCP.
         (r#"{"content":"x"}"#, r#"{\"content\":\"x\"}"#, true),
         (r#"{"content":[{"type":"card"}]}"#, r#"{\"content\":[{\"type\":\"card\"}]}"#, true),
     ] {
@@ -33,7 +33,7 @@ fn a_result_of_any_shape_becomes_content() {
 }
 
 #[test]
-fn a_result_of_mcp_passes_as_it_is() {
+fn an_mcp_result_is_passed_on_unchanged() {
     let mut talk = Talk::start(&mut stand_in(&[]));
     for result in [
         r#"{"x":1.10,"content":[{"type":"text","text":"a"},{"type":"image","data":"aGk=","mimeType":"image/png"}],"structuredContent":{"n":12345678901234567890123}}"#,
@@ -45,7 +45,7 @@ fn a_result_of_mcp_passes_as_it_is() {
 }
 
 #[test]
-fn files_that_media_were_saved_to_are_named() {
+fn files_with_saved_media_are_named() {
     let mut talk = Talk::start(&mut stand_in(&[]));
     let saved = r#"{"content":[{"type":"image","path":"/a/1.png","mimeType":"image/png"},{"type":"resource","resource":{"uri":"u","path":"/a/2.bin"}},{"type":"image","data":"aGk=","path":"x"}]}"#;
     let named = r#"{"content":[{"type":"text","text":"saved to /a/1.png (image/png)"},{"type":"text","text":"saved to /a/2.bin"},{"type":"image","data":"aGk=","path":"x"}]}"#;
@@ -63,7 +63,7 @@ fn an_error_is_a_result_that_a_model_can_read() {
 }
 
 #[test]
-fn ten_megabytes_pass_and_what_is_longer_than_allowed_is_an_error() {
+fn ten_megabytes_pass_and_an_overlong_result_is_an_error() {
     let mut client = Client::start(&mut stand_in(&["--max-result", "11M"]));
     let big = client.call("big", &json!({"bytes": 10 << 20}));
     assert_eq!(big["content"][0]["text"].as_str().unwrap().len(), 10 << 20);
@@ -76,7 +76,7 @@ fn ten_megabytes_pass_and_what_is_longer_than_allowed_is_an_error() {
 }
 
 #[test]
-fn a_limit_of_results_below_that_of_lines_counts() {
+fn a_result_limit_below_the_line_limit_applies() {
     let mut client = Client::start(&mut stand_in(&["--max-result", "100K"]));
     assert!(client.call("big", &json!({"bytes": 90 << 10}))["isError"].is_null());
     assert!(client.call("big", &json!({"bytes": 101 << 10})).to_string().contains("kind: too_large"));
@@ -84,7 +84,7 @@ fn a_limit_of_results_below_that_of_lines_counts() {
 }
 
 #[test]
-fn noise_of_the_world_reaches_nobody_but_stderr() {
+fn noise_of_the_world_only_reaches_stderr() {
     let mut client = Client::start(&mut stand_in(&[]));
     let deep = "[".repeat(600);
     for line in [
@@ -106,7 +106,7 @@ fn noise_of_the_world_reaches_nobody_but_stderr() {
 }
 
 #[test]
-fn a_world_that_dies_answers_for_every_call_and_gives_its_status() {
+fn a_dead_world_fails_every_call_and_sets_the_exit_status() {
     let mut client = Client::start(&mut stand_in(&[]));
     let waiting: Vec<u64> = (0..3).map(|_| client.request("tools/call", &json!({"name": "wait"}))).collect();
     let dying = client.request("tools/call", &json!({"name": "die", "arguments": {"status": 7}}));
@@ -118,5 +118,5 @@ fn a_world_that_dies_answers_for_every_call_and_gives_its_status() {
     }
     let ended = client.talk.end();
     assert_eq!(ended.status.code(), Some(7));
-    assert_eq!(ended.stderr, "mcp-serve: the world has ended: exit status 7\n");
+    assert_eq!(ended.stderr, "mcp-serve: the world ended: exit status 7\n");
 }

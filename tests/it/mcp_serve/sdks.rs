@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs a client of `tests/sdk` on mcp-serve; what it got has what every client gets.
+/// Runs a client of `tests/sdk` with mcp-serve; its output must have the parts common to all clients.
 fn run(program: &str, script: &str, before: &[&Path]) -> Value {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sdk").join(script);
     let mut client = Command::new(folder().join(program));

@@ -1,4 +1,4 @@
-//! Worlds of ours behind it, and gates between.
+//! Our own worlds behind mcp-serve, with gates between them.
 #![cfg(feature = "mcp")]
 
 use super::{Client, serve};
@@ -25,7 +25,7 @@ fn gates_between_it_and_the_world_judge_each_call() {
 }
 
 #[test]
-fn a_server_behind_mcp_pipe_is_served_as_it_is() {
+fn a_server_behind_mcp_pipe_is_served_unchanged() {
     let (mcp_pipe, server) = (path("mcp-pipe"), example("stand-in-server"));
     let world = [&mcp_pipe, "--events", "-", "-j", "4", "--unordered", "--", server.to_str().unwrap(), "echo"];
     let mut client = Client::start(&mut serve(&[], &world));
@@ -37,13 +37,13 @@ fn a_server_behind_mcp_pipe_is_served_as_it_is() {
     assert_eq!(client.call("echo", &json!({"message": "hi"}))["content"][0]["type"], "text");
     let image = client.call("image", &json!({}));
     assert!(image["content"].as_array().unwrap().iter().any(|block| block["type"] == "image"), "{image}");
-    // Its own error, in its own words.
+    // The server's own error text.
     let failed = client.call("fail", &json!({}));
     assert!(failed["isError"] == true && !failed.to_string().contains("kind: "), "{failed}");
     let refused = client.call("echo", &json!({"message": 7}));
     let text = refused["content"][0]["text"].as_str().unwrap();
     assert!(refused["isError"] == true && text.contains("kind: invalid_args"), "{text}");
-    // Progress of two calls at once reaches who asked for it.
+    // The progress of two concurrent calls reaches the right requests.
     for token in ["a", "b"] {
         let meta = json!({"progressToken": token});
         client.request("tools/call", &json!({"name": "tell", "arguments": {"times": 2}, "_meta": meta}));
@@ -86,7 +86,7 @@ fn a_recorded_world_is_served_offline() {
 }
 
 #[test]
-fn a_game_is_served_with_what_its_calls_cause() {
+fn a_game_is_served_with_the_events_of_its_calls() {
     let (bridge, game) = (path("godot-bridge"), example("stand-in-game"));
     let folder = tempfile::tempdir().unwrap();
     let mut served = serve(&[], &[&bridge, "--", game.to_str().unwrap(), "echo"]);

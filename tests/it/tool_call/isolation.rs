@@ -1,4 +1,4 @@
-//! What a session is kept apart from: other users, the shell that started it, clients that have gone, and what a world prints.
+//! The isolation of sessions from other users, from the shell that started them, from closed clients, and from the world's output.
 
 use super::Home;
 use crate::process::{binary, eventually, example, is_running, pipe, text};
@@ -13,21 +13,21 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A user who is not root, in tests that need two.
+/// A user who is not root, for tests that need two users.
 const NOBODY: u32 = 65534;
 
 #[test]
 fn a_folder_that_others_could_replace_is_refused() {
     let home = Home::new();
     home.start(&[], &["echo"]);
-    let told = "another user could replace our folder";
+    let expected = "another user could replace our folder";
     std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o777)).unwrap();
-    home.call(&["echo"]).assert_refused(3, told);
+    home.call(&["echo"]).assert_refused(3, expected);
     std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o1777)).unwrap();
     assert_eq!(home.call(&["echo"]).status, Some(0), "nobody else can rename what is in a sticky folder");
     if getuid().is_root() {
         chown(home.0.path(), Some(NOBODY), None).unwrap();
-        home.call(&["echo"]).assert_refused(3, told);
+        home.call(&["echo"]).assert_refused(3, expected);
         chown(home.0.path(), Some(0), None).unwrap();
     }
     std::fs::set_permissions(home.0.path(), Permissions::from_mode(0o700)).unwrap();
@@ -46,7 +46,7 @@ fn a_session_of_another_user_is_not_called() {
     let mut server = theirs.command(&["--serve", "shop", "--", "cat"]);
     let stdin = Stdio::from(OwnedFd::from(listener));
     let mut server = server.uid(NOBODY).stdin(stdin).stderr(Stdio::null()).spawn().unwrap();
-    // Until then the socket is that of this test. A session whose last client leaves before the world has answered ends.
+    // Until then the socket belongs to this test. A session ends if its last client leaves before the world has answered.
     let mut clients = Vec::new();
     eventually("it listens as another user", || {
         let client = UnixStream::connect(home.folder().join("socket")).unwrap();
@@ -73,7 +73,7 @@ fn only_the_process_behind_the_socket_is_stopped() {
     other.wait().unwrap();
 }
 
-/// Starts a session from a shell, which runs `before` first; gives what the shell printed.
+/// Starts a session from a shell, which runs `before` first; gives the shell's output.
 #[track_caller]
 fn start_from_shell(home: &Home, before: &str, redirections: &str) -> String {
     let server = example("stand-in-server");
@@ -88,15 +88,15 @@ fn start_from_shell(home: &Home, before: &str, redirections: &str) -> String {
 }
 
 #[test]
-fn a_session_has_no_descriptor_of_the_shell_that_started_it() {
+fn a_session_inherits_no_descriptor_of_its_shell() {
     let home = Home::new();
-    // Were it open in the background, this pipe would not end.
+    // If the background process inherited it, this pipe would not end.
     assert_eq!(start_from_shell(&home, "", "3>&1 >/dev/null"), "");
     assert_eq!(home.call(&["echo"]).status, Some(0));
 }
 
 #[test]
-fn a_session_can_be_stopped_where_its_shell_ignores_signals() {
+fn a_session_can_be_stopped_even_if_its_shell_ignores_signals() {
     let home = Home::new();
     start_from_shell(&home, "trap '' TERM INT HUP;", "");
     let pid = home.pid();
@@ -106,7 +106,7 @@ fn a_session_can_be_stopped_where_its_shell_ignores_signals() {
 }
 
 #[test]
-fn a_call_whose_client_has_gone_does_not_keep_an_idle_session() {
+fn a_call_of_a_closed_client_does_not_keep_an_idle_session() {
     let home = Home::new();
     let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'
         read -r line; touch called; while read -r line; do :; done"#;
@@ -129,14 +129,14 @@ fn the_last_line_of_a_huge_log_is_read() {
     assert_eq!(home.run(&["--sessions"]).status, Some(0));
     std::fs::create_dir(home.folder()).unwrap();
     let mut log = std::fs::File::create(home.folder().join("log")).unwrap();
-    // A hole: it takes no place on the disk, and more than there is in memory.
+    // A sparse file: it takes no space on the disk, and is larger than the memory.
     log.seek(SeekFrom::Start(1 << 40)).unwrap();
     log.write_all(b"\nout of memory\n").unwrap();
     home.call(&["echo"]).assert_refused(3, "has ended: out of memory (log: ");
 }
 
 #[test]
-fn a_command_cannot_make_rows_of_the_list_of_sessions() {
+fn a_command_cannot_forge_rows_in_the_list_of_sessions() {
     let home = Home::new();
     let program = example("stand-in-server");
     let world = ["--", "mcp-pipe", "--", program.to_str().unwrap(), "echo", "x=\nfake\t1\u{1b}[2J"];

@@ -1,4 +1,4 @@
-//! How a server answers: with a body of JSON, with a stream of events that may break and is taken up again, or as HTTP refuses.
+//! Reads a server's answer: a JSON body, a stream of events that may break and be resumed, or an HTTP error.
 
 use super::Notice;
 use super::headers::Message;
@@ -10,37 +10,37 @@ use serde_json::value::RawValue;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
-/// Before a stream that broke is taken up again, where the server names no time.
+/// The wait before a broken stream is resumed, if the server sets no time.
 const RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(30);
-/// A stream that gives nothing new so often is not taken up any more.
+/// After this many attempts without new events, a stream is not resumed again.
 const FRUITLESS: u32 = 5;
-/// What a server says with a refusal is read so far.
+/// The most bytes of an error's body that are read.
 const REFUSAL: usize = 64 << 10;
-/// A stream that has given its answer may end by itself, so that its connection serves for the next request.
+/// How long a stream may stay open after its answer, so that its connection can be used for the next request.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Where a stream is, for who takes it up again.
+/// The position in a stream, from which it is resumed.
 #[derive(Debug, Default)]
 struct Position {
     last: Option<String>,
     retry: Option<u64>,
-    /// Since when it gave nothing new: how often it was taken up.
+    /// The number of attempts since the last event.
     fruitless: u32,
 }
 
 impl Position {
-    /// How long to wait; longer each time in which nothing came.
+    /// How long to wait; longer after each attempt without events.
     fn wait(&self) -> Duration {
         let first = self.retry.map_or(RETRY, Duration::from_millis);
         first.saturating_mul(1 << self.fruitless.min(5)).min(LONGEST_RETRY.max(first))
     }
 }
 
-/// How a stream came to its end.
+/// How a stream ended.
 enum End {
     Answered,
-    /// The answer is longer than was agreed; its beginning was handed on.
+    /// The answer is longer than the limit; its beginning was passed on.
     Cut,
     Broken(Option<Error>),
 }
@@ -57,7 +57,7 @@ impl Session {
             *self.id.borrow_mut() = response.header(SESSION).map(str::to_owned);
         }
         let Some(id) = &pending.id else {
-            // A notification has no answer, and nobody waits for its refusal.
+            // A notification has no answer, and its refusal is not reported.
             return Ok(());
         };
         if !status.is_success() {
@@ -66,7 +66,7 @@ impl Session {
         match response.media_type().as_str() {
             "application/json" => self.read_body(response, pending, id).await,
             "text/event-stream" => self.read_events(response, pending, id).await,
-            "" => Err(Trouble::NoAnswer("takes a request and doesn't answer it")),
+            "" => Err(Trouble::NoAnswer("accepted a request but did not answer it")),
             other => Err(Trouble::NotMcp(other.to_owned())),
         }
     }
@@ -78,7 +78,7 @@ impl Session {
         };
         let no_json = |_| Trouble::NotMcp("no JSON".to_owned());
         let whole: &RawValue = serde_json::from_slice(&body).map_err(no_json)?;
-        // A version of the protocol allowed several messages at once.
+        // One version of the protocol allowed several messages in a body.
         let messages = if whole.get().starts_with('[') {
             serde_json::from_str(whole.get()).map_err(no_json)?
         } else {
@@ -88,7 +88,7 @@ impl Session {
         for message in messages {
             answered |= self.pass_on(message.get(), Some(pending))?;
         }
-        if answered { Ok(()) } else { Err(Trouble::NoAnswer("answers something else than was asked")) }
+        if answered { Ok(()) } else { Err(Trouble::NoAnswer("answered a different request")) }
     }
 
     async fn read_events(&self, mut response: Response, pending: &Pending, id: &str) -> Result<(), Trouble> {
@@ -101,13 +101,15 @@ impl Session {
                     return Ok(());
                 }
                 End::Cut => return Ok(()),
-                End::Broken(why) => why.map_or(Trouble::NoAnswer("ends its answer before it is whole"), Trouble::Http),
+                End::Broken(why) => {
+                    why.map_or(Trouble::NoAnswer("ended its answer before it was complete"), Trouble::Http)
+                }
             };
             response = self.resume(&mut position, why).await?;
         }
     }
 
-    /// Takes up a stream that broke because of `why`, where the server has said how.
+    /// Resumes a stream that broke because of `why`, if the server has made that possible.
     async fn resume(&self, position: &mut Position, mut why: Trouble) -> Result<Response, Trouble> {
         while position.last.is_some() && position.fruitless < FRUITLESS {
             sleep(position.wait()).await;
@@ -129,7 +131,7 @@ impl Session {
         }
     }
 
-    /// Keeps the stream open on which a server sends what answers no request, where it has one. That it breaks is no failure: if the
+    /// Keeps the stream open for messages that answer no request, if the server has one. A broken stream is not a failure: if the
     /// server is lost, requests fail.
     pub(super) async fn listen(&self) -> Result<(), Trouble> {
         let mut position = Position::default();
@@ -179,7 +181,7 @@ impl Session {
         }
     }
 
-    /// Writes a message to `output`; gives whether it is the answer to the request.
+    /// Writes a message to `output`; gives whether it answers the request.
     fn pass_on(&self, text: &str, pending: Option<&Pending>) -> Result<bool, Trouble> {
         let message = Message::read(text);
         let answer = message.as_ref().zip(pending).filter(|(message, pending)| {
@@ -200,19 +202,19 @@ impl Session {
         self.write(text.as_bytes()).map(|()| true)
     }
 
-    /// The version that the server has chosen is named from now on.
+    /// Sets the protocol version that the server has chosen.
     fn agree(&self, result: &RawValue) {
         #[derive(Deserialize)]
-        struct Greeting {
+        struct Handshake {
             #[serde(rename = "protocolVersion")]
             version: String,
         }
-        if let Ok(greeting) = serde_json::from_str::<Greeting>(result.get()) {
-            *self.version.borrow_mut() = greeting.version;
+        if let Ok(handshake) = serde_json::from_str::<Handshake>(result.get()) {
+            *self.version.borrow_mut() = handshake.version;
         }
     }
 
-    /// A refusal that is an error of JSON-RPC is an answer, even where it names no request.
+    /// A refusal that is a JSON-RPC error is an answer, even if it names no request.
     async fn read_refusal(&self, response: Response, id: &str) -> Result<(), Trouble> {
         let (status, kind) = (response.status(), response.media_type());
         let body = match response.body(REFUSAL).await {
@@ -231,7 +233,7 @@ impl Session {
         }
     }
 
-    /// What is too long to be kept is for its reader to refuse, who is to know which request that ends.
+    /// Passes on the beginning of an overlong message. Its reader refuses it, and finds the request's id in it.
     fn write_cut(&self, id: &str, message: &[u8]) -> Result<(), Trouble> {
         self.write(&[format!("{{\"id\":{id},\"result\":").as_bytes(), message].concat())
     }

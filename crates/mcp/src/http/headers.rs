@@ -1,5 +1,5 @@
-//! What a message asks of its request's headers: the version, and from 2026-07-28 on the method, the name, and the arguments that a
-//! tool's schema marks with `x-mcp-header` (SEP-2243), so that who stands between needs not read bodies.
+//! The request headers that a message requires: the version, and from 2026-07-28 on the method, the name, and the arguments that a
+//! tool's schema marks with `x-mcp-header` (SEP-2243). They allow intermediaries to route requests without reading bodies.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,15 +9,15 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-/// From this version on, requests carry `Mcp-Method` and its like.
+/// From this version on, requests carry `Mcp-Method` and the related headers.
 const STATELESS: &str = "2026-07-28";
 
-/// Whether `version` is of the era without sessions.
+/// Whether `version` belongs to the era without sessions.
 pub(super) fn is_stateless(version: &str) -> bool {
     version >= STATELESS
 }
 
-/// A JSON-RPC message, as far as its transport is concerned with it.
+/// The parts of a JSON-RPC message that the transport uses.
 #[derive(Debug, Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(borrow)]
@@ -33,12 +33,12 @@ pub(super) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads JSON text; none where it is something else.
+    /// Reads JSON text; `None` if it is not a message.
     pub(super) fn read(text: &'a str) -> Option<Message<'a>> {
         serde_json::from_str(text).ok()
     }
 
-    /// A method with an id asks for an answer.
+    /// Whether the message needs an answer: it has a method and an id.
     pub(super) fn is_request(&self) -> bool {
         self.id.is_some() && self.method.is_some()
     }
@@ -51,7 +51,7 @@ impl<'a> Message<'a> {
         serde_json::from_str(self.params?.get()).ok()
     }
 
-    /// The version that the message itself names, as each of the stateless era's does.
+    /// The version in the message itself, which every message of the stateless era has.
     pub(super) fn version(&self) -> Option<String> {
         #[derive(Deserialize)]
         struct Params {
@@ -66,7 +66,7 @@ impl<'a> Message<'a> {
         self.params().map(|params: Params| params.meta.version)
     }
 
-    /// Which request a cancellation is about.
+    /// The id of the request that a cancellation names.
     pub(super) fn cancels(&self) -> Option<&'a RawValue> {
         #[derive(Deserialize)]
         struct Params<'a> {
@@ -77,7 +77,7 @@ impl<'a> Message<'a> {
         params.map(|params| params.request)
     }
 
-    /// The headers of its request, where `version` is spoken.
+    /// The headers of the message's request in protocol `version`.
     pub(super) fn headers(&self, version: &str, tools: &Tools) -> Vec<(String, String)> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -108,7 +108,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A value as a header takes it: what isn't plain ASCII, or would lose its spaces, goes as base64.
+/// A value as a header value: if it is not plain ASCII, or would lose its spaces, it is encoded as base64.
 fn encoded(value: &str) -> String {
     let is_plain = value.bytes().all(|byte| matches!(byte, 0x20..=0x7E));
     let is_trimmed = !value.starts_with(' ') && !value.ends_with(' ');
@@ -119,17 +119,17 @@ fn encoded(value: &str) -> String {
     format!("=?base64?{}?=", BASE64_STANDARD.encode(value))
 }
 
-/// An argument that is given in a header too.
+/// An argument that is repeated in a header.
 #[derive(Debug, PartialEq, Eq)]
 struct Marked {
-    /// Where it stands in the arguments.
+    /// Its path in the arguments.
     path: Vec<String>,
-    /// `Mcp-Param-` and this.
+    /// The header's name after `Mcp-Param-`.
     header: String,
 }
 
 impl Marked {
-    /// Its value in `arguments`, digit for digit.
+    /// Its value in `arguments`, with every digit.
     fn value_in(&self, arguments: &RawValue) -> Option<String> {
         let mut at = arguments.get();
         for key in &self.path {
@@ -144,13 +144,13 @@ impl Marked {
     }
 }
 
-/// The arguments that each tool wants in headers.
+/// The arguments that each tool requires in headers.
 #[derive(Debug, Default)]
 pub(super) struct Tools(HashMap<String, Vec<Marked>>);
 
 impl Tools {
-    /// Learns from the result of a `tools/list`. Gives that result without the tools whose marks can't be followed, which a client
-    /// must not offer (SEP-2243), and why; none where all may stay.
+    /// Reads the marks in the result of a `tools/list`. Gives the result without the tools whose marks are invalid, which a client
+    /// must not offer (SEP-2243), and the reasons; `None` if all tools are valid.
     pub(super) fn learn(&mut self, result: &RawValue) -> Option<(String, Vec<String>)> {
         #[derive(Deserialize)]
         struct Page<'a> {
@@ -166,7 +166,7 @@ impl Tools {
         let page: Page<'_> = serde_json::from_str(result.get()).ok()?;
         let (mut kept, mut refused) = (Vec::new(), Vec::new());
         for raw in page.tools {
-            // Most have none, and needn't be read.
+            // Most tools have no marks, and need not be parsed.
             let tool = if raw.get().contains(MARK) { serde_json::from_str::<Tool>(raw.get()).ok() } else { None };
             match tool.map(|tool| (marks(&tool.schema), tool.name)) {
                 None => kept.push(raw),
@@ -174,7 +174,7 @@ impl Tools {
                     self.0.insert(name, marked);
                     kept.push(raw);
                 }
-                Some((Err(why), name)) => refused.push(format!("the server's tool {name:?} is left out: {why}")),
+                Some((Err(why), name)) => refused.push(format!("ignored the server's tool {name:?}: {why}")),
             }
         }
         if refused.is_empty() {
@@ -191,20 +191,20 @@ impl Tools {
 
 const MARK: &str = "x-mcp-header";
 
-/// The marks in a schema: on properties that are reached from its root by `properties` alone, each a header's name, and no two the
-/// same.
+/// The marks in a schema. They are valid on properties that are reached from its root through `properties` only; each is a header name, and all are
+/// different.
 fn marks(schema: &Value) -> Result<Vec<Marked>, String> {
     let mut found = Vec::new();
     find_marks(schema, Some(&[]), &mut found)?;
     let mut names: Vec<String> = found.iter().map(|marked| marked.header.to_ascii_lowercase()).collect();
     names.sort();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("two {MARK} are {:?}", pair[0])),
+        Some(pair) => Err(format!("{MARK} {:?} is used twice", pair[0])),
         None => Ok(found),
     }
 }
 
-/// `path` is none where a mark may not stand.
+/// `path` is `None` where marks are not allowed.
 fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) -> Result<(), String> {
     let fields = match schema {
         Value::Object(fields) => fields,
@@ -214,7 +214,9 @@ fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) 
     for (key, value) in fields {
         match key.as_str() {
             MARK => {
-                let path = path.filter(|path| !path.is_empty()).ok_or(format!("{MARK} stands where it can't"))?;
+                let path = path
+                    .filter(|path| !path.is_empty())
+                    .ok_or(format!("{MARK} is in a place where it is not allowed"))?;
                 let of = fields.get("type").and_then(Value::as_str);
                 found.push(Marked { path: path.to_owned(), header: header_name(value, of)? });
             }
@@ -225,7 +227,7 @@ fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) 
                     find_marks(schema, path.as_deref(), found)?;
                 }
             }
-            // Values, no schemas.
+            // These contain values, not schemas.
             "default" | "const" | "enum" | "examples" => {}
             _ => find_marks(value, None, found)?,
         }
@@ -237,9 +239,9 @@ fn header_name(value: &Value, of: Option<&str>) -> Result<String, String> {
     let is_token = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
-    let name = value.as_str().filter(|name| is_token(name)).ok_or(format!("{MARK} {value} is no header's name"))?;
+    let name = value.as_str().filter(|name| is_token(name)).ok_or(format!("{MARK} {value} is not a header name"))?;
     if !matches!(of, Some("string" | "integer" | "boolean")) {
-        return Err(format!("{MARK} {name:?} is on a property that is no string, integer or boolean"));
+        return Err(format!("{MARK} {name:?} is on a property that is not a string, integer or boolean"));
     }
     Ok(name.to_owned())
 }
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_of_the_stateless_era_is_told_in_headers() {
+    fn a_call_of_the_stateless_era_is_repeated_in_headers() {
         let mut tools = Tools::default();
         let listed = raw(
             r#"{"tools":[{"name":"a","inputSchema":{"properties":{"n":{"type":"integer","x-mcp-header":"N"},"deep":{"properties":{"é":{"type":"string","x-mcp-header":"E"}}},"none":{"type":"string","x-mcp-header":"No"}}}}]}"#,
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_whose_marks_cannot_be_followed_are_left_out() {
+    fn tools_with_invalid_marks_are_ignored() {
         for schema in [
             r#"{"x-mcp-header":"A"}"#,
             r#"{"properties":{"a":{"type":"string","x-mcp-header":""}}}"#,

@@ -1,9 +1,9 @@
-//! Servers that are reached over Streamable HTTP: each line that is sent becomes a request, each message that comes a line.
+//! Servers over Streamable HTTP: each line to the server becomes a request, each message from it a line.
 //!
-//! rmcp has a client for this, but it gives messages as its own types: fields that it doesn't know are dropped, long integers become
-//! floats, and what is longer than 16 MiB is refused. Here a message keeps every byte that the server sent, so it is taken from the
-//! bodies themselves; what rmcp's transport does beside that (headers, sessions, streams that are taken up again) is
-//! followed.
+//! rmcp has a client for this, but it converts messages to its own types: it drops unknown fields, turns long integers into
+//! floats, and refuses messages over 16 MiB. Here a message keeps every byte that the server sent, so it is read from the
+//! bodies themselves. Headers, sessions and the resumption of streams are handled as in rmcp's
+//! transport.
 
 mod answer;
 mod headers;
@@ -23,23 +23,23 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::LocalSet;
 
-/// What people should know about a connection.
+/// A notice about a connection, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// Why it ends.
+    /// Why the connection has ended.
     Ended(String),
-    /// What is wrong though it goes on.
+    /// A problem that does not end the connection.
     Warning(String),
 }
 
-/// A connection that is served on threads of its own.
+/// A connection that is served by its own threads.
 #[derive(Debug)]
 pub struct Connection(Receiver<()>);
 
 impl Connection {
-    /// Waits until it has ended its session with the server, but no longer than `most`.
+    /// Waits until it has ended its session with the server, for at most `most`.
     pub fn wait(&self, most: Duration) {
-        // What is waited for is that the sender is dropped.
+        // Returns when the sender is dropped.
         let _ = self.0.recv_timeout(most);
     }
 }
@@ -59,9 +59,9 @@ pub fn address(url: &str, headers: &[(String, String)]) -> Result<Address, Strin
     }
 }
 
-/// Serves a connection until `input` ends, or until it fails, which is [`Notice::Ended`]: each line of `input` (a JSON-RPC message) is
-/// POSTed, and each message that comes is written to `output` as one line. A message that is longer than `longest` is cut after that, and
-/// begins with the id of what it answers.
+/// Serves a connection until `input` ends, or until it fails with [`Notice::Ended`]. Each line of `input` (a JSON-RPC message) is
+/// POSTed; each message from the server is written to `output` as one line. A message longer than `longest` is cut there, and
+/// begins with the id of the request that it answers.
 pub fn connect(
     address: &Address,
     longest: usize,
@@ -82,24 +82,24 @@ pub fn connect(
 
 type Steps = (UnboundedSender<Step>, UnboundedReceiver<Step>);
 
-/// Closes `output` at the end, after the notice that says why.
+/// Closes `output` at the end, after the notice with the reason.
 fn serve(address: Address, longest: usize, output: Box<dyn Write>, (steps, next): Steps, notify: Box<dyn Fn(Notice)>) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
         Err(error) => return notify(Notice::Ended(error.to_string())),
     };
-    // A call may take as long as it likes: who makes it sets the limit, and cancels.
+    // Calls have no time limit here: the caller sets one, and cancels.
     let client = match Client::new(&address, Limits::default()) {
         Ok(client) => client,
         Err(error) => return notify(Notice::Ended(error.to_string())),
     };
     let session = Rc::new(Session::new(client, address, longest, output, steps, notify));
     LocalSet::new().block_on(&runtime, session.run(next));
-    // A name that is being looked up would be waited for.
+    // Does not wait for an open name lookup.
     runtime.shutdown_background();
 }
 
-/// A thread of its own, because a pipe is read only by waiting for it.
+/// Runs on its own thread, because reading a pipe blocks.
 fn read(input: impl Read, steps: &UnboundedSender<Step>) {
     for line in BufReader::with_capacity(1 << 16, input).split(b'\n') {
         let Ok(line) = line else { break };
@@ -107,6 +107,6 @@ fn read(input: impl Read, steps: &UnboundedSender<Step>) {
             return;
         }
     }
-    // Where nobody listens any more, it has ended already.
+    // Fails only if the connection has already ended.
     let _ = steps.send(Step::End);
 }

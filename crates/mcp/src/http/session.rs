@@ -1,4 +1,4 @@
-//! A session with a server: sends each message as a request of its own, in the order that the protocol wants.
+//! A session with a server: sends each message as a separate request, in the order that the protocol requires.
 
 use super::headers::{Message, Tools};
 use super::trouble::Trouble;
@@ -13,36 +13,36 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::timeout;
 
-/// The session's id, which the server gives and we repeat.
+/// The session's id, which the server assigns and the client repeats.
 pub(super) const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
-/// How long a server may take to accept `notifications/initialized`, before the next request is sent all the same.
+/// How long a server may take to accept `notifications/initialized`; then the next request is sent anyway.
 const INITIALIZED: Duration = Duration::from_secs(10);
-/// How long it may take to end the session.
+/// How long the server may take to end the session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
-/// What the session acts on.
+/// The events that the session handles.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A message for the server.
+    /// A message to the server.
     Message(Vec<u8>),
-    /// There will be no more.
+    /// The end of the messages.
     End,
-    /// A request has failed, and the session with it.
+    /// A request failed, and the session with it.
     Failed(Trouble),
 }
 
-/// A request, as far as its answer is concerned with it.
+/// The parts of a request that its answer needs.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Its id as JSON text; none where no answer is waited for.
+    /// Its id as JSON text; `None` if it gets no answer.
     pub(super) id: Option<String>,
     pub(super) purpose: Purpose,
-    /// Whether it was sent in a session, which the server may have forgotten.
+    /// Whether it was sent in a session, which the server may have dropped.
     pub(super) in_session: bool,
 }
 
-/// What an answer is read for here, beside being handed on.
+/// Why the session itself reads an answer, besides passing it on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     Initialize,
@@ -50,12 +50,12 @@ pub(super) enum Purpose {
     Other,
 }
 
-/// All of it lives on one thread.
+/// Used by one thread only.
 pub(super) struct Session {
     pub(super) longest: usize,
     pub(super) tools: RefCell<Tools>,
     pub(super) notify: Box<dyn Fn(Notice)>,
-    /// The version that is spoken; empty before that is known.
+    /// The protocol version; empty until it is known.
     pub(super) version: RefCell<String>,
     pub(super) id: RefCell<Option<String>>,
     output: RefCell<Box<dyn Write>>,
@@ -86,7 +86,7 @@ impl Session {
         }
     }
 
-    /// Runs until there are no more messages, or a request fails, which is a notice.
+    /// Runs until the end of the messages, or until a request fails, which is a notice.
     pub(super) async fn run(self: &Rc<Session>, mut steps: UnboundedReceiver<Step>) {
         let mut in_flight = HashMap::new();
         while let Some(step) = steps.recv().await {
@@ -105,7 +105,7 @@ impl Session {
         let id = self.id.borrow_mut().take();
         if let Some(id) = id {
             let goodbye = self.request(Method::DELETE).header(SESSION, &id);
-            // A server may forget by itself what it doesn't let us end.
+            // A server may drop the session by itself if ending it fails.
             let _ = timeout(GOODBYE, goodbye.send()).await;
         }
     }
@@ -113,7 +113,7 @@ impl Session {
     async fn send(self: &Rc<Session>, line: &[u8], in_flight: &mut HashMap<String, AbortHandle>) {
         let Some(message) = std::str::from_utf8(line).ok().and_then(Message::read) else { return };
         if message.is("initialize") {
-            // A new beginning: nothing that was agreed before holds.
+            // A new handshake: earlier agreements are void.
             *self.id.borrow_mut() = None;
             self.version.borrow_mut().clear();
         }
@@ -123,13 +123,13 @@ impl Session {
         if let Some(task) = message.cancels().and_then(|request| in_flight.remove(request.get())) {
             task.abort();
             if self.is_stateless() {
-                // There, closing the connection is what cancels.
+                // In this era, closing the connection cancels the request.
                 return;
             }
         }
         let (request, pending) = self.request_for(&message, line);
         if message.is("notifications/initialized") {
-            // A server may refuse requests that come before this. If it refuses this, it refuses them too.
+            // A server may refuse earlier requests. If it refuses this notification, it will refuse them too.
             let _ = timeout(INITIALIZED, self.exchange(request, &pending)).await;
             let session = Rc::clone(self);
             spawn_local(async move { session.report(session.listen().await) });
@@ -149,7 +149,7 @@ impl Session {
 
     fn report(&self, ended: Result<(), Trouble>) {
         if let Err(trouble) = ended {
-            // Where nobody listens any more, it has ended already.
+            // Fails only if the session has already ended.
             let _ = self.steps.send(Step::Failed(trouble));
         }
     }
@@ -183,8 +183,8 @@ impl Session {
         }
     }
 
-    /// Gives a message to who listens to us, as one line: between the tokens of JSON, a line feed is only white space.
-    /// (It waits where nobody reads, and so does the server then.)
+    /// Writes a message as one line: between the tokens of JSON, a line feed is only white space.
+    /// (It blocks while the reader does not read, and the server is then blocked as well.)
     pub(super) fn write(&self, message: &[u8]) -> Result<(), Trouble> {
         let mut line = message.to_vec();
         for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {

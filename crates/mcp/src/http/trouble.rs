@@ -1,21 +1,21 @@
-//! What ends a connection, in words for people.
+//! The reasons for the end of a connection, as text for people.
 
 use pipewright_http::{Address, Error, StatusCode};
 
 /// Why a connection has ended.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// There is no way to the server, or it broke.
+    /// The server cannot be reached, or the connection broke.
     Http(Error),
-    /// It has forgotten our session.
+    /// The server has dropped the session.
     SessionLost,
-    /// It answers as HTTP does, not as MCP: the status, and the beginning of what it says.
+    /// The server answered with an HTTP error instead of MCP: the status, and the beginning of the body.
     Status(StatusCode, String),
-    /// Its answer is of a type that none is.
+    /// The answer has a content type that MCP does not use.
     NotMcp(String),
-    /// It took a request and gave no answer.
+    /// The server took a request and gave no answer.
     NoAnswer(&'static str),
-    /// Who listens to us has gone.
+    /// The reader of our output is gone.
     NoReader,
 }
 
@@ -26,22 +26,22 @@ impl From<Error> for Trouble {
 }
 
 impl Trouble {
-    /// The message for people; none where nobody is left to read it.
+    /// The message for people; `None` if no reader is left.
     pub(super) fn text(&self, address: &Address) -> Option<String> {
         let what = match self {
             Trouble::Http(error) => error.to_string(),
-            Trouble::SessionLost => "the server has lost our session (HTTP 404)".to_owned(),
+            Trouble::SessionLost => "the server has dropped the session (HTTP 404)".to_owned(),
             Trouble::Status(status, body) => {
                 let hint = match *status {
-                    StatusCode::UNAUTHORIZED => "; it wants to know who we are (--header 'Authorization: Bearer ...')",
-                    StatusCode::FORBIDDEN => "; who we are (--header) may not do this",
-                    status if status.is_redirection() => "; it sends us to another position, and we don't go",
+                    StatusCode::UNAUTHORIZED => "; it requires authorization (--header 'Authorization: Bearer ...')",
+                    StatusCode::FORBIDDEN => "; the credentials (--header) do not permit this",
+                    status if status.is_redirection() => "; redirects to another origin are not followed",
                     _ => "",
                 };
                 let body = if body.is_empty() { String::new() } else { format!(": {body}") };
-                format!("the server answers with HTTP {status}{hint}{body}")
+                format!("the server answered with HTTP {status}{hint}{body}")
             }
-            Trouble::NotMcp(of) => format!("the server's answer is {of}, and no MCP"),
+            Trouble::NotMcp(of) => format!("the server's answer has the content type {of}, which is not MCP"),
             Trouble::NoAnswer(how) => format!("the server {how}"),
             Trouble::NoReader => return None,
         };
@@ -49,7 +49,7 @@ impl Trouble {
     }
 }
 
-/// The beginning of what a server says, in one line.
+/// The beginning of a body, on one line.
 pub(super) fn beginning(body: &[u8]) -> String {
     const MOST: usize = 200;
     let text = String::from_utf8_lossy(body);

@@ -1,34 +1,34 @@
-//! The latest records of a session, for any number of readers, each of which reads at its own pace.
+//! The latest records of a session, for any number of readers that read at their own pace.
 
 use axum::body::Bytes;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// So many records are kept at most, however short they are.
+/// The most records that are kept, however short they are.
 const MOST_RECORDS: usize = 65_536;
-/// So many bytes are given to a reader at once, and at least one record.
+/// The most bytes that a reader gets at once; it always gets at least one record.
 const READ_AT_ONCE: usize = 256 << 10;
 
-/// The records that are kept of a session: numbered one by one, the oldest of them dropped once they are too many bytes. What a reader has
-/// not read by then it does not get.
+/// The kept records of a session, numbered consecutively. The oldest are dropped when the records exceed the byte limit; readers that have
+/// not read them miss them.
 pub struct Backlog {
     kept: Mutex<Kept>,
-    /// Changes whenever there is more to read, or nothing more will come.
+    /// Changes when there is more to read, or when the last record has come.
     changes: watch::Sender<u64>,
-    /// So many bytes are kept; the last record in any case.
+    /// The most bytes that are kept; the last record is always kept.
     most_bytes: usize,
 }
 
 struct Kept {
-    /// The number of the first record that is kept, or that the next will have.
+    /// The number of the first kept record, or of the next record if none is kept.
     first: u64,
     records: VecDeque<Bytes>,
     bytes: usize,
     state: State,
 }
 
-/// What there is to expect of a session.
+/// What a reader can expect of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
     /// It does not exist yet.
@@ -39,17 +39,17 @@ pub enum State {
     Over,
 }
 
-/// What a reader gets next.
+/// A reader's next records.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Next {
-    /// The numbers of the first and the last record that are not kept any more, and that this reader has not read.
+    /// The numbers of the first and the last record that this reader has missed.
     pub missed: Option<(u64, u64)>,
     /// Records with their numbers; each is UTF-8 without line ends.
     pub records: Vec<(u64, Bytes)>,
 }
 
 impl Backlog {
-    /// Without records, of a session that does not exist yet.
+    /// An empty backlog, for a session that does not exist yet.
     pub fn new(most_bytes: usize) -> Backlog {
         let kept = Kept { first: 1, records: VecDeque::new(), bytes: 0, state: State::Expected };
         Backlog { kept: Mutex::new(kept), changes: watch::Sender::new(0), most_bytes }
@@ -59,7 +59,7 @@ impl Backlog {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a record, a JSON object; its number becomes its last field, `seq`.
+    /// Adds a record, a JSON object; its number is added as its last field, `seq`.
     pub fn push(&self, record: &str) {
         let mut kept = self.kept();
         let number = kept.first + kept.records.len() as u64;
@@ -75,13 +75,13 @@ impl Backlog {
         self.changes.send_replace(number);
     }
 
-    /// The session exists; its first record will have this number.
+    /// Marks the session as existing; its first record will have this number.
     pub fn open(&self, first: u64) {
         self.kept().first = first;
         self.set(State::Open);
     }
 
-    /// No records will come any more.
+    /// Marks the session as ended: no more records will come.
     pub fn end(&self) {
         self.set(State::Over);
     }
@@ -91,21 +91,21 @@ impl Backlog {
         self.changes.send_modify(|_| ());
     }
 
-    /// What there is to expect.
+    /// The session's state.
     pub fn state(&self) -> State {
         self.kept().state
     }
 
-    /// Tells when there is more to read.
+    /// Notifies when there is more to read.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// What comes after the record with this number, or after `None` all that is kept, as far as a reader takes it at once.
+    /// The records after the one with this number (all kept records for `None`), up to the limit of one read.
     pub fn after(&self, number: Option<u64>) -> Next {
         let kept = self.kept();
         let end = kept.first + kept.records.len() as u64;
-        // A number that no record has had yet is that of another run.
+        // A number above all records comes from an earlier run.
         let wanted = number.filter(|number| *number < end).map_or(kept.first, |number| number + 1);
         let missed = (wanted < kept.first).then(|| (wanted, kept.first - 1));
         let from = wanted.max(kept.first);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_is_missed_by_those_who_have_not_read_it() {
+    fn readers_miss_dropped_records_that_they_have_not_read() {
         let backlog = Backlog::new(40);
         assert_eq!(backlog.state(), State::Expected);
         backlog.open(7);
@@ -154,9 +154,9 @@ mod tests {
         assert_eq!(backlog.after(Some(7)).missed, None);
         assert_eq!(backlog.after(Some(0)).missed, Some((1, 7)));
         assert_eq!(texts(&backlog.after(Some(9))), []);
-        // Of another run.
+        // From another run.
         assert_eq!(texts(&backlog.after(Some(u64::MAX))), [second, third]);
-        // A record that is too long for all is kept alone.
+        // A record above the limit is kept alone.
         backlog.push(&format!("{{\"long\":\"{}\"}}", "x".repeat(99)));
         assert_eq!((backlog.after(None).missed, backlog.after(Some(8)).missed), (None, Some((9, 9))));
         assert_eq!(texts(&backlog.after(Some(8))).len(), 1);

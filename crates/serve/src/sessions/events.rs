@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Nginx would hold events back.
+/// Nginx would buffer the events.
 const UNBUFFERED: (&str, &str) = ("x-accel-buffering", "no");
 const COMMENT: Bytes = Bytes::from_static(b":\n\n");
 
@@ -22,7 +22,7 @@ fn respond(events: impl stream::Stream<Item = Bytes> + Send + 'static) -> Respon
     ([(header::CONTENT_TYPE, "text/event-stream")], [UNBUFFERED], body).into_response()
 }
 
-/// A carriage return would end a line of the event; between the tokens of JSON a space does as well.
+/// A carriage return would end a line of the event; between the tokens of JSON, a space has the same meaning.
 fn data(text: &str) -> String {
     text.replace(['\r', '\n'], " ")
 }
@@ -34,7 +34,7 @@ struct Reader {
     backlog: Arc<Backlog>,
     changes: watch::Receiver<u64>,
     after: Option<u64>,
-    /// What is to be sent before more is read.
+    /// Chunks to send before more is read.
     chunks: VecDeque<Bytes>,
     is_begun: bool,
     is_over: bool,
@@ -46,7 +46,7 @@ impl Drop for Reader {
     }
 }
 
-/// The records of a session after the one with this number; each event has the number of its record as `id`.
+/// The records of a session after the one with this number; the `id` of each event is the number of its record.
 pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Backlog>, after: Option<u64>) -> Response {
     let client = server.join();
     server.tell(Inbound::Joined { client: client.number, session: session.to_owned() }).await;
@@ -60,7 +60,7 @@ pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Back
 const SHORT: usize = 16 << 10;
 
 impl Reader {
-    /// What is sent next; `None` ends the stream.
+    /// The next chunk to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
             if let Some(chunk) = self.chunks.pop_front() {
@@ -79,7 +79,7 @@ impl Reader {
             if state == State::Over {
                 return None;
             }
-            // A client gets the head of the answer at once, and knows that it is connected.
+            // A client gets the head of the answer at once, and so knows that it is connected.
             if !std::mem::replace(&mut self.is_begun, true) {
                 return Some(COMMENT);
             }
@@ -90,7 +90,7 @@ impl Reader {
         }
     }
 
-    /// Takes what there is to send.
+    /// Takes the available records.
     fn read(&mut self) {
         let next = self.backlog.after(self.after);
         let mut events = String::new();

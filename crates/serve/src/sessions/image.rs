@@ -1,4 +1,4 @@
-//! Pictures that a world has made, read from the disk for the page.
+//! Pictures that a world has made, read from disk for the page.
 
 use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
@@ -8,18 +8,18 @@ use std::io;
 use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncReadExt;
 
-/// No picture of a page is larger.
+/// The largest picture that is served, in bytes.
 const LARGEST: u64 = 32 << 20;
-/// So much is read at once.
+/// The most bytes that are read at once.
 const CHUNK: usize = 64 << 10;
 
-/// The picture at a path that a session's records name.
+/// The picture at a path that a session's records contain.
 ///
 /// # Errors
-/// 404: it is not there, is no regular file, too large, or no picture.
+/// 404: it does not exist, or is not a regular file, too large, or not a picture.
 pub(super) async fn open(path: String) -> Result<Response, StatusCode> {
     let missing = |_| StatusCode::NOT_FOUND;
-    // A FIFO does not wait for its other end.
+    // Opening a FIFO must not block.
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).await;
     let mut file = file.map_err(missing)?;
     let metadata = file.metadata().await.map_err(missing)?;
@@ -48,7 +48,7 @@ async fn read(file: &mut File, most: usize) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// By the first bytes.
+/// The media type by the first bytes.
 fn media_type(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),

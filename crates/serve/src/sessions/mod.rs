@@ -1,5 +1,5 @@
 //! Sessions of agents for clients: a page with its files, server-sent events and WebSocket for each session, and runs in the AG-UI protocol.
-//! What a message means is decided behind [`Inbound`]; what a session's records are is kept here ([`backlog`]), so that each client reads them
+//! Messages are interpreted behind [`Inbound`]; the records of sessions are kept here ([`backlog`]), so that each client reads them
 //! at its own pace.
 
 pub mod backlog;
@@ -19,13 +19,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// A comment, or a ping, keeps a stream from being taken for dead.
+/// The interval of comments or pings that keep a stream alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
-/// A body has to arrive within this time, and so has the stage's answer.
+/// The time limit for a body, and for the stage's answer.
 const REQUEST_TIME: Duration = Duration::from_secs(30);
-/// So many messages of clients wait for those that take them.
+/// The most messages of clients that are queued.
 const MOST_INBOUND: usize = 64;
-/// So many bytes of lines wait for a client that they alone are for; with more, it is disconnected.
+/// The most bytes of lines that are queued for one client; a client that exceeds it is disconnected.
 const MOST_OWN: usize = 16 << 20;
 
 /// A file of the page.
@@ -35,36 +35,36 @@ pub struct File {
     pub path: &'static str,
     /// Its media type.
     pub media_type: &'static str,
-    /// What it holds.
+    /// Its content.
     pub content: &'static str,
 }
 
-/// What becomes of a client that is slower than its session.
+/// How clients that are slower than their session are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slow {
-    /// It gets a record that says which it does not get.
+    /// They get a record that names the missed records.
     Drop,
-    /// The same, and it is disconnected.
+    /// They also get it, and are disconnected.
     Disconnect,
 }
 
-/// What the server holds to.
+/// The server's settings.
 pub struct Settings {
     /// The page.
     pub files: &'static [File],
     /// The longest message or body, in bytes.
     pub longest: usize,
-    /// So many connections are open at once.
+    /// The most open connections.
     pub most_connections: u32,
-    /// So many bytes of records are kept of each session.
+    /// The most bytes of records that are kept of each session.
     pub kept: usize,
-    /// What becomes of slow clients.
+    /// How slow clients are handled.
     pub slow: Slow,
-    /// Whether a text can be the id of a session.
+    /// Whether a text can be a session's id.
     pub is_session_id: fn(&str) -> bool,
 }
 
-/// What clients do, in the order of each.
+/// Events of clients; those of each client are in order.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Inbound {
     /// A client shows a session from now on: it reads its records.
@@ -74,35 +74,35 @@ pub enum Inbound {
         /// The session's id; it may not exist yet.
         session: String,
     },
-    /// A client of a session has sent a message.
+    /// A client of a session sent a message.
     Message {
         /// The client's number.
         client: u64,
-        /// The number of the record that it was sent last.
+        /// The number of the last record that was sent to the client.
         seen: u64,
         /// The message, without line ends.
         text: String,
     },
-    /// A run is to begin in the AG-UI protocol: its events are lines for this client.
+    /// A client starts a run in the AG-UI protocol: the run's events are lines for this client.
     Run {
         /// The client's number.
         client: u64,
         /// The input of the run, without line ends.
         text: String,
     },
-    /// A session is to be begun, or gone on with.
+    /// A client starts or continues a session.
     Begin {
         /// The client's number; one [reply](Server::reply) is expected.
         client: u64,
         /// The body, without line ends; may be empty.
         text: String,
     },
-    /// The list of the sessions is asked for.
+    /// A client requests the list of sessions.
     List {
         /// The client's number; one reply is expected.
         client: u64,
     },
-    /// Whether a session's records name the image at this path is asked.
+    /// A client requests the image at this path: do the session's records contain the path?
     Image {
         /// The client's number; one reply is expected: 200 for yes.
         client: u64,
@@ -111,14 +111,14 @@ pub enum Inbound {
         /// The path, JSON text.
         path: String,
     },
-    /// The client has gone.
+    /// The client is gone.
     Left {
         /// The client's number.
         client: u64,
     },
 }
 
-/// What one client alone gets.
+/// A message for one client.
 enum Own {
     /// A line of its stream.
     Line(String),
@@ -126,13 +126,13 @@ enum Own {
     Reply(u16, String),
 }
 
-/// What clients do, for a thread that takes it.
+/// The events of clients, for the thread that handles them.
 pub struct Taken(mpsc::Receiver<Inbound>);
 
 impl Iterator for Taken {
     type Item = Inbound;
 
-    /// Waits for it.
+    /// Waits for the next event.
     fn next(&mut self) -> Option<Inbound> {
         self.0.blocking_recv()
     }
@@ -145,7 +145,7 @@ impl Own {
     }
 }
 
-/// The way to a client.
+/// The channel to a client.
 struct ToClient {
     to: mpsc::UnboundedSender<Own>,
     waiting: Arc<AtomicUsize>,
@@ -153,7 +153,7 @@ struct ToClient {
 
 impl ToClient {
     /// # Errors
-    /// The client has gone, or too much waits for it.
+    /// The client is gone, or its queue is full.
     fn send(&self, own: Own) -> Result<(), ()> {
         let (length, before) = (own.len(), self.waiting.load(Ordering::Relaxed));
         if before > 0 && before + length > MOST_OWN {
@@ -179,7 +179,7 @@ struct Shared {
 }
 
 impl Server {
-    /// Gives also what clients do.
+    /// Also gives the events of clients.
     pub fn new(access: Access, settings: Settings) -> (Server, Taken) {
         let (inbound, taken) = mpsc::channel(MOST_INBOUND);
         let server = Server(Arc::new(Shared {
@@ -194,17 +194,17 @@ impl Server {
         (server, Taken(taken))
     }
 
-    /// Serves until [`Server::end_all`] is called and clients have got what was sent to them; blocks. The listener is non-blocking.
+    /// Serves until [`Server::end_all`] is called and everything sent has reached the clients; blocks. The listener is non-blocking.
     ///
     /// # Errors
-    /// What the system says to the listener.
+    /// The system's error from the listener.
     pub fn serve(self, listener: TcpListener) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (most, is_over) = (self.0.settings.most_connections, self.0.is_over.subscribe());
         runtime.block_on(connections::serve(listener, requests::router(self), most, is_over))
     }
 
-    /// A session exists; the first of its records will have this number.
+    /// A session exists; its first record will have this number.
     pub fn open(&self, session: &str, first: u64) {
         self.backlog(session).open(first);
     }
@@ -214,19 +214,19 @@ impl Server {
         self.backlog(session).push(record);
     }
 
-    /// A session is no more.
+    /// A session is closed.
     pub fn forget(&self, session: &str) {
         if let Some(backlog) = lock(&self.0.sessions).remove(session) {
             backlog.end();
         }
     }
 
-    /// A line for one client alone. One that reads too slowly for it is disconnected.
+    /// Sends a line to one client. If the client reads too slowly for it, it is disconnected.
     pub fn deliver(&self, client: u64, line: String) {
         self.own(client, Own::Line(line));
     }
 
-    /// The answer to a client's request.
+    /// Answers a client's request.
     pub fn reply(&self, client: u64, status: u16, body: String) {
         self.own(client, Own::Reply(status, body));
     }
@@ -238,12 +238,12 @@ impl Server {
         }
     }
 
-    /// A client gets no more lines.
+    /// Ends a client's lines.
     pub fn end(&self, client: u64) {
         lock(&self.0.clients).remove(&client);
     }
 
-    /// No client gets anything any more. [`Server::serve`] returns soon.
+    /// Ends the lines of all clients. [`Server::serve`] returns soon.
     pub fn end_all(&self) {
         lock(&self.0.clients).clear();
         for (_, backlog) in lock(&self.0.sessions).drain() {
@@ -262,15 +262,15 @@ impl Server {
         backlog
     }
 
-    /// The records of a session that exists.
+    /// The records of an existing session.
     fn existing(&self, session: &str) -> Option<Arc<Backlog>> {
         lock(&self.0.sessions).get(session).filter(|backlog| backlog.state() == State::Open).cloned()
     }
 
-    /// What nobody waits for any more, of a session that never came to be, is not kept.
+    /// Drops the backlog of a session that was never started, if no client waits for it.
     fn release(&self, session: &str, backlog: Arc<Backlog>) {
         let mut sessions = lock(&self.0.sessions);
-        // One is ours, one is in the list.
+        // One reference is ours, one is in the map.
         if backlog.state() == State::Expected && Arc::strong_count(&backlog) == 2 {
             sessions.remove(session);
         }
@@ -286,23 +286,23 @@ impl Server {
         Client { number, own, waiting, server: self.clone() }
     }
 
-    /// Waits while too much is on its way. Those who take it may have ended; then the process ends, too.
+    /// Blocks while the queue is full. If the receiver has ended, the process ends, too.
     async fn tell(&self, inbound: Inbound) {
         let _ = self.0.inbound.send(inbound).await;
     }
 }
 
-/// A client, until it goes.
+/// A client, until it disconnects.
 struct Client {
     number: u64,
     own: mpsc::UnboundedReceiver<Own>,
-    /// So many bytes wait for it.
+    /// The number of queued bytes.
     waiting: Arc<AtomicUsize>,
     server: Server,
 }
 
 impl Client {
-    /// What comes next for this client alone.
+    /// The next message for this client.
     async fn next(&mut self) -> Option<Own> {
         let own = self.own.recv().await?;
         self.waiting.fetch_sub(own.len(), Ordering::Relaxed);
@@ -320,7 +320,7 @@ impl Drop for Client {
     }
 }
 
-/// The record in place of those with these numbers, JSON text.
+/// The record that stands for the missed records with these numbers, as JSON text.
 fn gap(first: u64, last: u64) -> String {
     format!(r#"{{"type":"gap","first":{first},"last":{last}}}"#)
 }

@@ -1,4 +1,4 @@
-//! Which request gets what.
+//! Routes requests.
 
 use super::{Client, Inbound, Own, REQUEST_TIME, Server, events, image, socket};
 use axum::Router;
@@ -10,11 +10,11 @@ use axum::response::{IntoResponse, Response};
 use std::borrow::Cow;
 use tokio::time::timeout;
 
-/// Nothing but our own files and pictures may be in a page, and no page but ours may be around it.
+/// A page may only contain our own files and pictures, and may not be embedded in other pages.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Of every answer.
+/// The headers of every answer.
 const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::REFERRER_POLICY, "no-referrer"),
@@ -24,7 +24,7 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-const LOCKED: &str = "A token is needed: open the address that agent-serve printed when it started, which ends with ?token=..., \
+const LOCKED: &str = "The token is missing: open the address that agent-serve printed when it started, which ends with ?token=..., \
     or send the header 'Authorization: Bearer TOKEN'.\n";
 
 pub(super) fn router(server: Server) -> Router {
@@ -100,7 +100,7 @@ async fn route(server: &Server, request: Request) -> Result<Response, StatusCode
             method(Method::GET)?;
             let path = query(&parts, "path").ok_or(StatusCode::BAD_REQUEST)?.into_owned();
             let client = server.join();
-            // A text can be written as JSON.
+            // A string can always be serialised.
             let json = serde_json::to_string(&path).unwrap_or_default();
             server.tell(Inbound::Image { client: client.number, session: id.to_owned(), path: json }).await;
             match reply(client).await? {
@@ -133,7 +133,7 @@ async fn upgrade(server: &Server, mut parts: Parts, id: String, after: Option<u6
     Ok(upgrade.on_upgrade(move |socket| socket::converse(server, socket, id, after, place)))
 }
 
-/// A JSON body, without line ends. A page of another origin may send a form, but no JSON without asking first.
+/// A JSON body, without line ends. A page of another origin may send a form without asking first, but not JSON.
 async fn read(server: &Server, headers: &HeaderMap, body: axum::body::Body) -> Result<String, StatusCode> {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let media_type = media_type.and_then(|value| value.split(';').next()).unwrap_or_default();
@@ -145,7 +145,7 @@ async fn read(server: &Server, headers: &HeaderMap, body: axum::body::Body) -> R
     Ok(std::str::from_utf8(&body).map_err(|_| StatusCode::BAD_REQUEST)?.replace(['\n', '\r'], " "))
 }
 
-/// The one answer that a client waits for.
+/// The only answer that a client waits for.
 async fn reply(mut client: Client) -> Result<(StatusCode, String), StatusCode> {
     match timeout(REQUEST_TIME, client.next()).await {
         Ok(Some(Own::Reply(status, body))) => {
@@ -156,7 +156,7 @@ async fn reply(mut client: Client) -> Result<(StatusCode, String), StatusCode> {
     }
 }
 
-/// The number of the record that the client has read last.
+/// The number of the last record that the client has read.
 fn after(parts: &Parts) -> Result<Option<u64>, StatusCode> {
     query(parts, "after").map(|after| after.parse().map_err(|_| StatusCode::BAD_REQUEST)).transpose()
 }

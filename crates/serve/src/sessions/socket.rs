@@ -1,4 +1,4 @@
-//! WebSocket: a session's records to the client, its messages from it.
+//! WebSocket: sends a session's records to the client, and receives its messages.
 
 use super::backlog::{Backlog, State, numbered};
 use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, interval_at, timeout};
 
-/// A client that takes nothing for so long has gone.
+/// A client that accepts no data for this long is disconnected.
 const WRITE_TIME: Duration = Duration::from_secs(30);
-/// One from which nothing came for so long, not even the answer to a ping, has gone, too.
+/// A client that sends nothing for this long, not even the answer to a ping, is disconnected.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The connection is open while this runs.
+/// Serves a connection; it is open while this runs.
 pub(super) async fn converse(
     server: Server,
     socket: WebSocket,
@@ -51,7 +51,7 @@ async fn receive(server: &Server, client: u64, mut from: SplitStream<WebSocket>,
     }
 }
 
-/// What to do next.
+/// The next action.
 enum Turn {
     Read,
     Own(Option<Own>),
@@ -107,7 +107,7 @@ async fn send(
             Turn::Own(Some(Own::Line(line))) => Message::Text(line.into()),
             Turn::Own(Some(Own::Reply(..))) => continue,
             Turn::Own(None) => {
-                let _ = write(&mut to, [close(close_code::AWAY, "the server ends")].into_iter()).await;
+                let _ = write(&mut to, [close(close_code::AWAY, "the server is stopping")].into_iter()).await;
                 return;
             }
             Turn::Ping => Message::Ping(Vec::new().into()),
@@ -118,7 +118,7 @@ async fn send(
     }
 }
 
-/// Whether the client has taken them in time.
+/// Whether the client accepted the messages in time.
 async fn write(to: &mut SplitSink<WebSocket, Message>, messages: impl Iterator<Item = Message>) -> bool {
     let written = async {
         for message in messages {

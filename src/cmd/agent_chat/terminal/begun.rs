@@ -1,24 +1,24 @@
-//! Which question was on the terminal when a line was begun: a line that was begun before a question was shown does not answer it.
+//! Which question was shown when a line was begun: a line that was begun before a question was shown does not answer it.
 
 use crate::io::lock;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// For so long after a question was shown, what is typed is not about it: it was begun before the person could have read it.
+/// For this long after a question is shown, keys do not count as its answer: the person could not have read it yet.
 const READING: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Default)]
 struct State {
-    /// The number of the question that was shown last, and when.
+    /// The number of the latest question, and when it was shown.
     question: u64,
     shown_at: Option<Instant>,
-    /// When the key was struck that the line editor was given last: the number of the question then.
+    /// The question that was shown when the line editor's latest key was typed.
     newest: u64,
-    /// The same of the first character of the line; none while it is empty.
+    /// The same for the first character of the line; `None` while the line is empty.
     first: Option<u64>,
 }
 
-/// For the stage that asks, the thread that reads keys, and the line editor.
+/// Shared by the stage that asks, the thread that reads keys, and the line editor.
 #[derive(Debug, Default)]
 pub struct Begun(Mutex<State>);
 
@@ -29,26 +29,26 @@ impl Begun {
         (state.question, state.shown_at) = (question, Some(Instant::now()));
     }
 
-    /// The number of the question that a key is about that is struck now.
+    /// The number of the question that a key typed now belongs to.
     pub fn now(&self) -> u64 {
         let state = lock(&self.0);
         let is_soon = state.shown_at.is_some_and(|at| at.elapsed() < READING);
         state.question - u64::from(is_soon && state.question > 0)
     }
 
-    /// A line is edited from now on, which begins with something that was typed at this question, or is empty.
+    /// A line is edited from now on. It starts with text that was typed at this question, or empty.
     pub fn begin(&self, first: Option<u64>) {
         let mut state = lock(&self.0);
         state.first = first;
         state.newest = first.unwrap_or(state.newest);
     }
 
-    /// The line editor is given a key that was struck at this question.
+    /// The line editor gets a key that was typed at this question.
     pub fn give(&self, question: u64) {
         lock(&self.0).newest = question;
     }
 
-    /// The line has become this.
+    /// The line was changed to this text.
     pub fn change(&self, line: &str) {
         let mut state = lock(&self.0);
         state.first = if line.is_empty() { None } else { state.first.or(Some(state.newest)) };
@@ -59,7 +59,7 @@ impl Begun {
         lock(&self.0).first.is_some()
     }
 
-    /// The question at which the line was begun.
+    /// The question that was shown when the line was begun.
     pub fn question(&self) -> u64 {
         let state = lock(&self.0);
         state.first.unwrap_or(state.newest)

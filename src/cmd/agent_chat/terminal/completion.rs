@@ -13,7 +13,7 @@ use rustyline::{Context, Helper, Result};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// What is completed from.
+/// The words that completion offers.
 #[derive(Debug)]
 pub struct Known {
     pub mode: Mode,
@@ -33,7 +33,7 @@ impl Highlighter for Completion {}
 impl Hinter for Completion {
     type Hint = String;
 
-    /// There are no hints; it is asked for them whenever the line changes.
+    /// No hints are shown; rustyline calls this whenever the line changes.
     fn hint(&self, line: &str, _at: usize, _context: &Context<'_>) -> Option<String> {
         self.begun.change(line);
         None
@@ -48,14 +48,14 @@ impl Completer for Completion {
             return self.files.complete(line, at, context);
         }
         let (start, words) = candidates(&line[..at], &lock(&self.known));
-        // What is whole is followed by a blank.
+        // A complete word is followed by a blank.
         let behind = |word: &str| if word.ends_with('=') { "" } else { " " };
         let pair = |word: String| Pair { replacement: format!("{word}{}", behind(&word)), display: word };
         Ok((start, words.into_iter().map(pair).collect()))
     }
 }
 
-/// Where the word before the cursor begins, and what it can become.
+/// Where the word before the cursor begins, and its completions.
 fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
     let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let word = &line[start..];
@@ -69,12 +69,12 @@ fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
     } else {
         Vec::new()
     };
-    // They stand on the terminal as they are.
+    // The terminal shows candidates unescaped.
     let is_word = |candidate: &String| candidate.chars().all(|character| is_printable(character) && character != '\t');
     (start, all.into_iter().filter(|candidate| candidate.starts_with(word) && is_word(candidate)).collect())
 }
 
-/// The arguments of a tool, `NAME=`; or, behind one, the values that its schema lists.
+/// The arguments of a tool, as `NAME=`; after that, the values that its schema lists.
 fn arguments(tool: &str, word: &str, known: &Known) -> Vec<String> {
     let Some(tool) = known.tools.iter().find(|known| known.name == tool) else { return Vec::new() };
     let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(candidates("browser_act new=t", &known).1, ["new=true"]);
         assert_eq!(candidates("/tools browser_o", &known).1, ["browser_open"]);
         known.tools.push(tool("browser_open\u{1b}[2J"));
-        assert_eq!(candidates("browser_open", &known).1, ["browser_open"], "nothing steers the terminal");
+        assert_eq!(candidates("browser_open", &known).1, ["browser_open"], "no text controls the terminal");
         known.mode = Mode::Chat;
         assert!(candidates("brow", &known).1.is_empty(), "a message is not completed");
     }

@@ -1,5 +1,5 @@
-//! The thread that reads the keys. While the agent works it reads them itself; while a line is edited it gives them to the line editor, up to the
-//! end of that line and no further. So all that is typed is taken in its order, and what was typed before a question is known as such.
+//! The thread that reads keys. While the agent works, the thread handles keys itself. While a line is edited, it passes them to the line editor, up to the
+//! end of that line. So all input is handled in order, and input that was typed before a question is known as such.
 
 use super::begun::Begun;
 use super::keys::{Key, Keys};
@@ -18,10 +18,10 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// What the thread is to do from now on.
+/// What the thread has to do from now on.
 pub struct Order {
     pub wanted: Wanted,
-    /// It was given after so many inputs: one that was given before the last input is void.
+    /// The number of inputs when it was given. An order that is older than the last input is void.
     pub after: u64,
 }
 
@@ -32,7 +32,7 @@ pub struct Keyboard {
     pub raw: RawStdin,
     pub begun: Arc<Begun>,
     pub orders: Receiver<Order>,
-    /// A byte for each order, and for each line that was edited.
+    /// Gets a byte for each order, and for each edited line.
     pub woken: PipeReader,
     pub input: PipeWriter,
     pub keys: Keys,
@@ -47,27 +47,27 @@ pub struct Struck {
     question: u64,
 }
 
-/// What the thread does.
+/// What the thread is doing.
 pub enum Doing {
-    /// It waits for an order.
+    /// Waits for an order.
     Nothing,
-    /// Keys are read here; a line begins after this prompt, with what has come of it.
+    /// Reads keys. A line starts after this prompt, with the text typed so far.
     Keys { prompt: String, line: String, question: u64 },
-    /// The line editor has a line. After a key that may have ended it, it gets no more until then.
+    /// The line editor edits a line. After a key that may have ended the line, the editor gets no more keys until this time.
     Line { until: Option<Instant> },
 }
 
-/// The rest of a key that has begun comes within this time.
+/// The time within which the rest of a split key arrives.
 const REST: Duration = Duration::from_millis(100);
-/// A line editor whose line has not ended after so long goes on with it.
+/// If a line has not ended after this time, the line editor continues with it.
 const ENDED: Duration = Duration::from_millis(50);
-/// So many bytes are read ahead.
+/// The most bytes that are read ahead.
 const AHEAD: usize = 4 << 20;
 
 /// Keys that may end a line: Ctrl-C, Ctrl-D, line feed, Enter.
 const ENDS: [u8; 4] = [3, 4, b'\n', b'\r'];
-/// Keys that the line editor does not get: it prints nothing while it searches (Ctrl-R, Ctrl-S) or waits for a key to take literally (Ctrl-V, Ctrl-Q),
-/// and it would stop the process with another terminal's settings (Ctrl-Z).
+/// Keys that the line editor does not get. It prints nothing while it searches (Ctrl-R, Ctrl-S) or waits for a literal key (Ctrl-V, Ctrl-Q),
+/// and Ctrl-Z would stop the process with the wrong terminal settings.
 const KEPT: [u8; 5] = [0x11, 0x12, 0x13, 0x16, 0x1a];
 
 impl Keyboard {
@@ -75,7 +75,7 @@ impl Keyboard {
         while self.act() && self.wait() {}
     }
 
-    /// Waits for keys, an order, or the end of a line; false where the run ends.
+    /// Waits for keys, an order, or the end of a line; false at the end of the run.
     fn wait(&mut self) -> bool {
         let time = match &self.doing {
             Doing::Line { until: Some(until) } => Some(until.saturating_duration_since(Instant::now())),
@@ -94,7 +94,7 @@ impl Keyboard {
                 }
                 true
             }
-            Typed::Gone => self.gone("the terminal has gone"),
+            Typed::Gone => self.gone("the terminal is gone"),
             Typed::Woken => self.wake(),
         }
     }
@@ -130,7 +130,7 @@ impl Keyboard {
         }
     }
 
-    /// Sends the stage an input; false where the run has ended.
+    /// Sends an input to the stage; false if the run has ended.
     fn send(&mut self, input: &Input) -> bool {
         self.sent += 1;
         let mut line = serde_json::to_string(input).unwrap_or_default();
@@ -138,13 +138,13 @@ impl Keyboard {
         self.input.write_all(line.as_bytes()).is_ok()
     }
 
-    /// The run ends.
+    /// Ends the run.
     fn gone(&mut self, why: &str) -> bool {
         self.send(&Input::Gone(why.to_owned()));
         false
     }
 
-    /// Has a line edited.
+    /// Passes a line to the line editor.
     fn edit_line(&mut self, prompt: String, typed: String, question: Option<u64>) -> bool {
         self.begun.begin(question);
         self.screen.give_to(Holder::LineEditor);
@@ -152,7 +152,7 @@ impl Keyboard {
         self.line_editor.begin(prompt, typed)
     }
 
-    /// Acts on what was typed; false where the run ends.
+    /// Acts on typed keys; false at the end of the run.
     fn act(&mut self) -> bool {
         match &mut self.doing {
             Doing::Nothing => true,
@@ -167,7 +167,7 @@ impl Keyboard {
         }
     }
 
-    /// Gives the line editor keys, up to one that may end the line.
+    /// Passes keys to the line editor, up to one that may end the line.
     fn feed(&mut self) -> bool {
         while let Some(Struck { byte, question }) = self.unread.pop_front() {
             let is_pasted = self.line_editor.is_in_paste();
@@ -186,7 +186,7 @@ impl Keyboard {
         true
     }
 
-    /// Reads keys up to one that the stage has to act on. A line that comes whole is submitted; the beginning of one is edited.
+    /// Reads keys up to one that the stage has to act on. A complete line is submitted; the start of a line is edited.
     fn read_keys(&mut self) -> bool {
         while let Some(Struck { byte, question: struck }) = self.unread.pop_front() {
             for key in self.keys.read(&[byte]) {
@@ -234,9 +234,9 @@ impl Keyboard {
     fn run_program(&self, text: &str) -> Result<String, String> {
         let terminal = Terminal::open(Path::new("/dev/tty")).and_then(|terminal| Asking::begin(terminal, |_| false));
         let Some(mut terminal) = terminal.map_err(|failure| failure.to_string())? else {
-            return Err("nothing was changed: another program asks at this terminal".to_owned());
+            return Err("nothing was changed: another program is asking at this terminal".to_owned());
         };
-        // There is no other order before this one has its input.
+        // No other order can arrive before this one has its input.
         match editor::edit(text, self.limits.max_line, &mut terminal, || false)? {
             editor::Edited::Text(text) => Ok(text),
             editor::Edited::Stopped => Err("nothing was changed".to_owned()),

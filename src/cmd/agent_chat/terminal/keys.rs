@@ -1,11 +1,11 @@
-//! What a terminal sends while no line is edited.
+//! Decodes what a terminal sends while no line is edited.
 
 /// A key, or a paste.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Characters that are shown.
+    /// Printable characters.
     Text(String),
-    /// What was pasted; it may have line feeds.
+    /// Pasted text; it may contain line feeds.
     Paste(String),
     Enter,
     /// Ctrl-C.
@@ -13,7 +13,7 @@ pub enum Key {
     Backspace,
 }
 
-/// Reads keys from bytes as they come: a character, a sequence or a paste may be split.
+/// Decodes keys from a byte stream. A character, a sequence or a paste may be split between reads.
 #[derive(Debug, Default)]
 pub struct Keys {
     unread: Vec<u8>,
@@ -22,11 +22,11 @@ pub struct Keys {
 const ESCAPE: u8 = 0x1b;
 const PASTE: &[u8] = b"\x1b[200~";
 const END_OF_PASTE: &[u8] = b"\x1b[201~";
-/// A paste that is longer is given in parts.
+/// A longer paste is delivered in parts.
 const LONGEST_PASTE: usize = 4 << 20;
 
 impl Keys {
-    /// Takes bytes, and gives the keys that are whole. Others, such as arrows, are left out.
+    /// Takes bytes, and gives the complete keys. Other keys, such as arrows, are dropped.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<Key> {
         self.unread.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -37,24 +37,24 @@ impl Keys {
         keys
     }
 
-    /// Whether a part of a key or a paste has come.
+    /// Whether part of a key or a paste has arrived.
     pub fn is_within(&self) -> bool {
         !self.unread.is_empty()
     }
 
-    /// Whether a part of a key has come that is none of a paste: its rest comes soon, or not at all.
+    /// Whether part of a key outside a paste has arrived: its rest arrives soon, or never.
     pub fn is_cut(&self) -> bool {
         self.is_within() && !self.unread.starts_with(PASTE)
     }
 
-    /// Gives up the part of a key that has come: an Esc alone, half a character.
+    /// Drops the incomplete key: a single Esc, half a character.
     pub fn forget(&mut self) {
         if self.is_cut() {
             self.unread.clear();
         }
     }
 
-    /// The next key, where it is whole, and its length in bytes.
+    /// The next key and its length in bytes, if it is complete.
     fn next(&self) -> Option<(usize, Option<Key>)> {
         let first = *self.unread.first()?;
         match first {
@@ -72,7 +72,7 @@ impl Keys {
         let text = &self.unread[..end];
         let whole = match std::str::from_utf8(text) {
             Ok(text) => text.len(),
-            // A character that is not whole yet.
+            // The character is incomplete.
             Err(error) if error.error_len().is_none() && end == self.unread.len() => error.valid_up_to(),
             Err(error) => error.valid_up_to() + error.error_len().unwrap_or(text.len() - error.valid_up_to()),
         };
@@ -81,7 +81,7 @@ impl Keys {
         (whole > 0).then(|| (whole, Some(Key::Text(shown)).filter(|_| !text.is_empty())))
     }
 
-    /// What begins with Esc (ECMA-48): a paste between marks, a control sequence, or a key with Alt.
+    /// Input that starts with Esc (ECMA-48): a paste between markers, a control sequence, or a key with Alt.
     fn next_sequence(&self) -> Option<(usize, Option<Key>)> {
         if let Some(pasted) = self.unread.strip_prefix(PASTE) {
             let end = memchr::memmem::find(pasted, END_OF_PASTE);
@@ -94,7 +94,7 @@ impl Keys {
         match *self.unread.get(1)? {
             b'[' => {
                 let end = self.unread[2..].iter().position(|byte| (0x40..0x7f).contains(byte) || *byte < 0x20)?;
-                // A control character is a key of its own.
+                // A control character counts as a separate key.
                 Some((end + if self.unread[end + 2] < 0x20 { 2 } else { 3 }, None))
             }
             b'O' => self.unread.get(2).map(|_| (3, None)),
@@ -114,11 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn keys_pastes_and_sequences_are_told_apart_however_they_are_split() {
+    fn keys_pastes_and_sequences_are_recognised_however_they_are_split() {
         let bytes = "ä\x1b[A b\r\x1b[200~x\ny\x1b[201~\x7f\x03\x1bOP\x1b[1;5Cc".as_bytes();
         let expected =
             [text("ä b"), Key::Enter, Key::Paste("x\ny".to_owned()), Key::Backspace, Key::Interrupt, text("c")];
-        // Texts that follow each other may come in one or in several.
+        // Adjacent texts may arrive as one or as several.
         let joined = |keys: Vec<Key>| {
             keys.into_iter().fold(Vec::new(), |mut joined: Vec<Key>, key| {
                 match (joined.last_mut(), key) {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_that_is_no_text_is_left_out_and_hurts_nothing_else() {
+    fn an_invalid_byte_is_dropped_without_other_effects() {
         assert_eq!(
             Keys::default().read(b"caf\xe9 x\r"),
             [text("caf?"), text(" x"), Key::Enter].map(|key| match key {
@@ -146,7 +146,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_nothing_is_read_for_ever(bytes: Vec<u8>) {
+        fn every_input_is_read_to_its_end(bytes: Vec<u8>) {
             let mut keys = Keys::default();
             keys.read(&bytes);
             keys.forget();

@@ -1,4 +1,4 @@
-//! rustyline, on a thread of its own: its terminal is one of ours, through which it is given keys.
+//! Runs rustyline on its own thread. Its terminal is a pseudoterminal through which this command passes it keys.
 
 use super::completion::Completion;
 use crate::cmd::agent_chat::command::{Command, Mode, Typed, read};
@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind, PipeWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What came of a line.
+/// How the editing of a line ended.
 #[derive(Debug)]
 pub enum Edited {
     Line(String),
@@ -23,9 +23,9 @@ pub enum Edited {
 }
 
 enum Order {
-    /// Edits a line after a prompt, which begins with this.
+    /// Edit a line that starts with `typed`, after this prompt.
     Edit { prompt: String, typed: String },
-    /// A line was submitted without it.
+    /// Add a line to the history that was submitted without the editor.
     Remember(String),
 }
 
@@ -42,7 +42,7 @@ pub struct LineEditor {
 const DEPTH: usize = 512;
 
 impl LineEditor {
-    /// Starts it. `wake` gets a byte for each line that was edited.
+    /// Starts the thread. `wake` gets a byte for each edited line.
     pub fn start(
         editor: Editor<Completion, FileHistory>,
         history: Option<PathBuf>,
@@ -55,26 +55,26 @@ impl LineEditor {
         LineEditor { orders, edited, keys, newest: Vec::new(), is_in_paste: false }
     }
 
-    /// Edits a line; false where it has ended.
+    /// Edits a line; false if the thread has ended.
     pub fn begin(&mut self, prompt: String, typed: String) -> bool {
         self.orders.send(Order::Edit { prompt, typed }).is_ok()
     }
 
-    /// Keeps a line in the history that was submitted without it.
+    /// Adds a line to the history that was submitted without the editor.
     pub fn remember(&self, line: &str) {
-        // Where it has ended, the run does.
+        // Fails only if the thread has ended, and the run with it.
         let _ = self.orders.send(Order::Remember(line.to_owned()));
     }
 
-    /// What came of the line, where it has ended.
+    /// How the line ended, if it did.
     pub fn edited(&self) -> Option<Edited> {
         self.edited.try_recv().ok()
     }
 
-    /// Gives it a byte.
+    /// Passes a byte to the editor.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn feed(&mut self, byte: u8) -> io::Result<()> {
         self.newest.push(byte);
         if self.newest.ends_with(b"\x1b[200~") {
@@ -88,7 +88,7 @@ impl LineEditor {
         self.keys.write_all(&[byte])
     }
 
-    /// Whether what it was given last is part of a paste.
+    /// Whether the last bytes are part of a paste.
     pub fn is_in_paste(&self) -> bool {
         self.is_in_paste
     }
@@ -103,7 +103,7 @@ struct Thread {
 impl Thread {
     fn run(mut self, orders: &Receiver<Order>, done: &Sender<Edited>, mut wake: PipeWriter) {
         if let Some(path) = &self.history {
-            // The first session has none.
+            // The history does not exist before the first session.
             let _ = self.editor.load_history(path);
         }
         while let Ok(order) = orders.recv() {
@@ -121,7 +121,7 @@ impl Thread {
                 }
                 Err(ReadlineError::Interrupted) => Edited::Interrupt,
                 Err(ReadlineError::Eof) => Edited::End,
-                // A byte that is no UTF-8: the line is lost, and nothing else.
+                // A byte that is not UTF-8 loses only its line.
                 Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => Edited::Line(String::new()),
                 Err(error) => Edited::Failed(error.to_string()),
             };
@@ -131,7 +131,7 @@ impl Thread {
         }
     }
 
-    /// Keeps a line in the history; not the answer to a tool, nor what may hold a secret.
+    /// Adds a line to the history, except the answer to a tool and lines that may contain a secret.
     fn remember(&mut self, line: &str) {
         let may_be_secret = match read(line, Mode::Chat) {
             Typed::Command(command, _) => matches!(command, Command::Answer | Command::Edit),
@@ -141,7 +141,7 @@ impl Thread {
         if may_be_secret || self.masker.text(line) != line {
             return;
         }
-        // Without a file, or where it cannot be written, the history ends with the session.
+        // If the file is missing or cannot be written, the history ends with the session.
         if self.editor.add_history_entry(line).unwrap_or(false)
             && let Some(path) = &self.history
         {

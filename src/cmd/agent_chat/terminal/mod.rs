@@ -1,4 +1,4 @@
-//! A person at a terminal: a line that is edited while the agent waits, and what it does, in place, while it works. A thread reads the keys.
+//! The person's terminal: an editable line while the agent waits, and its activity, drawn in place, while it works. A thread reads the keys.
 
 mod begun;
 mod completion;
@@ -30,32 +30,32 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// What comes from the keyboard, a line of JSON each.
+/// Input from the keyboard, one line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
-    /// A line was submitted; it may have line feeds, where it was pasted. `question` is the number of the one that was shown when it was begun.
+    /// A line was submitted; a pasted one may contain line feeds. `question` is the number of the question that was shown when the line was begun.
     Line { text: String, question: u64 },
-    /// Ctrl-C; it may have cleared a line that was begun.
+    /// Ctrl-C; it may have cleared an unfinished line.
     Interrupt { is_clearing: bool },
     /// Ctrl-D on an empty line.
     End,
-    /// A key was struck while the agent worked: a line is edited now.
+    /// A key was pressed while the agent worked: a line is edited now.
     Typing,
-    /// What the person's editor made of the text, for the question of this number.
+    /// The text from the person's editor, for the question of this number.
     Edited { text: Result<String, String>, question: u64 },
-    /// The terminal has gone, and why.
+    /// The terminal is gone, and why.
     Gone(String),
 }
 
-/// What the keyboard does.
+/// What the keyboard has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
-    /// A line is edited, after this prompt.
+    /// Edit a line after this prompt.
     Line(String),
-    /// Keys are watched: Ctrl-C stops the agent, others begin a line, after this prompt.
+    /// Watch keys: Ctrl-C stops the agent, others start a line after this prompt.
     Keys(String),
-    /// This text is edited in the person's own editor, for the question of this number.
+    /// Edit this text in the person's editor, for the question of this number.
     Editor { text: String, question: u64 },
 }
 
@@ -66,17 +66,17 @@ pub struct Terminal {
     begun: Arc<Begun>,
     orders: Sender<Order>,
     wake: PipeWriter,
-    /// What the keyboard does, as far as it has said.
+    /// What the keyboard is doing, as far as it has reported.
     doing: Option<Wanted>,
-    /// How many inputs came from it.
+    /// The number of inputs from the keyboard.
     inputs: u64,
 }
 
 impl Terminal {
-    /// On stdin and stdout, which are one terminal. Gives also where [inputs](Input) are read from.
+    /// Uses stdin and stdout, which must be the same terminal. Also gives the pipe that [inputs](Input) are read from.
     ///
     /// # Errors
-    /// Where the terminal cannot be used, or the process has no descriptor left.
+    /// If the terminal cannot be used, or the process is out of file descriptors.
     pub fn open(history: Option<PathBuf>, limits: Limits) -> Result<(Terminal, PipeReader), Failure> {
         let system = |error: io::Error| Failure::new(Status::NotStarted, error);
         let line_editor =
@@ -111,38 +111,38 @@ impl Terminal {
         Ok((Terminal { screen, known, raw, begun, orders, wake, doing: None, inputs: 0 }, inputs))
     }
 
-    /// What is printed past the stage, line by line.
+    /// Prints text line by line, bypassing the stage.
     pub fn printer(&self) -> impl Fn(&str) + Send + Sync + use<> {
         let screen = Arc::clone(&self.screen);
         move |line| screen.print(&format!("{line}\n"))
     }
 
-    /// Prints text that stays; it ends with a line feed.
+    /// Prints permanent text, which ends with a line feed.
     pub fn print(&mut self, text: &str) {
         self.screen.print(text);
     }
 
-    /// Prints text that is never left out.
+    /// Prints text that is never dropped.
     pub fn print_question(&mut self, text: &str) {
         self.screen.print_whole(text);
     }
 
-    /// Shows lines that change in place.
+    /// Shows the lines that change in place.
     pub fn show_live(&mut self, lines: Vec<String>) {
         self.screen.show_live(lines);
     }
 
-    /// A question is shown: lines that were begun before it do not answer it.
+    /// A question is shown: lines that were begun earlier do not answer it.
     pub fn ask(&mut self, question: u64) {
         self.begun.ask(question);
     }
 
-    /// What is completed from.
+    /// Changes the words that completion offers.
     pub fn set_known(&mut self, change: impl FnOnce(&mut Known)) {
         change(&mut lock(&self.known));
     }
 
-    /// Reads what came from the keyboard.
+    /// Reads an input from the keyboard.
     pub fn take(&mut self, line: &str) -> Option<Input> {
         let input = serde_json::from_str(line).ok()?;
         self.inputs += 1;
@@ -150,22 +150,22 @@ impl Terminal {
         Some(input)
     }
 
-    /// Has the keyboard do something. A line that is edited stays until it is submitted.
+    /// Sets what the keyboard does. A line that is being edited stays until it is submitted.
     pub fn want(&mut self, wanted: Wanted) {
         let is_busy = matches!(self.doing, Some(Wanted::Line(_) | Wanted::Editor { .. }));
         if is_busy || self.doing.as_ref() == Some(&wanted) {
             return;
         }
         self.doing = Some(wanted.clone());
-        // The thread ends where the terminal has gone.
+        // Fails only if the thread has ended because the terminal is gone.
         if self.orders.send(Order { wanted, after: self.inputs }).is_ok() {
             let _ = self.wake.write_all(b"!");
         }
     }
 
-    /// Puts the terminal back as it was, with the last text: the thread may wait for a key with settings of its own.
+    /// Restores the terminal and prints the last text: the thread may be waiting for a key with changed settings.
     pub fn close(&mut self, last: &str) {
-        // First, because a terminal that is held takes no text.
+        // First, because a suspended terminal accepts no text.
         self.raw.restore();
         self.screen.close(last);
     }

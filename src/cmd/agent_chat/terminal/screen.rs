@@ -1,4 +1,4 @@
-//! The terminal: text that stays, and below it lines that change in place, or the line that is edited.
+//! The terminal: permanent text, and below it the lines that change in place, or the line that is being edited.
 
 use crate::cmd::agent_chat::style::unstyled;
 use crate::io::lock;
@@ -8,45 +8,45 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use unicode_width::UnicodeWidthStr;
 
-/// Who has the terminal.
+/// Which program has the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
-    /// We draw on it.
+    /// This command draws on it.
     Us,
     /// rustyline, which edits a line: text is printed through it.
     LineEditor,
-    /// The person's editor: text waits.
+    /// The person's editor: text is queued.
     Program,
 }
 
-/// What is on the terminal.
+/// The terminal's content.
 #[derive(Debug)]
 struct State {
     holder: Holder,
-    /// Text that stays, and is not printed yet.
+    /// Permanent text that is not printed yet.
     waiting: String,
-    /// The lines that change in place, each of one row when they were drawn.
+    /// The lines that change in place; each is drawn on one row.
     live: Vec<String>,
-    /// Those that are drawn.
+    /// The lines that are drawn.
     drawn: Vec<String>,
     is_closed: bool,
 }
 
-/// The terminal, for the stage, the keyboard, and the thread that prints through rustyline. None of them holds the lock while it waits for
-/// rustyline, which takes nothing where a key is awaited (after Esc, in a search).
+/// The terminal, shared by the stage, the keyboard, and the thread that prints through rustyline. None of them holds the lock while it waits for
+/// rustyline, which accepts nothing while it waits for a key (after Esc, or in a search).
 #[derive(Debug)]
 pub struct Screen {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// So much text waits, in bytes; what is more is left out.
+/// The most bytes of text that are queued; the rest is dropped.
 const WAITING: usize = 1 << 20;
-const LEFT_OUT: &str = "(some text is left out here)\n";
+const LEFT_OUT: &str = "(some text was dropped here)\n";
 
 const HIDE_CURSOR: &str = "\x1b[?25l";
 const SHOW_CURSOR: &str = "\x1b[?25h";
-/// A paste comes between marks.
+/// Makes the terminal mark the start and the end of a paste.
 const MARK_PASTES: &str = "\x1b[?2004h";
 const DO_NOT_MARK_PASTES: &str = "\x1b[?2004l";
 
@@ -67,19 +67,19 @@ impl Screen {
                 |state: &mut State| state.holder != Holder::LineEditor || state.waiting.is_empty() || state.is_closed;
             let state = self.changed.wait_while(lock(&self.state), has_nothing);
             let text = std::mem::take(&mut state.unwrap_or_else(PoisonError::into_inner).waiting);
-            // Where a line is submitted at this moment, it is shown with the next prompt.
+            // Fails if a line is submitted at this moment; the text is then printed with the next prompt.
             if printer.print(text).is_err() {
                 return;
             }
         }
     }
 
-    /// Prints text that stays; it ends with a line feed. The lines that change in place are gone until they are shown again.
+    /// Prints permanent text, which ends with a line feed. The changing lines are removed until they are shown again.
     pub fn print(&self, text: &str) {
         self.print_up_to(text, WAITING);
     }
 
-    /// The same with text that is not left out, however much waits.
+    /// Like `print`, for text that is never dropped, however much is queued.
     pub fn print_whole(&self, text: &str) {
         self.print_up_to(text, usize::MAX);
     }
@@ -99,7 +99,7 @@ impl Screen {
         self.changed.notify_all();
     }
 
-    /// Replaces the lines that change in place.
+    /// Replaces the changing lines.
     pub fn show_live(&self, lines: Vec<String>) {
         let mut state = lock(&self.state);
         state.live = lines;
@@ -108,7 +108,7 @@ impl Screen {
         }
     }
 
-    /// Gives the terminal to somebody else, or takes it back.
+    /// Gives the terminal to another program, or takes it back.
     pub fn give_to(&self, holder: Holder) {
         let mut state = lock(&self.state);
         if holder == Holder::Us {
@@ -125,7 +125,7 @@ impl Screen {
         self.changed.notify_all();
     }
 
-    /// Leaves the terminal, with the last text.
+    /// Releases the terminal, after the last text.
     pub fn close(&self, last: &str) {
         let mut state = lock(&self.state);
         state.is_closed = true;
@@ -137,7 +137,7 @@ impl Screen {
 }
 
 impl State {
-    /// What goes to the first of the lines that are drawn, and removes all from there on. A window that was made narrower has broken them.
+    /// Moves to the first drawn line and clears from there on. If the window was made narrower, the lines occupy more rows than before.
     fn erase(&mut self) -> String {
         let columns = width(io::stdout()).max(1);
         let rows: usize = self.drawn.iter().map(|line| unstyled(line).width().div_ceil(columns).max(1)).sum();
@@ -157,7 +157,7 @@ impl State {
     }
 }
 
-/// A terminal that has gone is noticed by the thread that reads it.
+/// An error means that the terminal is gone, which the reading thread detects.
 fn write(text: &str) {
     let mut stdout = io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

@@ -1,4 +1,4 @@
-//! What becomes of a request in the end: a turn, or a failure, in its place among the others.
+//! The end of a request: a turn or a failure, printed in order.
 
 use super::Pipe;
 use crate::cmd::llm_pipe::job::Job;
@@ -10,14 +10,14 @@ use crate::record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
 use std::time::Instant;
 
 impl Pipe {
-    /// A turn has come; text that does not match the schema is sent back.
+    /// Takes a turn. Text that does not match the schema is sent back to the model.
     pub(super) fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
         if self.settings.endpoint.provider.has_calls_in_text() {
             turn = text_calls::recognise(turn, &job.request);
         }
         let checked = match &job.schema {
-            // A refusal is not argued with, and what a limit cut is not whole.
+            // A refusal is not questioned, and a turn cut by a limit is incomplete.
             Some(schema) if turn.stop == Stop::End => matches_schema(&mut turn, schema),
             _ => Ok(()),
         };
@@ -47,12 +47,12 @@ impl Pipe {
         self.print(number, Some(line), out);
     }
 
-    /// Has the model answer again, where it has not failed too often.
+    /// Makes the model answer again, unless it has failed too often.
     fn repair(&mut self, number: u64, turn: &ModelTurn, why: &str, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
         job.pay(turn.usage);
         if job.repairs == REPAIRS {
-            let message = format!("the answer does not match the schema, also after {REPAIRS} repairs: {why}");
+            let message = format!("the answer does not match the schema, even after {REPAIRS} repairs: {why}");
             return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
         }
         job.repairs += 1;
@@ -60,11 +60,11 @@ impl Pipe {
         job.send_anew();
     }
 
-    /// Keeps what was said, as text: signatures of a turn hold only with all that stood before it.
+    /// Keeps the prompt and the answer as text: a turn's signatures are only valid together with everything before it.
     fn remember(&mut self, number: u64, turn: &ModelTurn) {
         let turns = self.settings.history;
         let Some(job) = self.jobs.get(&number).filter(|_| turns > 0) else { return };
-        // Behind the prompt stand repairs, two messages each.
+        // The prompt is followed by the repairs, two messages each.
         let prompt = job.request.messages.iter().rev().nth(2 * job.repairs as usize);
         self.history.extend(prompt.cloned());
         self.history.push(Message::Assistant(OwnTurn { raw: None, calls: Vec::new(), ..own(turn) }));
@@ -84,7 +84,7 @@ impl Pipe {
         self.give_up(number, failure, out);
     }
 
-    /// Prints that the request has no turn.
+    /// Prints that the request failed.
     pub(super) fn give_up(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) {
         let Some(job) = self.jobs.remove(&number) else { return };
         let usage = self.settings.endpoint.priced(job.usage());
@@ -107,7 +107,7 @@ impl Pipe {
         }
     }
 
-    /// Every request that has no turn fails in this way, and the run ends.
+    /// Fails all open requests in this way, and ends the run.
     pub(super) fn fail_all(&mut self, kind: Kind, message: &str, out: &mut Out) {
         let numbers: Vec<u64> = self.jobs.keys().copied().collect();
         for number in numbers {
@@ -125,14 +125,14 @@ impl Pipe {
         out.stop(Status::Deadline);
     }
 
-    /// Keeps the turn of this request.
+    /// Stores the turn of this request in the cache.
     fn store(&mut self, number: u64, turn: &ModelTurn) {
         let Some(job) = self.jobs.get(&number).filter(|job| !job.is_cached) else { return };
         let (Some(cache), Some(entry), place) = (&self.cache, &job.entry, &job.place) else { return };
         if self.settings.endpoint.is_secret(turn.raw.get()) {
             return self
                 .report
-                .note_again(format_args!("{place}: --cache: the answer has the key in it, and is not kept"));
+                .note_again(format_args!("{place}: --cache: the answer contains the key, so it is not stored"));
         }
         if let Err(why) = cache.write(entry, turn) {
             self.report.fault(place, format_args!("--cache: {why}"));

@@ -1,4 +1,4 @@
-//! The stage of `llm-pipe`: requests come on the near side, are sent a few at a time, and their turns are printed in order.
+//! The stage of `llm-pipe`: reads requests on the near side, sends a few at a time, and prints their turns in order.
 
 mod ending;
 
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a server may leave an answer open behind its turn.
+/// How long a server may keep an answer open after its turn is complete.
 const ENDING: Duration = Duration::from_millis(250);
 
 pub struct Pipe {
@@ -30,27 +30,27 @@ pub struct Pipe {
     exchanges: Exchanges,
     arrivals: Arrivals,
     report: Arc<Report>,
-    /// Those without a turn, in the order in which they came.
+    /// Requests without a turn, in the order of their lines.
     jobs: BTreeMap<u64, Job>,
-    /// The jobs of the attempts that are under way.
+    /// The jobs of the open attempts.
     attempts: HashMap<u64, u64>,
-    /// The attempts whose turn is complete and whose answer has not ended yet, and when they are cancelled.
+    /// Attempts whose turn is complete but whose answer has not ended, and when they are cancelled.
     ending: VecDeque<(u64, Instant)>,
     next_job: u64,
     next_attempt: u64,
-    /// The next to be printed, where the order is kept.
+    /// The next number to be printed, if the order is kept.
     next_out: u64,
-    /// Lines that wait for those before them.
+    /// Lines that wait for earlier ones.
     done: BTreeMap<u64, Option<String>>,
-    /// The model or its server takes no tools: they are described in the text.
+    /// The model or its server does not accept tools, so they are described in the text.
     takes_no_tools: bool,
-    /// The same of schemas.
+    /// The same for schemas.
     takes_no_schema: bool,
-    /// The provider wants no request before.
+    /// The provider accepts no request before this time.
     paused_until: Option<Instant>,
-    /// What was said before.
+    /// Earlier prompts and answers.
     history: Vec<Message>,
-    /// What the command line asks: stdin is its text.
+    /// The prompt of the command line; stdin is its text.
     prompt: Option<Prompt>,
     near_ended: bool,
     cache: Option<Cache>,
@@ -82,17 +82,17 @@ impl Pipe {
         }
     }
 
-    /// Keeps turns there, and takes them from there.
+    /// Sets the cache.
     pub fn keep(&mut self, cache: Option<Cache>) {
         self.cache = cache;
     }
 
-    /// Counts what becomes of requests, and shows it.
+    /// Sets the progress display.
     pub fn count(&mut self, tally: Option<Tally>) {
         self.tally = tally;
     }
 
-    /// A request that came with the command line.
+    /// Adds the request of the command line.
     pub fn ask(&mut self, prompt: Prompt) {
         self.prompt = Some(prompt);
     }
@@ -107,7 +107,7 @@ impl Pipe {
         }
     }
 
-    /// A request that cannot be sent.
+    /// Fails a request that cannot be sent.
     fn refuse(&mut self, request: ModelRequest, place: String, kind: Kind, message: String, out: &mut Out) {
         let job = self.next_job;
         self.next_job += 1;
@@ -127,7 +127,7 @@ impl Pipe {
         let schema = match schema {
             Ok(schema) => schema,
             Err(why) => {
-                let why = format!("its \"schema\" is no JSON Schema: {why}");
+                let why = format!("its \"schema\" is not a JSON Schema: {why}");
                 return self.refuse(request, place, Kind::BadInput, why, out);
             }
         };
@@ -141,7 +141,7 @@ impl Pipe {
         }
         let place = format!("stdin:{}", piece.number());
         let read = match piece {
-            // In lockstep, each line gets an answer.
+            // In lockstep, every line gets an answer, even an empty one.
             Piece::Line(line) if line.is_blank() && self.settings.answer != Answer::Line => return,
             Piece::Line(line) => input::read(self.settings.form, line.body(), self.settings.max_depth)
                 .map_err(|why| (Kind::BadInput, why.to_string(), input::id(line.body()))),
@@ -158,7 +158,7 @@ impl Pipe {
         }
     }
 
-    /// Gives a request up. One that has its turn keeps it: both were under way at once.
+    /// Cancels a request. If its turn is already complete, it keeps the turn.
     fn cancel(&mut self, id: &RawValue, out: &mut Out) {
         let is_meant = |job: &Job| is_same_id(job.id().map(RawValue::get), Some(id.get()));
         let Some((&number, job)) = self.jobs.iter().find(|(_, job)| is_meant(job)) else { return };
@@ -166,11 +166,12 @@ impl Pipe {
             self.exchanges.cancel(attempt);
             self.attempts.remove(&attempt);
         }
-        let failure = TurnFailure { kind: Kind::Cancelled, message: "it was cancelled".to_owned(), code: None };
+        let failure =
+            TurnFailure { kind: Kind::Cancelled, message: "the request was cancelled".to_owned(), code: None };
         self.give_up(number, &failure, out);
     }
 
-    /// Sends what may be sent.
+    /// Sends requests as far as allowed.
     fn advance(&mut self, out: &mut Out) {
         let now = Instant::now();
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
@@ -183,7 +184,7 @@ impl Pipe {
             let Some((&job, _)) = ready else { break };
             self.send(job, now, out);
         }
-        // Those that are done early wait for the others, so they count as well.
+        // Finished requests that wait for earlier ones count as well.
         let waiting = self.jobs.len() + self.done.len();
         out.hold_near(waiting >= self.settings.jobs.saturating_mul(4).saturating_add(4));
         if let Some(tally) = &mut self.tally {
@@ -253,10 +254,10 @@ impl Pipe {
                     let (has_tools, has_schema) = (!job.request.tools.is_empty(), job.request.schema.is_some());
                     let unsupported = match failure.code.as_deref() {
                         Some(TOOLS_UNSUPPORTED) if has_tools && !job.has_tools_as_text => {
-                            Some((&mut self.takes_no_tools, "takes no tools: they are described in the prompt"))
+                            Some((&mut self.takes_no_tools, "does not accept tools: they are described in the prompt"))
                         }
                         Some(SCHEMA_UNSUPPORTED) if has_schema && !job.has_schema_as_text => {
-                            Some((&mut self.takes_no_schema, "does not take the schema: the prompt asks for it"))
+                            Some((&mut self.takes_no_schema, "does not accept the schema: the prompt describes it"))
                         }
                         _ => None,
                     };
@@ -277,8 +278,8 @@ impl Pipe {
         }
     }
 
-    /// The turn of an attempt is complete; its connection can be used again once the server has ended the answer as well, which is
-    /// given a moment. No more such connections are held than requests may be under way.
+    /// Gives the server a moment to end the answer of a complete turn, so that its connection can be used again. At most as many
+    /// such connections are held as requests may be open.
     fn let_end(&mut self, attempt: u64) {
         if self.ending.len() >= self.settings.jobs
             && let Some((oldest, _)) = self.ending.pop_front()
@@ -325,7 +326,7 @@ impl Stage for Pipe {
                 self.ask_prompt(out);
             }
             Event::Signal(_) => {
-                self.fail_all(Kind::Cancelled, "llm-pipe was asked to end", out);
+                self.fail_all(Kind::Cancelled, "llm-pipe was terminated", out);
                 return Ok(());
             }
             _ => {}
@@ -346,14 +347,14 @@ impl Stage for Pipe {
     }
 }
 
-/// The turn that is kept of the job, whose request has this body.
+/// The stored turn of a job whose request has this body.
 fn kept(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Option<ModelTurn> {
     if job.repairs > 0 {
         return None;
     }
     let entry = cache.entry(body);
     let kept = cache.read(&entry).unwrap_or_else(|why| {
-        report.note_again(format_args!("{}: --cache: {why}; the model is asked", job.place));
+        report.note_again(format_args!("{}: --cache: {why}; asking the model instead", job.place));
         None
     });
     (job.entry, job.is_cached) = (Some(entry), kept.is_some());

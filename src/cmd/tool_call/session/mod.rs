@@ -1,7 +1,7 @@
-//! Sessions: worlds that are kept running in the background, each behind a socket in a folder of its own.
+//! Sessions: worlds that run in the background, each behind a socket in its own folder.
 //!
-//! The folder `tool-call-NAME` has the `socket`, the `log` (what the world and the session write to stderr) and `about.json`. It is
-//! removed with the session; of one that failed, the log stays until the name is used again.
+//! The folder `tool-call-NAME` contains the `socket`, the `log` (the stderr of the world and the session) and `about.json`. It is
+//! removed with the session. The log of a failed session stays until its name is used again.
 
 mod serve;
 mod start;
@@ -27,40 +27,40 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// What a folder's name begins with.
+/// The prefix of a session's folder.
 const PREFIX: &str = "tool-call-";
 
-/// How long a session may take to end. Ending a world takes two seconds at most.
+/// How long a session may take to end. Ending a world takes at most two seconds.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// So much of a log's end is shown, in bytes.
+/// The most bytes of a log's end that are shown.
 const TAIL: u64 = 2000;
 
-/// A session, which may be running or not.
+/// A session, running or not.
 #[derive(Debug)]
 pub struct Session {
     name: String,
     folder: PathBuf,
 }
 
-/// What `about.json` says of a session.
+/// The content of `about.json`.
 #[derive(Debug, Serialize, Deserialize)]
 struct About {
     pid: i32,
-    /// The world's, with its arguments.
+    /// The world's command line.
     command: Vec<String>,
 }
 
 /// Reads the name of a session.
 ///
 /// # Errors
-/// What a name consists of.
+/// What a valid name consists of.
 pub fn name(text: &str) -> Result<String, String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(is_plain) {
         return Ok(text.to_owned());
     }
-    Err("a name has letters, digits, '.', '_' and '-', and begins with a letter or a digit".to_owned())
+    Err("a name consists of letters, digits, '.', '_' and '-', and starts with a letter or a digit".to_owned())
 }
 
 fn not_there(message: impl Display) -> Failure {
@@ -68,19 +68,19 @@ fn not_there(message: impl Display) -> Failure {
 }
 
 impl Session {
-    /// The session of this name, as [`name`] reads it.
+    /// The session of this name, which [`name`] has checked.
     ///
     /// # Errors
-    /// Where there is no private folder for sessions.
+    /// If there is no private folder for sessions.
     pub fn named(name: &str) -> Result<Session, Failure> {
         let home = home().map_err(not_there)?;
         Ok(Session { name: name.to_owned(), folder: home.join(format!("{PREFIX}{name}")) })
     }
 
-    /// Those that are running, by name. Folders of those that were killed are removed.
+    /// The running sessions, by name. Folders of killed sessions are removed.
     ///
     /// # Errors
-    /// Where the folder of sessions can't be read.
+    /// If the folder of sessions cannot be read.
     pub fn running() -> Result<Vec<Session>, Failure> {
         let home = home().map_err(not_there)?;
         let _lock = lock(&home).map_err(not_there)?;
@@ -91,7 +91,7 @@ impl Session {
             let session = Session { name: name.to_owned(), folder: entry.path() };
             match session.connect() {
                 Ok(_) => running.push(session),
-                // One that failed has no socket any more, and its log stays.
+                // A failed session has no socket any more, and its log is kept.
                 Err(_) if session.socket().exists() => session.remove(),
                 Err(_) => {}
             }
@@ -108,38 +108,38 @@ impl Session {
         self.folder.join("log")
     }
 
-    /// Connects.
+    /// Connects to the session.
     ///
     /// # Errors
-    /// Where nobody listens, or the process that does is another user's.
+    /// If nothing listens, or the listening process belongs to another user.
     fn connect(&self) -> io::Result<UnixStream> {
         let stream = UnixStream::connect(self.socket())?;
         peer::check_user(&stream)?;
         Ok(stream)
     }
 
-    /// Connects; where it does not run, says so, and why it ended where that is known.
+    /// Connects to the session. The error says that it does not run and, if known, why it ended.
     fn join(&self) -> Result<UnixStream, Failure> {
         self.connect().map_err(|error| {
             let Session { name, .. } = self;
             let last_line = self.log_tail().pop();
             match (error.kind(), last_line) {
-                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, None) => {
-                    not_there(format_args!("no session '{name}' is running: tool-call --start {name} -- WORLD ARGS"))
-                }
+                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, None) => not_there(format_args!(
+                    "session '{name}' is not running; start it: tool-call --start {name} -- WORLD ARGS"
+                )),
                 (ErrorKind::NotFound | ErrorKind::ConnectionRefused, Some(last_line)) => {
                     let log = self.log();
-                    not_there(format_args!("the session '{name}' has ended: {last_line} (log: {})", log.display()))
+                    not_there(format_args!("session '{name}' has ended: {last_line} (log: {})", log.display()))
                 }
                 _ => not_there(format_args!("session '{name}': {error}")),
             }
         })
     }
 
-    /// Sends a request, and waits for the line that answers it.
+    /// Sends a request and waits for the answering line.
     ///
     /// # Errors
-    /// [`Status::NotStarted`] where the session does not run, [`Status::Lost`] where it ends before it answers.
+    /// [`Status::NotStarted`] if the session does not run, [`Status::Lost`] if it ends before it answers.
     pub fn ask(&self, request: &Request) -> Result<String, Failure> {
         self.ask_over(self.join()?, request)
     }
@@ -150,7 +150,7 @@ impl Session {
             Failure::new(Status::Lost, format_args!("session '{}': {why} (log: {})", self.name, log.display()))
         };
         let sent = stream.write_all(format!("{}\n", request.record()).as_bytes());
-        // One that could not be written may have been answered with why, in what can still be read.
+        // If writing failed, the reason may be in an answer that can still be read.
         let mut lines = BufReader::new(stream);
         let mut line = String::new();
         loop {
@@ -158,9 +158,9 @@ impl Session {
             match lines.by_ref().take(LIMITS.max_line as u64).read_line(&mut line) {
                 Ok(0) => {
                     sent.map_err(|error| lost(&error))?;
-                    return Err(lost(&"it ended before it answered"));
+                    return Err(lost(&"ended before it answered"));
                 }
-                // Only `--start` limits the time.
+                // Only `--start` sets a time limit.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(no_list()),
                 Err(error) => return Err(lost(&error)),
                 Ok(_) if request.is_answered_by(&line)? => return Ok(line.trim_end().to_owned()),
@@ -169,10 +169,10 @@ impl Session {
         }
     }
 
-    /// Ends it in order, and waits for its end.
+    /// Ends the session gracefully, and waits for its end.
     ///
     /// # Errors
-    /// Where it does not run, or does not end.
+    /// If it does not run, or does not end.
     pub fn stop(&self) -> Result<(), Failure> {
         let stream = self.join()?;
         let pid = match peer::process(&stream).map_err(not_there)? {
@@ -185,7 +185,8 @@ impl Session {
         let asked = Instant::now();
         while is_running(pid) {
             if asked.elapsed() > ENDING {
-                let message = format_args!("session '{}': process {pid} does not end: kill -9 {pid}", self.name);
+                let message =
+                    format_args!("session '{}': process {pid} does not end; kill it: kill -9 {pid}", self.name);
                 return Err(Failure::new(Status::Fault, message));
             }
             thread::sleep(Duration::from_millis(5));
@@ -193,7 +194,7 @@ impl Session {
         Ok(())
     }
 
-    /// Its line of `--sessions`: name, process, age and command, with tabs between them.
+    /// Its line in `--sessions`: name, process, age and command, separated by tabs.
     pub fn describe(&self) -> String {
         let about = self.about().unwrap_or(About { pid: 0, command: Vec::new() });
         let started = fs::metadata(self.log().with_file_name("about.json")).and_then(|file| file.modified());
@@ -211,10 +212,10 @@ impl Session {
         file.write_all(&serde_json::to_vec(about)?)
     }
 
-    /// The last lines of its log, with a bound; none where there is no log.
+    /// The last lines of its log, up to a limit; empty without a log.
     fn log_tail(&self) -> Vec<String> {
         let mut tail = Vec::new();
-        // What cannot be read is as if it were not there.
+        // An unreadable log counts as missing.
         let _ = File::open(self.log()).and_then(|mut log| {
             let length = log.metadata()?.len();
             log.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
@@ -224,18 +225,18 @@ impl Session {
     }
 
     fn remove(&self) {
-        // What stays is removed when the name is used again.
+        // Files that remain are removed when the name is used again.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The text with its control characters, tabs and line feeds among them, as escapes (`\t`, `\n`, `\u{1b}`).
+/// The text with control characters, including tabs and line feeds, as escapes (`\t`, `\n`, `\u{1b}`).
 fn escaped(text: &str) -> String {
     let escape = |letter: char| if letter.is_control() { letter.escape_default().to_string() } else { letter.into() };
     text.chars().map(escape).collect()
 }
 
-/// Keeps others from making and removing sessions until it is dropped.
+/// Locks the creation and removal of sessions until the lock is dropped.
 fn lock(home: &Path) -> io::Result<File> {
     let folder = File::open(home)?;
     folder.lock()?;

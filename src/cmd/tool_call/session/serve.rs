@@ -1,8 +1,8 @@
-//! The process in the background: one world, and many clients.
+//! The background process: one world, and many clients.
 //!
-//! What clients send are the lines that the world takes. Requests of two clients may have the same id, so each has an id of ours at the
-//! world, and its answer has the client's again. Records that answer nothing (observations, notices of gates) are not passed on:
-//! no client can say that it wants them.
+//! Clients send the lines that a world takes. Requests of two clients may have the same id, so each request gets a new id for the
+//! world, and its answer gets the client's id again. Records that answer no request (observations, notices of gates) are dropped:
+//! clients cannot subscribe to them.
 
 use super::{Session, lock, not_there};
 use crate::cmd::tool_call::one_shot::{EXIT, LIMITS, closed, too_long};
@@ -27,20 +27,20 @@ use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A client with so many requests that are not answered is read no further.
+/// A client with this many open requests is read no further.
 const MOST_REQUESTS: usize = 64;
 
-/// How often is looked whether the owner still runs.
+/// How often to check that the owner still runs.
 const OWNER: Duration = Duration::from_secs(1);
 
-/// Which field of `list_tools` and `tool_list` has the id.
+/// The id field of `list_tools` and `tool_list`.
 const LIST_ID: &str = "request_id";
 
-/// Serves a session whose listening socket is our stdin, until it is stopped, idle for so long (zero is for ever), or without its
-/// owner, a process.
+/// Serves a session whose listening socket is stdin, until it is stopped, idle for the given time (zero is for ever), or its owner, a
+/// process, has ended.
 ///
 /// # Errors
-/// What ends the world, see [`ended`].
+/// Why the world ended, see [`ended`].
 pub fn serve(
     session: &Session,
     world: Vec<OsString>,
@@ -71,42 +71,42 @@ pub fn serve(
     let ended = between(Box::new(stage), ends, signals, report);
     let _lock = session.folder.parent().map(lock);
     match &ended {
-        // What was asked meanwhile finds the log, and with it the reason.
+        // Requests that arrive meanwhile find the log, which has the reason.
         Err(_) => _ = fs::remove_file(session.socket()),
         Ok(_) => session.remove(),
     }
     ended
 }
 
-/// A request that the world has not answered.
+/// An open request at the world.
 struct Request {
     client: usize,
-    /// Which field of the request, and of its answer, has the id.
+    /// The id field of the request and its answer.
     id_key: &'static str,
-    /// The client's id, JSON text.
+    /// The client's id, as JSON text.
     id: Option<Box<RawValue>>,
 }
 
 struct Client {
     intake: Intake,
-    /// So many requests are not answered.
+    /// The number of open requests.
     requests: usize,
-    /// It sends nothing more.
+    /// Whether it has closed its side.
     has_closed: bool,
 }
 
 struct Server {
-    /// The id of the next request at the world.
+    /// The id of the next request to the world.
     next: u64,
     requests: BTreeMap<u64, Request>,
     clients: BTreeMap<usize, Client>,
-    /// The world has answered something: it has started.
+    /// Whether the world has answered a request, so has started.
     has_answered: bool,
     idle_timeout: Option<Duration>,
     used_at: Instant,
     owner: Option<i32>,
     owner_seen_at: Instant,
-    /// When a world whose output has ended must have ended itself.
+    /// When the world must have ended after its output has.
     exit_by: Option<Instant>,
     report: Arc<Report>,
 }
@@ -126,13 +126,14 @@ impl Server {
                     self.send(number, text, LIST_ID, request.request_id, out);
                 } else {
                     let record_type = type_of(text).unwrap_or_default();
-                    self.report.note_again(format_args!("client {number}: no call: a record of type '{record_type}'"));
+                    self.report
+                        .note_again(format_args!("client {number}: not a call: a record of type '{record_type}'"));
                 }
             }
         }
     }
 
-    /// Sends a request to the world, with an id of ours.
+    /// Sends a request to the world, with a new id.
     fn send(&mut self, client: usize, text: &str, id_key: &'static str, id: Option<&RawValue>, out: &mut Out) {
         let number = self.next;
         let Some(line) = with_id(text, id_key, Some(&number.to_string())) else { return };
@@ -142,7 +143,7 @@ impl Server {
         self.count(client, 1, out);
     }
 
-    /// Cancels the calls of a client that have this id, or all of them.
+    /// Cancels the calls of a client with this id, or all of its calls.
     fn cancel(&self, client: usize, id: Option<&str>, out: &mut Out) {
         let is_its_call = |request: &Request| request.client == client && request.id_key != LIST_ID;
         for (number, request) in self.requests.iter().filter(|(_, request)| is_its_call(request)) {
@@ -152,7 +153,7 @@ impl Server {
         }
     }
 
-    /// Gives an answer to the client that waits for it.
+    /// Sends an answer to the client that waits for it.
     fn answer(&mut self, text: &str, out: &mut Out) -> Result<(), Failure> {
         let Some((number, id_key)) = answered(text) else {
             return if !self.has_answered && is_request(text) { Err(no_world()) } else { Ok(()) };
@@ -172,7 +173,7 @@ impl Server {
         Ok(())
     }
 
-    /// A client has one more, or one fewer, request that is not answered.
+    /// Changes a client's number of open requests.
     fn count(&mut self, number: usize, by: isize, out: &mut Out) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.requests = client.requests.saturating_add_signed(by);
@@ -181,7 +182,7 @@ impl Server {
         self.see_off(number, out);
     }
 
-    /// Disconnects a client that has sent all and has every answer.
+    /// Disconnects a client that has closed its side and has every answer.
     fn see_off(&mut self, number: usize, out: &mut Out) {
         if self.clients.get(&number).is_some_and(|client| client.has_closed && client.requests == 0) {
             self.clients.remove(&number);
@@ -190,7 +191,7 @@ impl Server {
         }
     }
 
-    /// A client has gone: nobody waits for its answers.
+    /// A client is gone: its answers are not needed any more.
     fn lose(&mut self, number: usize, out: &mut Out) {
         self.cancel(number, None, out);
         self.clients.remove(&number);
@@ -199,7 +200,7 @@ impl Server {
         self.used_at = Instant::now();
     }
 
-    /// Whoever starts a session waits for the world's list of tools. Where that client has gone, nobody does.
+    /// The process that starts a session waits for the world's list of tools. If it is gone, the session ends.
     fn end_unless_wanted(&self, out: &mut Out) {
         if !self.has_answered && self.clients.is_empty() {
             out.stop(Status::Well);
@@ -251,7 +252,7 @@ impl Stage for Server {
             Event::Piece(Side::Far, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
             Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
             Event::Closed(Side::Far) => self.exit_by = Some(Instant::now() + EXIT),
-            // An answer says nothing here: a gate whose world cannot be started lists no tools before it ends.
+            // An answer does not prove a start: a gate whose world cannot be started lists no tools before it ends.
             Event::Exited(status) => return Err(ended(status, false)),
             Event::Due => self.due(out)?,
             _ => {}
@@ -265,7 +266,7 @@ impl Stage for Server {
     }
 }
 
-/// The number of the request that a line of the world answers, and the field that has it.
+/// The number of the request that a world's line answers, and the line's id field.
 fn answered(text: &str) -> Option<(u64, &'static str)> {
     let fields = Fields::read(text).ok()?;
     let id_key = match type_of(text).as_deref() {
@@ -278,7 +279,7 @@ fn answered(text: &str) -> Option<(u64, &'static str)> {
     Some((fields.get(id_key)?.get().parse().ok()?, id_key))
 }
 
-/// The line with another id, or without one.
+/// The line with another id, or without an id.
 fn with_id(text: &str, id_key: &str, id: Option<&str>) -> Option<String> {
     let to = id.map_or(Change::Remove, |id| Change::Set(id.as_bytes()));
     let mut changed = Vec::new();

@@ -1,4 +1,4 @@
-//! Starting a session: its folder and socket are made here, and handed to a process in the background.
+//! Starts a session: creates its folder and socket, and passes them to a background process.
 
 use super::{About, Session, lock, not_there};
 use crate::cmd::tool_call::one_shot::LISTING;
@@ -20,11 +20,11 @@ use std::time::Duration;
 /// A world whose far side is lost refuses calls for at most five seconds before it ends.
 const END_WITHOUT_TOOLS: Duration = Duration::from_secs(6);
 
-/// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, it ends with the session (setsid(2))
-/// of the caller's terminal.
+/// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, the session ends with the terminal session (setsid(2))
+/// of the caller.
 ///
 /// # Errors
-/// [`Status::Usage`] where it runs already; where the world does not start, what its log says, and the world's status.
+/// [`Status::Usage`] if it runs already. If the world does not start: the end of its log, and the world's status.
 pub fn start(
     session: &Session,
     world: Vec<OsString>,
@@ -35,7 +35,7 @@ pub fn start(
     let command = world.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut arguments = vec!["--serve".into(), session.name.clone().into()];
     arguments.extend(["--idle-timeout".into(), idle_timeout.as_secs_f64().to_string().into()]);
-    // Where it has ended already (nohup), there is nobody to wait for.
+    // If the leader has ended already (nohup), there is no process to follow.
     if let Some(owner) = getsid(None).ok().filter(|leader| with_owner && is_running(leader.as_raw())) {
         arguments.extend(["--owner".into(), owner.to_string().into()]);
     }
@@ -51,7 +51,7 @@ pub fn start(
         let log = private::file().append(true).create(true).open(session.log()).map_err(failed)?;
         let process = background::spawn(arguments, OwnedFd::from(listener), log).map_err(failed)?;
         session.note(&About { pid: pid(&process).as_raw(), command }).map_err(failed)?;
-        // The background process holds the other end: where it has died, so has this connection.
+        // The background process has the listening end: if it is dead, the connection fails.
         (session.connect().map_err(failed)?, process)
     };
     list(session, stream).map_err(|failure| give_up(session, &mut process, failure, report))
@@ -62,12 +62,12 @@ fn pid(process: &Child) -> Pid {
     Pid::from_raw(process.id() as i32)
 }
 
-/// Makes the folder and the socket; what a killed session of this name has left is removed.
+/// Creates the folder and the socket, and removes the remains of a killed session of this name.
 fn listen(session: &Session) -> Result<UnixListener, Failure> {
     let Session { name, folder } = session;
     let socket = session.socket();
     if session.connect().is_ok() {
-        let message = format_args!("the session '{name}' is running already; tool-call --stop {name} ends it");
+        let message = format_args!("session '{name}' is already running; end it with: tool-call --stop {name}");
         return Err(Failure::new(Status::Usage, message));
     }
     session.remove();
@@ -83,7 +83,7 @@ fn listen(session: &Session) -> Result<UnixListener, Failure> {
     })
 }
 
-/// The world's answer to `list_tools`.
+/// Gets the world's answer to `list_tools`.
 fn list(session: &Session, stream: UnixStream) -> Result<String, Failure> {
     stream.set_read_timeout(Some(LISTING)).map_err(not_there)?;
     let mut rest = stream.try_clone().map_err(not_there)?;
@@ -91,18 +91,18 @@ fn list(session: &Session, stream: UnixStream) -> Result<String, Failure> {
     if ToolList::read(&listed).is_ok_and(|list| list.is_some_and(|list| !list.tools.is_empty())) {
         return Ok(listed);
     }
-    // A world whose far side can't be started answers so, too, and ends.
+    // A world whose far side cannot be started also answers with no tools, and then ends.
     rest.set_read_timeout(Some(END_WITHOUT_TOOLS)).map_err(not_there)?;
     let has_ended = matches!(rest.read(&mut [0]), Ok(0));
     let status = if has_ended { Status::Lost } else { Status::NotStarted };
-    Err(Failure::new(status, "the world has no tools"))
+    Err(Failure::new(status, "the world lists no tools"))
 }
 
-/// Ends a session that did not start, and prints the end of its log; gives how `--start` ends.
+/// Ends a session that did not start, and prints the end of its log. Gives the failure of `--start`.
 fn give_up(session: &Session, process: &mut Child, failure: Failure, report: &Report) -> Failure {
     let has_ended = failure.status == Status::Lost;
     if !has_ended {
-        // Nobody has waited for it: it is this process or its remains.
+        // The child has not been reaped, so the pid is still its own.
         let _ = kill(pid(process), Signal::SIGTERM);
     }
     let code = process.wait().ok().map(exit_code);
@@ -114,5 +114,5 @@ fn give_up(session: &Session, process: &mut Child, failure: Failure, report: &Re
         return failure;
     }
     let status = if code == Some(Status::NotStarted.code()) { Status::NotStarted } else { Status::Lost };
-    Failure::new(status, format_args!("the session '{}' did not start", session.name))
+    Failure::new(status, format_args!("session '{}' did not start", session.name))
 }

@@ -1,4 +1,4 @@
-//! How an answer becomes a turn.
+//! From streamed answers to turns.
 #![allow(clippy::unwrap_used)]
 
 use crate::llm::chat::request::arguments_text;
@@ -27,7 +27,7 @@ fn read(stream: &str) -> Result<ModelTurn, Failure> {
     Ok(turn)
 }
 
-/// A stream of these deltas, which are JSON texts, and of its end.
+/// A stream of these deltas (JSON texts), and its end.
 fn stream(deltas: &[&str], finish_reason: &str) -> String {
     let end = format!(r#"{{"choices":[{{"index":0,"delta":{{}},"finish_reason":"{finish_reason}"}}]}}"#);
     let chunk = |delta: &&str| format!(r#"{{"choices":[{{"index":0,"delta":{delta},"finish_reason":null}}]}}"#);
@@ -36,7 +36,7 @@ fn stream(deltas: &[&str], finish_reason: &str) -> String {
 }
 
 #[test]
-fn an_empty_finish_reason_is_none() {
+fn an_empty_finish_reason_is_ignored() {
     let begun = r#"{"choices":[{"index":0,"delta":{"role":"assistant","content":"Transfer 100"},"finish_reason":""}]}"#;
     assert_eq!(read(&events(&[begun])).unwrap_err(), Failure::cut());
     let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}"#;
@@ -52,7 +52,7 @@ fn only_the_first_choice_is_the_turn() {
 }
 
 #[test]
-fn captured_answers_are_the_messages_that_come_unstreamed() {
+fn captured_streams_give_the_unstreamed_messages() {
     let text = read(TEXT).unwrap();
     assert_eq!((text.stop, &*text.text, text.provider, &*text.model), (Stop::End, "Hi there!", "openai", "m"));
     assert_eq!(text.usage, Usage { input: Some(2), output: Some(3), ..Usage::default() });
@@ -79,13 +79,13 @@ fn captured_answers_are_the_messages_that_come_unstreamed() {
 }
 
 #[test]
-fn a_stream_without_its_end_is_no_answer() {
+fn a_stream_without_its_end_is_a_failure() {
     assert_eq!(read(CUT).unwrap_err(), Failure::cut());
     for count in 0..TOOL.matches("\n\n").count() - 2 {
         let cut: String = TOOL.split_inclusive("\n\n").take(count).collect();
         assert_eq!(read(&cut).unwrap_err(), Failure::cut(), "{cut}");
     }
-    // The reason is there, the end is not.
+    // The reason has come, but not the end.
     let whole: String = TOOL.split_inclusive("\n\n").take_while(|event| !event.contains("[DONE]")).collect();
     assert_eq!(read(&whole).unwrap().stop, Stop::Call);
     assert_eq!(read("data: [DONE]\n\n").unwrap_err(), Failure::cut());
@@ -95,7 +95,7 @@ fn a_stream_without_its_end_is_no_answer() {
 }
 
 #[test]
-fn every_way_to_end_is_a_stop() {
+fn every_end_has_a_stop() {
     let stop = |delta: &str, reason: &str| read(&stream(&[delta], reason)).unwrap().stop;
     let text = r#"{"role":"assistant","content":"a","refusal":null}"#;
     assert_eq!(stop(text, "stop"), Stop::End);
@@ -115,7 +115,7 @@ fn every_way_to_end_is_a_stop() {
 }
 
 #[test]
-fn a_call_that_a_limit_cut_stands_in_raw_only() {
+fn a_call_that_was_cut_by_a_limit_is_only_in_raw() {
     let call = r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"rm","arguments":""}}]}"#;
     let cut = read(&stream(&[call], "length")).unwrap();
     assert_eq!((cut.stop, &*calls(&cut)), (Stop::Length, ""));
@@ -125,21 +125,21 @@ fn a_call_that_a_limit_cut_stands_in_raw_only() {
 }
 
 #[test]
-fn calls_are_told_apart_as_servers_send_them() {
+fn calls_are_separated_in_the_forms_of_all_servers() {
     let read = |deltas: &[&str]| {
         let turn = read(&stream(deltas, "stop")).unwrap();
         let call =
             |call: &ModelCall| format!("{} {} {}", call.call_id, call.tool_name, arguments_text(&call.arguments));
         turn.calls.iter().map(call).collect::<Vec<_>>()
     };
-    // Ollama: every call under index 0, whole, and some without an id.
+    // Ollama: every call under index 0, complete, and some without an id.
     let ollama = [
         r#"{"tool_calls":[{"id":"a","index":0,"type":"function","function":{"name":"x","arguments":"{\"n\":1}"}}]}"#,
         r#"{"tool_calls":[{"id":"b","index":0,"type":"function","function":{"name":"x","arguments":"{}"}}]}"#,
         r#"{"tool_calls":[{"index":0,"function":{"name":"y","arguments":"{}"}},{"index":0,"function":{"name":"y","arguments":{"n":1.10}}}]}"#,
     ];
     assert_eq!(read(&ollama), ["a x {\"n\":1}", "b x {}", "call_1 y {}", "call_2 y {\"n\":1.10}"]);
-    // Id and name again in every piece, or empty; null arguments.
+    // Id and name repeated in every piece, or empty; null arguments.
     let repeated = [
         r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":null}}]}"#,
         r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{\"n\""}}]}"#,
@@ -147,7 +147,7 @@ fn calls_are_told_apart_as_servers_send_them() {
         r#"{"tool_calls":[{"index":0,"id":null,"function":{"name":null}}]}"#,
     ];
     assert_eq!(read(&repeated), ["a x {\"n\":1}"]);
-    // No index; pieces of several calls in turns; the same id twice.
+    // No index; interleaved pieces of several calls; the same id twice.
     let without = [
         r#"{"tool_calls":[{"id":"a","function":{"name":"x","arguments":"{"}}]}"#,
         r#"{"tool_calls":[{"function":{"arguments":"}"}},{"id":"b","function":{"name":"y","arguments":""}}]}"#,
@@ -161,7 +161,7 @@ fn calls_are_told_apart_as_servers_send_them() {
 }
 
 #[test]
-fn a_made_id_stands_in_the_message_and_is_new_in_the_conversation() {
+fn a_generated_id_is_in_the_message_and_unique_in_the_conversation() {
     let before = request(
         r#""messages":[{"role":"assistant","turn":{"calls":[{"call_id":"call_1","tool_name":"x","arguments":{}}]}}]"#,
     );
@@ -175,7 +175,7 @@ fn a_made_id_stands_in_the_message_and_is_new_in_the_conversation() {
 }
 
 #[test]
-fn unknown_fields_come_together_as_they_would_have_come_in_one() {
+fn unknown_fields_are_merged_as_in_an_unstreamed_answer() {
     let turn = read(&stream(
         &[
             r#"{"role":"assistant","content":"","reasoning":"Let","reasoning_details":[{"type":"reasoning.text","text":"Let","index":0,"format":"f"}],"n":1.0}"#,
@@ -194,7 +194,7 @@ fn unknown_fields_come_together_as_they_would_have_come_in_one() {
 }
 
 #[test]
-fn reasoning_that_comes_under_two_names_is_shown_once() {
+fn reasoning_under_two_names_is_shown_once() {
     let delta = r#"{"reasoning":"a","reasoning_content":"a","content":"b"}"#;
     assert_eq!(read(&stream(&[delta, delta], "stop")).unwrap().reasoning, "aa");
 }
@@ -246,7 +246,7 @@ fn an_error_in_the_stream_is_a_failure() {
     }
 }
 
-/// Cuts a text at most so often, anywhere between UTF-16 units, and gives the pieces as JSON strings.
+/// Cuts a text at most this often, between any UTF-16 units, and gives the pieces as JSON strings.
 fn pieces(text: &str, cuts: &[prop::sample::Index]) -> Vec<String> {
     let units: Vec<u16> = text.encode_utf16().collect();
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(units.len() + 1)).collect();

@@ -1,4 +1,4 @@
-//! How an answer becomes a turn.
+//! From streamed answers to turns.
 #![allow(clippy::unwrap_used)]
 
 use crate::llm::tests::{Answer, answer, calls, events, short};
@@ -23,12 +23,12 @@ fn read(stream: &str) -> Result<ModelTurn, Failure> {
     answer(&Responses, &short(), stream).turn
 }
 
-/// Items that are done, and the last event.
+/// A stream with these finished items and this last event.
 fn stream(items: &[&str], last: &str) -> String {
     let done = |(at, item): (usize, &&str)| {
         format!(r#"{{"type":"response.output_item.done","output_index":{at},"item":{item}}}"#)
     };
-    // Not in their order.
+    // Not in order.
     let mut data: Vec<String> = items.iter().enumerate().map(done).rev().collect();
     data.push(last.to_owned());
     events(&data.iter().map(String::as_str).collect::<Vec<_>>())
@@ -37,7 +37,7 @@ fn stream(items: &[&str], last: &str) -> String {
 const COMPLETED: &str = r#"{"type":"response.completed","response":{"status":"completed","output":[]}}"#;
 
 #[test]
-fn a_captured_answer_is_the_output_that_comes_unstreamed() {
+fn a_captured_stream_gives_the_unstreamed_output() {
     let answer = answer(&Responses, &short(), TOOL);
     let (text, reasoning) = shown(&answer);
     assert!(answer.is_complete);
@@ -56,7 +56,7 @@ fn a_captured_answer_is_the_output_that_comes_unstreamed() {
 }
 
 #[test]
-fn a_stream_without_its_end_is_no_answer() {
+fn a_stream_without_its_end_is_a_failure() {
     for count in 0..TOOL.matches("\n\n").count() {
         let cut: String = TOOL.split_inclusive("\n\n").take(count).collect();
         assert_eq!(read(&cut).unwrap_err(), Failure::cut(), "{cut}");
@@ -64,7 +64,7 @@ fn a_stream_without_its_end_is_no_answer() {
 }
 
 #[test]
-fn items_stay_as_they_came_in_the_order_of_the_output() {
+fn items_are_unchanged_and_in_the_order_of_the_output() {
     let reasoning = r#"{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"a"},{"type":"summary_text","text":"b"}],"encrypted_content":"x=","n":1.10}"#;
     let message =
         r#"{"type":"message","phase":"commentary","content":[{"type":"output_text","text":"one","annotations":[]}]}"#;
@@ -74,13 +74,13 @@ fn items_stay_as_they_came_in_the_order_of_the_output() {
     assert_eq!(turn.raw.get(), format!("[{reasoning},{message},{other},{last}]"));
     assert_eq!((turn.stop, &*turn.reasoning), (Stop::End, "a\n\nb"));
     assert!(turn.text.starts_with("one\n\ntwo \u{fffd}"), "{}", turn.text);
-    // Where the items come with the end only.
+    // If the items come only with the end.
     let end = format!(r#"{{"type":"response.completed","response":{{"output":[{message}]}}}}"#);
     assert_eq!(read(&stream(&[], &end)).unwrap().raw.get(), format!("[{message}]"));
 }
 
 #[test]
-fn messages_and_parts_of_reasoning_are_shown_apart() {
+fn messages_and_parts_of_reasoning_are_separated() {
     let added = |kind: &str| format!(r#"{{"type":"response.output_item.added","item":{{"type":"{kind}"}}}}"#);
     let delta = |of: &str, text: &str| format!(r#"{{"type":"response.{of}.delta","delta":"{text}"}}"#);
     let part = r#"{"type":"response.reasoning_summary_part.added"}"#.to_owned();
@@ -102,7 +102,7 @@ fn messages_and_parts_of_reasoning_are_shown_apart() {
 }
 
 #[test]
-fn every_way_to_end_is_a_stop() {
+fn every_end_has_a_stop() {
     let end = |reason: &str| {
         format!(
             r#"{{"type":"response.incomplete","response":{{"incomplete_details":{{"reason":"{reason}"}},"output":[],"usage":{{"input_tokens":9,"input_tokens_details":{{"cached_tokens":4}},"output_tokens":5,"output_tokens_details":{{"reasoning_tokens":2}}}}}}}}"#
@@ -133,7 +133,7 @@ fn every_way_to_end_is_a_stop() {
 }
 
 #[test]
-fn a_failure_in_the_stream_has_its_code() {
+fn a_failure_in_the_stream_has_a_code() {
     for (event, kind, retry, code) in [
         (
             r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"m"}}}"#,
@@ -183,7 +183,7 @@ fn a_failure_in_the_stream_has_its_code() {
 
 proptest! {
     #[test]
-    fn any_split_of_the_text_is_shown_as_the_same_text(text in ".{0,12}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5)) {
+    fn any_split_of_the_text_gives_the_same_text(text in ".{0,12}", cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..5)) {
         let units: Vec<u16> = text.encode_utf16().collect();
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(units.len() + 1)).collect();
         cuts.extend([0, units.len()]);

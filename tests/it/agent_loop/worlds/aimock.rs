@@ -4,7 +4,7 @@ use super::{Run, calls};
 use crate::llm_pipe::aimock::Aimock;
 use crate::process::{binary, command, example, pipe};
 
-/// The turns are found by the count of steps that each request ends with. The model `flaky` is overloaded once, and once finds the conversation too long.
+/// aimock finds a turn by the step count at the end of each request. The model `flaky` is overloaded once, and rejects the conversation as too long once.
 const FIXTURES: &str = r#"{"fixtures":[
     {"match":{"userMessage":"left: 19 steps","model":"flaky","sequenceIndex":0},"response":{"error":{"message":"Overloaded","type":"server_error","code":"overloaded"},"status":503}},
     {"match":{"userMessage":"left: 18 steps","model":"flaky","sequenceIndex":0},"response":{"error":{"message":"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.","type":"invalid_request_error","code":"context_length_exceeded","param":"messages"},"status":400}},
@@ -41,7 +41,7 @@ fn a_goal_is_reached_with_the_api_of_each_provider() {
         let run = run(&aimock, model, path);
         assert_is_done(&run);
         assert_eq!(run.of_type("assistant_message")[0]["token"], "I ask for an echo.", "{model}");
-        // What came of each call has reached the provider, also of the one that was not made.
+        // The outcome of each call has reached the provider, including the call that was not made.
         let journal = aimock.journal();
         let last = journal.last().unwrap().to_string();
         for part in ["no such thing", "only the first call of a turn", "third"] {
@@ -60,7 +60,7 @@ fn a_provider_that_fails_and_a_conversation_that_is_too_long_do_not_end_a_run() 
     let journal = aimock.journal();
     let statuses: Vec<_> = journal.iter().map(|entry| entry["response"]["status"].as_u64().unwrap()).collect();
     assert_eq!(statuses, [200, 503, 200, 400, 200, 200, 200]);
-    // The new conversation begins with what was done.
+    // The new conversation begins with the summary.
     let messages = &journal[4]["body"]["messages"];
     assert!(messages.to_string().contains("This conversation goes on from an earlier one"), "{messages}");
     assert!(messages.as_array().unwrap().iter().all(|message| message["role"] != "assistant"), "{messages}");

@@ -14,7 +14,7 @@ fn world(project: &Path) -> impl FnOnce(&mut Command) {
     }
 }
 
-/// A field, a button that is disabled until there is a name, and a welcome that comes a while after it is pressed.
+/// A field, a button that is disabled until there is a name, and a welcome that appears a while after the button is pressed.
 const MENU: &str = r#"extends Control
 func _ready():
 	var field := LineEdit.new()
@@ -55,7 +55,7 @@ fn a_game_is_played_by_what_its_tree_shows() {
         run.stderr
     );
     let requests = place.requests();
-    // What is on the screen stands before the first decision, and that the button cannot be pressed.
+    // The first decision is preceded by the screen, which shows that the button is disabled.
     let first = newest(&requests[0]);
     assert!(first.contains("button(disabled) Start"), "{first}");
     let failed = newest(&requests[1]);
@@ -65,13 +65,13 @@ fn a_game_is_played_by_what_its_tree_shows() {
     assert!(requests[5]["messages"].to_string().contains("does not stand in the last observation"));
 }
 
-/// A swap of two crystals, by the letters on them.
+/// A swap of two crystals, named by the letters on them.
 fn swap(from: &str, to: &str) -> String {
     let arguments = format!(r#"{{"from":"@CrystalNode.crystal_id {from}","to":"@CrystalNode.crystal_id {to}"}}"#);
     call("swap", &arguments)
 }
 
-/// The example game by goal: the swap is a command of the game's own.
+/// The example game, by goal: the swap is a command of the game itself.
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
 fn the_triangle_vault_is_opened() {

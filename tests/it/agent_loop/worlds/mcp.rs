@@ -1,4 +1,4 @@
-//! Servers that people use, through `mcp-pipe` (`scripts/install-mcp-servers` installs them).
+//! Popular servers, through `mcp-pipe` (`scripts/install-mcp-servers` installs them).
 
 use super::{Place, Run, calls, newest};
 use crate::agent_loop::{call, done};
@@ -22,7 +22,7 @@ fn files_are_read_and_a_write_waits_for_a_person_who_is_not_there() {
     ];
     let place = Place::new(&script.each_ref().map(String::as_str));
     let mut agent = place.agent(&["--profile", "mcp", "--start-timeout", "60s", "--goal", "Write the bill", "--"]);
-    // The gate is in a session of its own: nobody sits at its terminal.
+    // The gate runs in a session of its own, without a terminal.
     agent
         .arg(binary("policy-check"))
         .args(["--confirm", "mark", "--", "setsid", "--wait"])
@@ -41,7 +41,7 @@ fn files_are_read_and_a_write_waits_for_a_person_who_is_not_there() {
         "{}",
         run.stderr
     );
-    // The goal is reached as far as the model says, and the status says that it was not allowed everything.
+    // The model reports the goal as reached; the exit status shows that a call was denied.
     let last = run.last();
     assert_eq!((run.status, &last["outcome"], &last["denied"]), (Some(1), &"done".into(), &1.into()), "{}", run.stderr);
     assert!(!bill.exists());

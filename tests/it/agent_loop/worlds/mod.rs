@@ -1,4 +1,4 @@
-//! Over real worlds, and with the traffic of real providers.
+//! Real worlds, and the traffic of real providers.
 
 #[cfg(feature = "http")]
 mod aimock;
@@ -13,14 +13,14 @@ use crate::process::pipe;
 use serde_json::Value;
 use std::process::Command;
 
-/// What a run has called, each with `ok`, or the kind of its failure.
+/// The calls of a run, each with `ok` or the kind of its failure.
 fn calls(run: &Run) -> Vec<(&str, &str)> {
     let tools = run.of_type("tool_call").into_iter().map(|call| call["tool_name"].as_str().unwrap());
     let outcomes = run.of_type("tool_result").into_iter().map(|result| result["kind"].as_str().unwrap_or("ok"));
     tools.zip(outcomes).collect()
 }
 
-/// Runs the agent over this world until the goal is reached, and each turn of the script has done what it was meant to.
+/// Runs the agent over this world until the goal is reached. Each turn of the script must have its expected outcome.
 #[track_caller]
 fn reach(profile: &str, script: &[String], world: impl FnOnce(&mut Command)) -> (Run, Place) {
     let place = Place::new(&script.iter().map(String::as_str).collect::<Vec<_>>());
@@ -33,7 +33,7 @@ fn reach(profile: &str, script: &[String], world: impl FnOnce(&mut Command)) -> 
     (run, place)
 }
 
-/// The last message of a request: what was observed after the last call.
+/// The last message of a request: the observation after the last call.
 fn newest(request: &Value) -> String {
     super::said(request["messages"].as_array().unwrap().last().unwrap())
 }

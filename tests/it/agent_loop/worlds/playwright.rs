@@ -53,7 +53,7 @@ fn a_form_is_filled_in_by_refs_and_a_late_change_is_seen() {
     ];
     let (run, place) = reach("playwright", &script, world(&folder));
     assert_eq!(run.status, Some(0), "{:?} {}", run.records, run.stderr);
-    // The whole page is there before each decision, once.
+    // Each decision is preceded by the complete page, once.
     for (number, request) in place.requests().iter().enumerate().skip(1) {
         let newest = newest(request);
         assert_eq!(newest.matches("```yaml").count(), 1, "{number}: {newest}");
