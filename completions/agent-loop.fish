@@ -38,8 +38,8 @@ complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Over
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in total' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command; pictures are in files and do not count' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it can be continued however the process ended; pictures are kept in the folder FILE.images' -r -F
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world\'s location; masked, without the content of pages. At 10 MiB the file is renamed; four older ones are kept' -r -F
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append the reasoning that the model reports to this file, masked; `-` is stderr' -r -F

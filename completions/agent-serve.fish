@@ -8,7 +8,7 @@ complete -c agent-serve -l idle-timeout -d 'Close a session after this time if n
 complete -c agent-serve -l buffer -d 'Keep this many bytes of records per session, for clients that connect later or reconnect' -r
 complete -c agent-serve -l slow -d 'What to do when a client reads so slowly that records it has not read are no longer kept' -r -f -a "drop\t'Send a gap record in place of the missed records'
 disconnect\t'Send a gap record, then disconnect the client'"
-complete -c agent-serve -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c agent-serve -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c agent-serve -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c agent-serve -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c agent-serve -s V -l version -d 'Print version'

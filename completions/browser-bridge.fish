@@ -18,8 +18,8 @@ complete -c browser-bridge -l pause -d 'How long --settle fixed waits' -r
 complete -c browser-bridge -l timeout -d 'Time limit of a call; 0: no limit' -r
 complete -c browser-bridge -l deadline -d 'Overall time limit; unanswered calls fail with kind timeout, and the exit status is 124' -r
 complete -c browser-bridge -l restart -d 'How often a crashed browser is restarted; a minute without a crash resets the count' -r
-complete -c browser-bridge -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c browser-bridge -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c browser-bridge -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c browser-bridge -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c browser-bridge -l headless -d 'Show no window; the default if there is no display'
 complete -c browser-bridge -l headed -d 'Show a window, which a person can use at the same time; the default if there is a display'
 complete -c browser-bridge -l allow-evaluate -d 'Offer browser_evaluate, which runs JavaScript in pages'

@@ -37,8 +37,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'Time limit of a command that has no `timeout` argument; the bridge gives up on a game that has not answered two seconds after that; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l quit-timeout -d 'How long the game may take to end after a quit request; then it is killed; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Also write events as they occur, as observations: to a file (appended), to `stderr`, or with `-` to stdout between the answers' -r
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l window -d 'Show the game in a window; by default it runs headless'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l lockstep -d 'Freeze the game from its first frame on: it advances only while a command needs frames, all of the same length'
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l allow-edit -d 'Allow the commands that change properties, call methods and run code'
@@ -64,8 +64,8 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeo
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l quit-timeout -d 'How long the game may take to end after a quit request; then it is killed; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l root -d 'The node to begin at: a path or a selector' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth -d 'The number of levels to print' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l window -d 'Show the game in a window; by default it runs headless'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l lockstep -d 'Freeze the game from its first frame on: it advances only while a command needs frames, all of the same length'
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l allow-edit -d 'Allow the commands that change properties, call methods and run code'

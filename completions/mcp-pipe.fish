@@ -18,8 +18,8 @@ complete -c mcp-pipe -l header -d 'Send this header (\'Name: value\') with every
 complete -c mcp-pipe -l events -d 'Write the server\'s other messages (progress, logs, stderr, noise, restarts) as observations to a file (appended), `stderr`, or `-` for stdout, between the results' -r
 complete -c mcp-pipe -l save-media -d 'Write images, sounds and blobs in results to files in this folder, and give their paths instead' -r -F
 complete -c mcp-pipe -l max-result -d 'Longest line that is read from the server' -r
-complete -c mcp-pipe -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c mcp-pipe -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c mcp-pipe -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c mcp-pipe -l list -d 'Print the server\'s tools with their schemas, one per line, and exit'
 complete -c mcp-pipe -l list-resources -d 'Print the server\'s resources and resource templates, one per line, and exit; {"tool":"resources/read","args":{"uri":...}} reads one'
 complete -c mcp-pipe -l unordered -d 'Print each result when it arrives, not in the order of the calls'

@@ -3,7 +3,7 @@ complete -c mcp-serve -l http -d 'Serve any number of clients over HTTP at this 
 complete -c mcp-serve -l token-file -d 'Read the token from this file; without it, from the variable MCP_SERVE_TOKEN. By default a new token is printed on stderr' -r -F
 complete -c mcp-serve -l start-timeout -d 'How long the world may take to list its tools' -r
 complete -c mcp-serve -l max-result -d 'Longest line that is read from the world' -r
-complete -c mcp-serve -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c mcp-serve -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c mcp-serve -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c mcp-serve -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c mcp-serve -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c mcp-serve -s V -l version -d 'Print version'

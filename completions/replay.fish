@@ -3,7 +3,7 @@ complete -c replay -l idle-limit -d 'Shorten longer pauses to this length' -r
 complete -c replay -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c replay -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
 complete -c replay -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
-complete -c replay -l dir -d 'Only messages of these directions of a log: in, out, err' -r -f -a "in\t'To the child; in a pipe, what came on stdin'
+complete -c replay -l dir -d 'Only messages of these directions of a log: in, out, err' -r -f -a "in\t'To the child; in a pipe, from stdin'
 out\t'From the child\'s stdout'
 err\t'From the child\'s stderr'"
 complete -c replay -l from -d 'Begin here: a seq (120; a line number in plain NDJSON), a time since the first message (90s, 1.5m), or a date and time in ISO 8601' -r

@@ -1,5 +1,5 @@
 complete -c sts-proxy -l tty -d 'The person\'s terminal' -r -F
-complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that can, unless NO_COLOR is set or TERM is `dumb`'
+complete -c sts-proxy -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that supports it, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"
 complete -c sts-proxy -l protocol -d 'What the agent reads and writes' -r -f -a "lines\t'A line per decision, with valid_actions, and one answer for each'
@@ -19,8 +19,8 @@ complete -c sts-proxy -l watchdog -d 'Ask for the state when nothing has come fr
 complete -c sts-proxy -l data-dir -d 'Where records go [default: pipewright/spire in the XDG data folder]' -r
 complete -c sts-proxy -l sync -d 'When records are forced to the disk' -r -f -a "each\t'Each one, before the next command is sent'
 never\t'Never: a power failure may cost the last records'"
-complete -c sts-proxy -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
-complete -c sts-proxy -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
+complete -c sts-proxy -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c sts-proxy -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c sts-proxy -l pass-illegal -d 'With --protocol mod, send commands that are not legal too; their records have "legal":false'
 complete -c sts-proxy -l no-record -d 'Record nothing'
 complete -c sts-proxy -l full-state -d 'Record the complete state, not only hand, player, monsters and turn, or the choices'

@@ -120,7 +120,11 @@ fn a_log_without_its_beginning_has_no_date_and_is_reported() {
     assert_eq!(run(&folder, "csv $time,.n headless").stdout, "time,n\n,1\n,2\n");
     folder.write("dateless", whole.replace("2026-11-22T", "some day, "));
     let ran = run(&folder, "check dateless");
-    assert!(ran.status == Some(1) && ran.stderr.contains("dateless:1: this header has no start time"), "{}", ran.stderr);
+    assert!(
+        ran.status == Some(1) && ran.stderr.contains("dateless:1: this header has no start time"),
+        "{}",
+        ran.stderr
+    );
     // Other lines before it do not hide it.
     folder.write("late", format!("{{}}\n{whole}"));
     let ran = run(&folder, "check late");
