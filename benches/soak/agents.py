@@ -51,8 +51,10 @@ class Agents:
         self.site = Site(self.crash, seed)
         self.approvals, self.killed = defaultdict(list), Counter()
         self.samples, self.latest, self.share = 0, [], 0.0
-        # What agent-serve holds when no session is open: (generation, process).
-        self.at_rest = []
+        # Seconds from the end of a client to the end of the last process of its session.
+        self.slowest = 0.0
+        # Agent-serve when no session is open.
+        self.at_rest, self.stale = [], set()
         self.generation, self.is_ending, self.is_restarting = 0, False, False
         self.server_kills, self.next_kill = list(SERVER_KILLS), time.monotonic() + 20
         self.address = "127.0.0.1:0"
@@ -170,7 +172,9 @@ class Agents:
 
     def session(self, session, own):
         visits = 1 + (own.random() < 0.3)
-        for _ in range(visits):
+        for visit in range(visits):
+            if visit and self.is_ending:
+                break
             Visit(self, session, own).run()
             self.count("visits")
             if not self.await_end(session):
@@ -179,7 +183,8 @@ class Agents:
 
     def await_end(self, session):
         """The server closes a session that nobody uses, and none of its processes stays."""
-        until = time.monotonic() + CLOSING
+        began = time.monotonic()
+        until = began + CLOSING
         while self.is_listed(session):
             if time.monotonic() > until:
                 self.fail(f"{session} was not closed")
@@ -189,6 +194,7 @@ class Agents:
         while True:
             left = [process for process in self.latest if process.role == session]
             if self.samples > samples + 1 and not left:
+                self.slowest = max(self.slowest, time.monotonic() - began)
                 return True
             if time.monotonic() > until:
                 names = ", ".join(f"{kind(process)} ({process.pid}, {process.state})" for process in left)
@@ -212,7 +218,7 @@ class Agents:
         edges = [Edge(self.file(f"{session}.{name}.jsonl")) for name in EDGES]
         before = self.findings.number
         if all(edge.runs for edge in edges):
-            self.count("lines in flight that a kill lost", sum(compare(one, next_one, was_killed, fail) for one, next_one in zip(edges[1:], edges[2:])))
+            self.count("lines that a kill lost", sum(compare(*pair, was_killed, fail) for pair in zip(edges[1:], edges[2:])))
             self.judge_passed(session, edges, fail)
         elif not was_killed:
             fail("a recorder has no log")
@@ -287,24 +293,34 @@ class Agents:
                 time.sleep(1)
             if left:
                 self.fail(f"at rest there is still {', '.join(left)}")
+            # A folder of a process that was killed is removed when the next one starts.
+            folders = self.folders()
+            if stale := self.stale & folders:
+                self.fail(f"folders were never removed: {stale}")
+            self.stale = folders
             serve = next((process for process in self.latest if process.name == "agent-serve"), None)
             if serve:
                 self.at_rest.append(serve)
             self.round_end = time.monotonic() + ROUND
         except Exception as error:
-            self.fail(f"a fault of the soak's own: {error!r}")
+            self.fail(f"an error in the soak itself: {error!r}")
 
     def left(self):
-        """Processes, folders of browsers and sockets."""
+        """Processes and sockets of sessions."""
         processes = [f"{kind(process)} ({process.pid})" for process in self.latest if process.name != "agent-serve"]
-        folders = os.listdir(self.file("tmp"))
-        sockets = [path for path in glob.glob(self.file("tmp/**/*"), recursive=True) if "socket-" in os.path.basename(path)]
-        return processes + [name for name in folders if not name.startswith("pipewright-0") and name != "pipewright"] + sockets
+        serving = f"session-{self.process.pid}-"
+        return processes + [path for path in self.folders() if "/socket-" in path and serving in path]
+
+    def folders(self):
+        """What is in the folders for temporary files: of agent-serve, only that of its own process is expected."""
+        expected = {self.file("tmp/dconf"), self.file("tmp/pipewright")}
+        found = set(glob.glob(self.file("tmp/*"))) | set(glob.glob(self.file("tmp/pipewright/*/*")))
+        return found - expected
 
     def rows(self):
         for process in self.at_rest[-1:]:
             first = next(one for one in self.at_rest if one.pid == process.pid)
-            yield self.name, "agent-serve", process.kib, first.kib, process.kib, process.descriptors, process.threads
+            yield self.name, "agent-serve at rest", process.kib, first.kib, process.kib, process.descriptors, process.threads
 
     def end(self):
         self.is_ending = True
@@ -323,9 +339,8 @@ class Agents:
             self.fail(f"payments that no page has: {self.site.unknown[:5]}")
         if not self.counts["payments by a button that says so"]:
             self.fail("nothing was paid")
-        left = [path for path in glob.glob(self.file("tmp/**/*"), recursive=True) if os.path.isdir(path) and "session-" in path]
-        if left:
-            self.fail(f"folders are left: {left}")
+        if left := glob.glob(self.file("tmp/pipewright/*")):
+            self.fail(f"agent-serve has left {left}")
         return [self.process.returncode]
 
     def judge_memory(self, is_long):
@@ -432,7 +447,8 @@ class Visit:
             self.answer_due()
             if self.ended or self.random.random() < 0.01 and not self.act():
                 self.socket.close()
-                time.sleep(self.random.uniform(0, 2))
+                # After a kill, the processes that are left end first: until then they have the logs.
+                time.sleep(self.random.uniform(0, 2) if not self.ended else self.random.uniform(2, 8))
                 return
 
     def act(self):

@@ -13,11 +13,21 @@ import os
 DECODER = json.JSONDecoder()
 
 
+class Run:
+    """What one process of a recorder has logged: (direction, line)."""
+
+    def __init__(self, start):
+        self.start, self.messages = start, []
+
+    def lines(self, direction):
+        return [line for way, line in self.messages if way == direction]
+
+
 class Edge:
-    """A log of jsonl-record: its runs, each a list of (direction, line), and how many lines were torn."""
+    """A log of jsonl-record: its runs, by the time of their start."""
 
     def __init__(self, path):
-        self.path, self.runs, self.torn = path, [], 0
+        self.path, self.runs = path, []
         if not os.path.exists(path):
             return
         with open(path, "rb") as file:
@@ -25,15 +35,15 @@ class Edge:
                 try:
                     record = json.loads(line)
                 except ValueError:
-                    self.torn += 1
+                    # Torn: `jsonl-log check` counts it.
                     continue
                 if "format" in record:
-                    self.runs.append([])
+                    self.runs.append(Run(record["start"]))
                 elif "dir" in record:
-                    self.runs[-1].append((record["dir"], content(record, line)))
+                    self.runs[-1].messages.append((record["dir"], content(record, line)))
 
     def lines(self, direction):
-        return [line for run in self.runs for way, line in run if way == direction]
+        return [line for run in self.runs for line in run.lines(direction)]
 
 
 def content(record, line):
@@ -58,10 +68,10 @@ def call_of(line):
     return None
 
 
-def answered(edge):
+def answered(run):
     """The ids of calls that have a result."""
     found = set()
-    for line in edge.lines("out"):
+    for line in run.lines("out"):
         record = json.loads(line)
         if record.get("type") == "tool_result" or "tool" in record and "status" in record:
             found.add(str(record.get("call_id", record.get("id"))))
@@ -73,36 +83,43 @@ def is_cancel(line):
 
 
 def compare(before, behind, was_killed, fail):
-    """Edges on both sides of a gate."""
-    results = answered(before)
-    inward = follow([[line for way, line in run if way == "in"] for run in before.runs], behind.lines("in"),
-                    lambda line: is_cancel(line) or (call := call_of(line)) is not None and call[0] in results)
-    outward = follow([[line for way, line in run if way == "out"] for run in behind.runs], before.lines("out"), lambda _: False)
-    for what, (within, at_end, added) in (("calls", inward), ("answers", outward)):
-        name = f"{what} between {os.path.basename(before.path)} and {os.path.basename(behind.path)}"
-        for line in within:
-            fail(f"{name}: a line was lost between others: {line[:300]}")
-        for line in added if what == "calls" else ():
-            fail(f"{name}: a line was added or changed: {line[:300]}")
-        if at_end and not was_killed:
-            fail(f"{name}: {len(at_end)} lines were lost at the end, though no process was killed: {at_end[0][:300]}")
-    return len(inward[1]) + len(outward[1])
+    """Compares the edges on both sides of a gate, run by run. Returns how many lines were lost at the ends of runs."""
+    lost = 0
+    for number, run in enumerate(before.runs):
+        # A recorder is started by the gate that the recorder before it has started.
+        next_start = before.runs[number + 1].start if number + 1 < len(before.runs) else "9"
+        others = [other for other in behind.runs if run.start <= other.start < next_start]
+        there = Run(run.start)
+        for other in others:
+            there.messages += other.messages
+        results = answered(run)
+        settled = lambda line: is_cancel(line) or (call := call_of(line)) is not None and call[0] in results
+        calls = follow(run.lines("in"), there.lines("in"), settled)
+        answers = follow(there.lines("out"), run.lines("out"), lambda _: False)
+        for what, (within, at_end, added) in (("calls", calls), ("answers", answers)):
+            name = f"{what} between {os.path.basename(before.path)} and {os.path.basename(behind.path)}, from {run.start}"
+            for line in within:
+                fail(f"{name}: a line was lost between others: {line[:300]}")
+            # A gate adds answers of its own.
+            for line in added if what == "calls" else ():
+                fail(f"{name}: a line was added or changed: {line[:300]}")
+            if at_end and not was_killed:
+                fail(f"{name}: {len(at_end)} lines were lost at the end, though no process was killed: {at_end[0][:300]}")
+            lost += len(at_end)
+    return lost
 
 
-def follow(runs, there, is_settled):
-    """The lines of the runs that are not `there`, within a run and at the end of one; and what is there besides them."""
-    within, at_end, added, place = [], [], [], 0
-    for run in runs:
-        missing = []
-        for line in run:
-            call = call_of(line)
-            found = next((at for at in range(place, len(there)) if there[at] == line or call and call_of(there[at]) == call), None)
-            if found is not None:
-                within += missing
-                missing = []
-                added += there[place:found]
-                place = found + 1
-            elif not is_settled(line):
-                missing.append(line)
-        at_end += missing
-    return within, at_end, added + there[place:]
+def follow(lines, there, is_settled):
+    """The lines that are not `there`, between others and at the end; and what is there besides the lines."""
+    within, missing, added, place = [], [], [], 0
+    for line in lines:
+        call = call_of(line)
+        found = next((at for at in range(place, len(there)) if there[at] == line or call and call_of(there[at]) == call), None)
+        if found is not None:
+            within += missing
+            missing = []
+            added += there[place:found]
+            place = found + 1
+        elif not is_settled(line):
+            missing.append(line)
+    return within, missing, added + there[place:]

@@ -116,6 +116,13 @@ impl Session {
         &self.agents
     }
 
+    /// The agent's process has ended. A process that resumes the session names its plans, and gives results of calls that were under way.
+    pub fn agent_ended(&mut self) {
+        let before = std::mem::take(self);
+        self.plans = before.plans;
+        before.calls.keys().for_each(|id| push(&mut self.own, quoted(id), CALLS));
+    }
+
     /// A line that the client has sent.
     pub fn sent(&mut self, line: &str) {
         let Ok(fields) = Fields::read(line) else { return };

@@ -110,6 +110,28 @@ fn an_agent_that_ends_is_reported_and_goes_on_from_its_file() {
 }
 
 #[test]
+fn an_agent_that_resumes_its_session_names_the_plan_and_the_call_of_before() {
+    let place = Place::new();
+    let plan = r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"1","desc":"Look","status":"running"}],"current_step":"1"}"#;
+    let call = r#"{"type":"tool_call","call_id":"a1","tool_name":"look","arguments":{}}"#;
+    let result = r#"{"type":"tool_result","call_id":"a1","status":"error","error":"the agent ended","kind":"lost","plan_id":"plan-1"}"#;
+    let progress = r#"{"type":"plan_progress","plan_id":"plan-1","step_id":"1","result":"seen","status":"done"}"#;
+    let script = format!(
+        "read -r line; echo '{RUNNING}'; if [ -e \"$0\" ]; then echo '{result}'; echo '{progress}'; cat >/dev/null; else : >\"$0\"; echo '{plan}'; echo '{call}'; fi"
+    );
+    let mut agent = Command::new("sh");
+    agent.arg("-c").arg(script).arg(place.path().join("{session}.session"));
+    let server = Server::start(&agent, &[]);
+    let mut socket = server.socket("kept");
+    socket.message("Go.");
+    socket.until(|record| record.get("ended").is_some());
+    socket.message("Go on.");
+    socket.until_type("plan_progress");
+    let printed = server.end();
+    assert!(!printed.contains("no plan") && !printed.contains("no call"), "{printed}");
+}
+
+#[test]
 fn an_agent_that_keeps_nothing_does_not_go_on() {
     let place = Place::new();
     let mut agent = Command::new("sh");
@@ -130,14 +152,23 @@ fn an_agent_that_keeps_nothing_does_not_go_on() {
 #[test]
 fn a_session_that_nobody_uses_is_closed() {
     let place = Place::new();
-    let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &["--idle-timeout", "300ms"]);
+    let agent = place.scripted(&[RUNNING, IDLE]);
+    let mut serve = command("agent-serve");
+    serve.args(["--listen", "127.0.0.1:0", "--idle-timeout", "300ms", "--"]).arg(agent.get_program()).args(agent.get_args());
+    let server = Server::of(serve.env("XDG_RUNTIME_DIR", place.path()));
+    let sockets = || {
+        let folders = std::fs::read_dir(place.path().join("pipewright")).unwrap();
+        folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap()).count()
+    };
     let mut socket = server.socket("s");
     socket.message("Go.");
     socket.until(|record| record["status"] == "running");
     std::thread::sleep(std::time::Duration::from_millis(600));
     assert_eq!(server.sessions().len(), 1, "a client shows it");
+    assert_eq!(sockets(), 1);
     drop(socket);
     eventually("the session is closed", || server.sessions().is_empty());
+    eventually("its gates' socket is removed", || sockets() == 0);
     assert!(server.end().is_empty());
 }
 
