@@ -15,7 +15,7 @@ import threading
 import time
 import traceback
 
-import fed
+import caller
 from agents import Agents
 from lane import QUESTION_TIMEOUT, Lane
 from processes import Watch, send
@@ -25,7 +25,7 @@ SAMPLES_EVERY, TABLES = 2, 12
 # A shorter run shows nothing about memory: buffers first grow to the size of the longest lines.
 LONG_ENOUGH = 600
 LINES_PER_SECOND, BYTES_PER_SECOND = 50, 200_000
-LIMITS = ["--max-line", str(fed.MAX_LINE)]
+LIMITS = ["--max-line", str(caller.MAX_LINE)]
 LOG = ["--rotate", "8M", "--keep", "9"]
 # The limit of a call, and no limit for restarts of the server.
 SESSION = ["--timeout", "3", "--start-timeout", "30", "--restart", "1000000", "--max-result", "1M", "--probe", "5"]

@@ -15,7 +15,7 @@ import time
 from collections import Counter, defaultdict
 
 from client import TOKEN, Events, Gone, WebSocket, request
-from edges import Edge, compare
+from edges import Edge, call_of, compare
 from pages import SECRET, Site
 from processes import MORE_KIB, MORE_MEMORY, environment_of, send
 
@@ -223,7 +223,8 @@ class Agents:
         elif not was_killed:
             fail("a recorder has no log")
         self.judge_logs(session, was_killed, fail)
-        self.judge_audits(session, fail)
+        passed = {call[0] for call in map(call_of, edges[3].lines("in")) if call}
+        self.judge_audits(session, passed, was_killed, fail)
         self.judge_payments(session, fail)
         self.count("sessions")
         if self.findings.number == before:
@@ -264,13 +265,22 @@ class Agents:
             if wrong or torn and not was_killed:
                 fail(f"jsonl-log check {log}: {result} {checked.stderr[-500:]}")
 
-    def judge_audits(self, session, fail):
+    def judge_audits(self, session, passed, was_killed, fail):
+        """`passed` are the ids of calls that reached the browser. A kill may tear the last line, and a call that was marked may be lost on
+        its way to hitl-gate: `verify` reports both."""
         audits = [path for path in (self.file(f"{session}.{name}.audit") for name in ("judged", "asked")) if os.path.exists(path)]
-        if audits:
-            verified = subprocess.run([os.path.join(self.programs, "policy-check"), "verify", *audits], capture_output=True, text=True)
-            self.count("audits", len(audits))
-            if verified.returncode != 0:
-                fail(f"policy-check verify: {verified.stdout[-500:]} {verified.stderr[-500:]}")
+        if not audits:
+            return
+        verified = subprocess.run([os.path.join(self.programs, "policy-check"), "verify", *audits], capture_output=True, text=True)
+        self.count("audits", len(audits))
+        rows = [json.loads(line) for line in verified.stdout.splitlines()]
+        unapproved = [call for row in rows for call in row["unapproved"]]
+        torn = sum(row.get("torn") is not None for row in rows)
+        is_bad = any(row.get("broken") or row.get("more_unapproved") for row in rows) or any(call["call_id"] in passed for call in unapproved)
+        self.count("audits that a kill tore", torn)
+        self.count("marked calls that a kill lost", len(unapproved))
+        if verified.returncode and (is_bad or not was_killed or not unapproved and not torn):
+            fail(f"policy-check verify: status {verified.returncode}: {verified.stdout[-1000:]} {verified.stderr[-500:]}")
 
     def judge_payments(self, session, fail):
         approvals = self.approvals[session]
