@@ -223,7 +223,7 @@ class Agents:
         elif not was_killed:
             fail("a recorder has no log")
         self.judge_logs(session, was_killed, fail)
-        passed = {call[0] for call in map(call_of, edges[3].lines("in")) if call}
+        passed = {call.id for call in map(call_of, edges[3].lines("in")) if call}
         self.judge_audits(session, passed, was_killed, fail)
         self.judge_payments(session, fail)
         self.count("sessions")
@@ -234,21 +234,17 @@ class Agents:
 
     def judge_passed(self, session, edges, fail):
         """Each call that needed an approval, and reached the browser, was approved with these arguments."""
-        waiting = [json.loads(line) for line in edges[2].lines("in") if '"requires_approval"' in line]
-        held = {(str(call.get("call_id", call.get("id"))), call.get("tool_name", call.get("tool"))) for call in waiting
-                if call.get("requires_approval") is True}
+        held = {call[:2] for call in map(call_of, edges[2].lines("in")) if call and call.is_held}
         for line in edges[3].lines("in"):
-            record = json.loads(line)
-            key = str(record.get("call_id", record.get("id"))), record.get("tool_name", record.get("tool"))
-            if key[1] is None:
+            call = call_of(line)
+            if call is None:
                 continue
             self.count("calls that reached the browser")
-            if "requires_approval" in record and record["requires_approval"] is not False:
+            if call.is_held:
                 fail(f"a call passed that still requires approval: {line[:300]}")
-            arguments = record.get("arguments", record.get("args"))
-            if key in held and not any(approval.is_for_session and approval.tool == key[1] or
-                                       (approval.call_id, approval.tool, approval.arguments) == (*key, arguments)
-                                       for approval in self.approvals[session]):
+            is_approved = any(approval.tool == call.tool and (approval.is_for_session or
+                              (approval.call_id, approval.arguments) == (call.id, call.arguments)) for approval in self.approvals[session])
+            if call[:2] in held and not is_approved:
                 fail(f"a call passed without approval: {line[:300]}")
         for line in edges[3].lines("out"):
             if SECRET in line:

@@ -9,6 +9,7 @@ A log may end within a line only where its recorder was killed.
 
 import json
 import os
+from collections import namedtuple
 
 DECODER = json.JSONDecoder()
 
@@ -55,17 +56,30 @@ def content(record, line):
     return text[start : DECODER.raw_decode(text, start)[1]]
 
 
+Call = namedtuple("Call", "id tool arguments is_held")
+
+
 def call_of(line):
-    """The id and the tool of a call, or None."""
+    """The call that a line is, or None."""
     try:
         record = json.loads(line)
     except ValueError:
         return None
+    is_held = record.get("requires_approval") is True
     if record.get("type") == "tool_call":
-        return str(record.get("call_id")), record["tool_name"]
+        return Call(str(record.get("call_id")), record["tool_name"], record.get("arguments"), is_held)
     if "tool" in record and "status" not in record:
-        return str(record.get("id")), record["tool"]
+        return Call(str(record.get("id")), record["tool"], record.get("args"), is_held)
     return None
+
+
+def is_same(line, behind):
+    """Whether a line is the one behind the gate. policy-check adds marks to calls; hitl-gate removes them, and only for a call that is
+    held it may have other arguments, which a person has edited."""
+    if line == behind:
+        return True
+    call, other = call_of(line), call_of(behind)
+    return bool(call and other) and call[:2] == other[:2] and (call.is_held or call.arguments == other.arguments)
 
 
 def answered(run):
@@ -92,8 +106,9 @@ def compare(before, behind, was_killed, fail):
         there = Run(run.start)
         for other in others:
             there.messages += other.messages
-        results = answered(run)
-        settled = lambda line: is_cancel(line) or (call := call_of(line)) is not None and call[0] in results
+        # Answers of the gate itself.
+        results = answered(run) - answered(there)
+        settled = lambda line: is_cancel(line) or (call := call_of(line)) is not None and call.id in results
         calls = follow(run.lines("in"), there.lines("in"), settled)
         answers = follow(there.lines("out"), run.lines("out"), lambda _: False)
         for what, (within, at_end, added) in (("calls", calls), ("answers", answers)):
@@ -113,8 +128,7 @@ def follow(lines, there, is_settled):
     """The lines that are not `there`, between others and at the end; and what is there besides the lines."""
     within, missing, added, place = [], [], [], 0
     for line in lines:
-        call = call_of(line)
-        found = next((at for at in range(place, len(there)) if there[at] == line or call and call_of(there[at]) == call), None)
+        found = next((at for at in range(place, len(there)) if is_same(line, there[at])), None)
         if found is not None:
             within += missing
             missing = []
