@@ -51,8 +51,6 @@ class Agents:
         self.site = Site(self.crash, seed)
         self.approvals, self.killed = defaultdict(list), Counter()
         self.samples, self.latest, self.share = 0, [], 0.0
-        # Seconds from the end of a client to the end of the last process of its session.
-        self.slowest = 0.0
         # Agent-serve when no session is open.
         self.at_rest, self.stale = [], set()
         self.generation, self.is_ending, self.is_restarting = 0, False, False
@@ -74,6 +72,10 @@ class Agents:
     def count(self, what, number=1):
         with self.lock:
             self.counts[what] += number
+
+    def most(self, what, number):
+        with self.lock:
+            self.counts[f"at most {what}"] = max(number, self.counts[f"at most {what}"])
 
     # The server.
 
@@ -120,6 +122,8 @@ class Agents:
         self.share = share
         self.latest = [process for process in processes if process.lane == self.name]
         self.samples += 1
+        self.most("processes", len(self.latest))
+        self.most("MiB resident", sum(process.kib for process in self.latest) >> 10)
         if self.is_ending:
             return
         if self.server_kills and share >= self.server_kills[0]:
@@ -194,7 +198,7 @@ class Agents:
         while True:
             left = [process for process in self.latest if process.role == session]
             if self.samples > samples + 1 and not left:
-                self.slowest = max(self.slowest, time.monotonic() - began)
+                self.most("seconds to the end of a session", round(time.monotonic() - began))
                 return True
             if time.monotonic() > until:
                 names = ", ".join(f"{kind(process)} ({process.pid}, {process.state})" for process in left)
@@ -288,6 +292,8 @@ class Agents:
             self.count("payments by a button that says so" if payment.is_honest else "payments by a button that lies", len(payment.times))
             approved = sum(code in approval.target for approval in approvals)
             unnamed = sum(not approval.target for approval in approvals)
+            if payment.is_honest:
+                self.count("payments by a call without a target", max(0, len(payment.times) - approved))
             if payment.is_honest and len(payment.times) > approved + unnamed:
                 fail(f"{len(payment.times)} payments by {code}, {approved} approved")
 

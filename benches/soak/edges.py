@@ -3,7 +3,8 @@
 A recorder writes a line to its log before it passes it on, and a gate reads it after that. So the log behind a gate has only lines that
 the log before it has, in the same order. A line of the log before it may be missing behind it
 - if it is a call that was answered without passing (refused, rejected or cancelled), or a cancel of a call that was held;
-- at the end of a run, if a process of the session was killed: those lines were in a pipe or in the memory of the process.
+- at the end of a run, if a process of the session was killed: those lines were in a pipe or in the memory of the process. The same
+  holds if agent-serve closed a session whose browser was still busy: it sends SIGTERM then.
 A log may end within a line only where its recorder was killed.
 """
 
@@ -15,10 +16,10 @@ DECODER = json.JSONDecoder()
 
 
 class Run:
-    """What one process of a recorder has logged: (direction, line)."""
+    """What one process of a recorder has logged: (direction, line), and how its run ended, if it says so."""
 
     def __init__(self, start):
-        self.start, self.messages = start, []
+        self.start, self.end, self.messages = start, None, []
 
     def lines(self, direction):
         return [line for way, line in self.messages if way == direction]
@@ -42,6 +43,8 @@ class Edge:
                     self.runs.append(Run(record["start"]))
                 elif "dir" in record:
                     self.runs[-1].messages.append((record["dir"], content(record, line)))
+                elif "end" in record:
+                    self.runs[-1].end = record["end"]
 
     def lines(self, direction):
         return [line for run in self.runs for line in run.lines(direction)]
@@ -108,6 +111,7 @@ def compare(before, behind, was_killed, fail):
             there.messages += other.messages
         # Answers of the gate itself.
         results = answered(run) - answered(there)
+        was_stopped = was_killed or (run.end or "").startswith("SIG")
         settled = lambda line: is_cancel(line) or (call := call_of(line)) is not None and call.id in results
         calls = follow(run.lines("in"), there.lines("in"), settled)
         answers = follow(there.lines("out"), run.lines("out"), lambda _: False)
@@ -118,8 +122,8 @@ def compare(before, behind, was_killed, fail):
             # A gate adds answers of its own.
             for line in added if what == "calls" else ():
                 fail(f"{name}: a line was added or changed: {line[:300]}")
-            if at_end and not was_killed:
-                fail(f"{name}: {len(at_end)} lines were lost at the end, though no process was killed: {at_end[0][:300]}")
+            if at_end and not was_stopped:
+                fail(f"{name}: {len(at_end)} lines were lost at the end, though nothing was stopped: {at_end[0][:300]}")
             lost += len(at_end)
     return lost
 
