@@ -137,11 +137,19 @@ impl Browser {
         self.arrive(before, ready, until, |page| page.navigations != before).map(Some)
     }
 
-    /// Loads the page anew.
+    /// Loads the page again.
     ///
     /// # Errors
-    /// It does not come in time.
+    /// It does not come in time. [`Fault::Denied`]: it is the answer to a form, which would be sent again.
     pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+        // The main frame of a page has the page's id.
+        self.interception.reload(Some(self.page()?.id.clone()));
+        let arrived = self.load_again(ready, until);
+        self.interception.reload(None);
+        arrived
+    }
+
+    fn load_again(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         let before = self.depart()?;
         let IgnoredAny = self.call_page("Page.reload", &json!({}), until)?;
         self.load();
