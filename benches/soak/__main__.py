@@ -5,7 +5,6 @@ line, and what every process holds, is checked all the while. Prints tables; the
 """
 
 import glob
-import json
 import os
 import random
 import signal
@@ -17,6 +16,7 @@ import traceback
 
 import caller
 from agents import Agents
+from followed import check_log
 from lane import QUESTION_TIMEOUT, Lane
 from processes import Watch, send
 from streams import Bytes, Games
@@ -126,7 +126,8 @@ class Soak:
         return self.recorder(lane, "passed.jsonl"), [self.program("valid-actions"), *LIMITS]
 
     def game(self, lane):
-        proxy = [self.program("sts-proxy"), "--data-dir", lane.file("runs"), "--start", "SILENT", "20", "--games", "1", "--", "sh", "-c", AGENT]
+        proxy = [self.program("sts-proxy"), "--data-dir", lane.file("runs"), "--start", "SILENT", "20", "--games", "1", "--", "sh", "-c",
+                 AGENT]
         replay = [self.program("replay"), "--quiet", "--as", "world", os.path.join(self.fixtures, "demo_session.jsonl"), "--"]
         return [*replay, *self.recorder(lane, "passed.jsonl"), "--child", "agent", "--", *proxy]
 
@@ -250,11 +251,9 @@ class Soak:
             lane.judge_log(self.programs)
 
     def judge_log(self, lane, log):
-        checked = subprocess.run([self.program("jsonl-log"), "check", log], capture_output=True, text=True)
-        result = json.loads(checked.stdout)
-        wrong = {name: result[name] for name in ("missing", "lost", "torn", "unreadable", "fused", "out_of_order", "backwards") if result[name]}
-        if checked.returncode != 0 or wrong or not result["messages"]:
-            self.findings.add(f"{lane.name}: jsonl-log check {log}: status {checked.returncode}, {result} {checked.stderr[-500:]}")
+        result, faults, status = check_log(self.programs, log)
+        if status != 0 or faults or not result["messages"]:
+            self.findings.add(f"{lane.name}: jsonl-log check {log}: status {status}, {result}")
 
     def judge_audits(self, lane):
         audits = [lane.file("judged.jsonl"), lane.file("asked.jsonl")]

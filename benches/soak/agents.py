@@ -16,6 +16,7 @@ from collections import Counter, defaultdict
 
 from client import TOKEN, Events, Gone, WebSocket, request
 from edges import Edge, call_of, compare
+from followed import check_log
 from pages import SECRET, Site
 from processes import MORE_KIB, MORE_MEMORY, environment_of, send
 
@@ -84,21 +85,21 @@ class Agents:
         program = lambda name: os.path.join(self.programs, name)
         place = self.file("{session}")
         recorder = lambda name: [program("jsonl-record"), f"{place}.{name}.jsonl", "--"]
-        model = [*recorder("model"), sys.executable, "-B", os.path.join(os.path.dirname(__file__), "model.py"), self.site.address("{session}")]
-        gate = ["--audit"]
+        model = [*recorder("model"), sys.executable, "-B", os.path.join(os.path.dirname(__file__), "model.py"),
+                 self.site.address("{session}")]
         return [
             "env", f"PIPEWRIGHT_SOAK={self.folder}:{{session}}",
-            *recorder("1-client"), program("agent-loop"), "--llm", shlex.join(model), "--profile", "browser", "--session", f"{place}.session",
-            "--steps", f"{place}.steps", "--max-steps", "15", "--",
-            *recorder("2-calls"), program("policy-check"), "--confirm", "mark", *gate, f"{place}.judged.audit", "--",
-            *recorder("3-judged"), program("hitl-gate"), "--timeout", str(QUESTION_TIMEOUT), *gate, f"{place}.asked.audit", "--",
+            *recorder("1-client"), program("agent-loop"), "--llm", shlex.join(model), "--profile", "browser",
+            "--session", f"{place}.session", "--steps", f"{place}.steps", "--max-steps", "15", "--",
+            *recorder("2-calls"), program("policy-check"), "--confirm", "mark", "--audit", f"{place}.judged.audit", "--",
+            *recorder("3-judged"), program("hitl-gate"), "--timeout", str(QUESTION_TIMEOUT), "--audit", f"{place}.asked.audit", "--",
             *recorder("4-approved"), program("browser-bridge"), "--headless", "--timeout", "20", "--download-dir", f"{place}.downloads",
             "--save-media", f"{place}.media", "--restart", "5", self.site.address("{session}"),
         ]
 
     def start(self):
-        command = [os.path.join(self.programs, "agent-serve"), "--listen", self.address, "--max-sessions", str(SESSIONS + 2), "--buffer", "512K",
-                   "--idle-timeout", f"{IDLE_TIMEOUT}s", "--", *self.agent()]
+        command = [os.path.join(self.programs, "agent-serve"), "--listen", self.address, "--max-sessions", str(SESSIONS + 2),
+                   "--buffer", "512K", "--idle-timeout", f"{IDLE_TIMEOUT}s", "--", *self.agent()]
         environment = {**environment_of(self.folder, "serve"), "AGENT_SERVE_TOKEN": TOKEN, "TMPDIR": self.file("tmp"),
                        "XDG_RUNTIME_DIR": self.file("tmp")}
         with open(self.file("serve.stderr"), "ab") as errors:
@@ -146,7 +147,8 @@ class Agents:
         self.start()
 
     def kill(self, victim, session=None):
-        found = [process for process in self.latest if process.role != "serve" and session in (None, process.role) and kind(process) == victim]
+        found = [process for process in self.latest
+                 if process.role != "serve" and session in (None, process.role) and kind(process) == victim]
         if found:
             process = self.random.choice(found)
             # Before: its logs may be read from then on.
@@ -257,13 +259,11 @@ class Agents:
     def judge_logs(self, session, was_killed, fail):
         logs = [self.file(f"{session}.{name}.jsonl") for name in [*EDGES, "model"]]
         for log in filter(os.path.exists, logs):
-            checked = subprocess.run([os.path.join(self.programs, "jsonl-log"), "check", log], capture_output=True, text=True)
-            result = json.loads(checked.stdout)
-            wrong = {name: result[name] for name in ("missing", "lost", "torn", "unreadable", "fused", "out_of_order", "backwards") if result[name]}
-            torn = wrong.pop("torn", 0)
+            result, faults, _ = check_log(self.programs, log)
+            torn = faults.pop("torn", 0)
             self.count("torn lines", torn)
-            if wrong or torn and not was_killed:
-                fail(f"jsonl-log check {log}: {result} {checked.stderr[-500:]}")
+            if faults or torn and not was_killed:
+                fail(f"jsonl-log check {log}: {result}")
 
     def judge_audits(self, session, passed, was_killed, fail):
         """`passed` are the ids of calls that reached the browser. A kill may tear the last line, and a call that was marked may be lost on
@@ -276,7 +276,8 @@ class Agents:
         rows = [json.loads(line) for line in verified.stdout.splitlines()]
         unapproved = [call for row in rows for call in row["unapproved"]]
         torn = sum(row.get("torn") is not None for row in rows)
-        is_bad = any(row.get("broken") or row.get("more_unapproved") for row in rows) or any(call["call_id"] in passed for call in unapproved)
+        is_bad = any(row.get("broken") or row.get("more_unapproved") for row in rows)
+        is_bad |= any(call["call_id"] in passed for call in unapproved)
         self.count("audits that a kill tore", torn)
         self.count("marked calls that a kill lost", len(unapproved))
         if verified.returncode and (is_bad or not was_killed or not unapproved and not torn):

@@ -79,8 +79,9 @@ class WebSocket:
         query = f"?after={after}" if after else ""
         try:
             self.socket = socket.create_connection((host, int(port)), timeout=PATIENCE)
-            self.socket.sendall(f"GET /sessions/{session}/ws{query} HTTP/1.1\r\nHost: {address}\r\nAuthorization: {AUTHORIZATION['Authorization']}\r\n"
-                                f"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
+            head = [f"GET /sessions/{session}/ws{query} HTTP/1.1", f"Host: {address}", f"Authorization: Bearer {TOKEN}",
+                    "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}", "\r\n"]
+            self.socket.sendall("\r\n".join(head).encode())
             while b"\r\n\r\n" not in self.buffer:
                 self.receive()
         except OSError as error:

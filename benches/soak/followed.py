@@ -1,14 +1,26 @@
-"""Logs that are followed while they are written, through every rotation."""
+"""Logs: followed while they are written, through every rotation, and checked afterwards."""
 
 import glob
 import json
 import os
+import subprocess
 
 DECODER = json.JSONDecoder()
 # The first bytes of a file, which have the number of its first line.
 BEGINNING = 200
 # The next file of a log is looked for this often.
 TRIES = 200
+
+
+# What `jsonl-log check` must not find.
+FAULTS = ("missing", "lost", "torn", "unreadable", "fused", "out_of_order", "backwards")
+
+
+def check_log(programs, log):
+    """The result of `jsonl-log check`, the faults among it, and its exit status."""
+    checked = subprocess.run([os.path.join(programs, "jsonl-log"), "check", log], capture_output=True, text=True)
+    result = json.loads(checked.stdout)
+    return result, {name: result[name] for name in FAULTS if result[name]}, checked.returncode
 
 
 class Log:

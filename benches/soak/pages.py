@@ -105,7 +105,8 @@ class Site:
     def links(self, session):
         names = [name[len("page_"):] for name in dir(self) if name.startswith("page_")]
         names.remove("redirect")
-        return "".join(f'<p><a href="/{session}/{name}">{self.random.choice(WORDS)} {name}</a></p>' for name in self.random.sample(names, 6))
+        return "".join(f'<p><a href="/{session}/{name}">{self.random.choice(WORDS)} {name}</a></p>'
+                       for name in self.random.sample(names, 6))
 
     def content(self, session):
         parts = [self.button(session), self.button(session), self.button(session, is_honest=False), self.form(session),
@@ -123,8 +124,8 @@ class Site:
         answer(handler, 200, page("Cart", self.content(session) + frame))
 
     def page_dialogs(self, handler, session):
-        kind = self.random.choice(["alert('Approve?')", "confirm('Pay?')", "prompt('Code?')", "alert('again'),setInterval(()=>alert('again'),1)",
-                                   "addEventListener('beforeunload',e=>e.preventDefault())"])
+        kind = self.random.choice(["alert('Approve?')", "confirm('Pay?')", "prompt('Code?')",
+                                   "alert('again'),setInterval(()=>alert('again'),1)", "addEventListener('beforeunload',e=>e.preventDefault())"])
         answer(handler, 200, page("Dialogs", self.content(session) + f"<script>setTimeout(()=>{{{kind}}},300)</script>"))
 
     def page_redirect(self, handler, session):
@@ -170,7 +171,8 @@ class Site:
 
     def page_download(self, handler, _session):
         content = "x" * self.random.choice([10, 100_000])
-        answer(handler, 200, content, {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment; filename=../../evil.sh"})
+        headers = {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment; filename=../../evil.sh"}
+        answer(handler, 200, content, headers)
 
     def page_downloads(self, handler, session):
         frame = f'<iframe src="/{session}/download"></iframe>'
