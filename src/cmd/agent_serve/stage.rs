@@ -198,6 +198,8 @@ impl Serving {
             }
             return match fields.get("record").map(|record| record.get()) {
                 Some(record) => {
+                    // The history may begin in the middle; the agent goes on with its plan, its calls and its state.
+                    let _ = session.records.received(record);
                     if let Ok(fields) = Fields::read(record) {
                         session.note_images(&fields);
                     }

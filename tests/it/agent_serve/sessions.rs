@@ -132,6 +132,29 @@ fn an_agent_that_resumes_its_session_names_the_plan_and_the_call_of_before() {
 }
 
 #[test]
+fn the_history_of_an_agent_tells_its_state_and_its_plan() {
+    let place = Place::new();
+    place.file("kept.session", "");
+    let history = [
+        r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"1","desc":"Look","status":"running"}],"current_step":"1"}"#,
+        r#"{"type":"status","status":"running","pending_kind":"none","current_goal":"Look.","plan_id":"plan-1","step_id":"1"}"#,
+        r#"{"type":"tool_call","call_id":"a1","tool_name":"look","arguments":{},"plan_id":"plan-1","step_id":"1"}"#,
+    ];
+    let history: String = history.iter().map(|record| format!("echo '{{\"type\":\"history\",\"record\":{record}}}'; ")).collect();
+    let result = r#"{"type":"tool_result","call_id":"a1","status":"ok","result":1,"plan_id":"plan-1","step_id":"1"}"#;
+    let script = format!("read -r line; {history}echo '{{\"type\":\"history\",\"is_final\":true}}'; echo '{result}'; cat >/dev/null");
+    let mut agent = Command::new("sh");
+    agent.arg("-c").arg(script).arg(place.path().join("{session}.session"));
+    let server = Server::start(&agent, &[]);
+    server.json("POST", "/sessions", r#"{"session_id":"kept"}"#);
+    server.socket("kept").until_type("tool_result");
+    let listed = &server.sessions()[0];
+    assert_eq!((&listed["state"], &listed["goal"]), (&"running".into(), &"Look.".into()), "{listed}");
+    let printed = server.end();
+    assert!(!printed.contains("no plan") && !printed.contains("no call"), "{printed}");
+}
+
+#[test]
 fn an_agent_that_keeps_nothing_does_not_go_on() {
     let place = Place::new();
     let mut agent = Command::new("sh");
