@@ -83,7 +83,7 @@ class Soak:
             "wrapped": lambda *lane: Lane(*lane, self.wrapped, seed, LINES_PER_SECOND, self.findings, faults=not server, in_order=False),
             "bytes": lambda *lane: Bytes(*lane, self.bytes, seed, BYTES_PER_SECOND, self.findings),
             "games": lambda *lane: Games(*lane, self.game, self.findings, pause=10),
-            "agents": lambda *lane: Agents(*lane, programs, seed, self.findings),
+            "agents": lambda *lane: Agents(*lane, programs, seconds, seed, self.findings),
         }
         self.lanes = {name: make[name](name, os.path.join(folder, name)) for name in lanes}
         ours = {("gated", name, name) for name in OURS} | {("wrapped", "wrapped", name) for name in OURS}

@@ -2,7 +2,8 @@
 
 A recorder writes a line to its log before it passes it on, and a gate reads it after that. So the log behind a gate has only lines that
 the log before it has, in the same order. A line of the log before it may be missing behind it
-- if it is a call that was answered without passing (refused, rejected or cancelled), or a cancel of a call that was held;
+- if it is a call that was answered without passing (refused, rejected or cancelled), or a cancel of a call that was held (a cancel that
+  passes overtakes calls that are held);
 - at the end of a run, if a process of the session was killed: those lines were in a pipe or in the memory of the process. The same
   holds if agent-serve closed a session whose browser was still busy: it sends SIGTERM then.
 A log may end within a line only where its recorder was killed.
@@ -10,7 +11,7 @@ A log may end within a line only where its recorder was killed.
 
 import json
 import os
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 DECODER = json.JSONDecoder()
 
@@ -112,8 +113,11 @@ def compare(before, behind, was_killed, fail):
         # Answers of the gate itself.
         results = answered(run) - answered(there)
         was_stopped = was_killed or (run.end or "").startswith("SIG")
-        settled = lambda line: is_cancel(line) or (call := call_of(line)) is not None and call.id in results
-        calls = follow(run.lines("in"), there.lines("in"), settled)
+        settled = lambda line: (call := call_of(line)) is not None and call.id in results
+        calls = follow(*([line for line in one.lines("in") if not is_cancel(line)] for one in (run, there)), settled)
+        cancels = [line for line in there.lines("in") if is_cancel(line)]
+        if added := Counter(cancels) - Counter(run.lines("in")):
+            fail(f"{os.path.basename(behind.path)}: a gate has added {added}")
         answers = follow(there.lines("out"), run.lines("out"), lambda _: False)
         for what, (within, at_end, added) in (("calls", calls), ("answers", answers)):
             name = f"{what} between {os.path.basename(before.path)} and {os.path.basename(behind.path)}, from {run.start}"

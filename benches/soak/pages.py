@@ -141,7 +141,7 @@ class Site:
     def page_elsewhere(self, handler, session):
         """Places where no page may be."""
         other = f"http://127.0.0.1:{self.other_port}/"
-        addresses = [other, "file:///etc/passwd", "chrome://version", "javascript:pay('NONE')", f"/{session}/redirect?0"]
+        addresses = [other, "file:///etc/passwd", "chrome://version", "javascript:document.title='A script'", f"/{session}/redirect?0"]
         links = "".join(f'<p><a href="{address}">{self.random.choice(WORDS)}</a></p>' for address in addresses)
         answer(handler, 200, page("Elsewhere", links + f'<iframe src="{other}"></iframe>' + self.content(session)))
 
