@@ -1,6 +1,6 @@
-//! Both sides of `agent-loop` for `scripts/bench`: `agent-sides model LOG STEPS` and `agent-sides world LOG`. The model calls `look` in each turn, and ends
-//! after so many; each look gives 15,000 bytes. Neither parses what it reads. Both append to LOG when they had read a line, when they began to answer it, in nanoseconds, and how long it was:
-//! `model got TIME BYTES`, `model sent TIME`.
+//! Both sides of `agent-loop` for `scripts/bench`: `agent-sides model LOG STEPS` and `agent-sides world LOG`. The model calls `look` in
+//! each turn, and ends after STEPS turns; each look returns 15,000 bytes. Neither parses what it reads. Both append to LOG when they have
+//! read a line (and its length) and when they begin to answer it, in nanoseconds: `model got TIME BYTES`, `model sent TIME`.
 
 use std::error::Error;
 use std::fs::File;
@@ -62,7 +62,7 @@ fn answer(
     Ok(())
 }
 
-/// The text behind a mark, near the beginning of a line.
+/// The text after a mark, near the beginning of a line.
 fn text<'a>(line: &'a [u8], mark: &str) -> Option<&'a str> {
     let begin = line.get(..line.len().min(200))?;
     let at = begin.windows(mark.len()).position(|window| window == mark.as_bytes())? + mark.len();

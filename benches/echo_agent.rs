@@ -1,11 +1,11 @@
-//! The agent of `scripts/bench`: says `ready`, then answers every line at once with its first argument, or with the line
-//! itself where it has none. As little as an agent can do, so that what is measured around it is not the agent.
+//! The agent of `scripts/bench`: prints `ready`, then answers every line at once with its first argument, or without one with the line
+//! itself. It does as little as possible, so the agent does not distort the measurement.
 
 use std::io::{BufRead, BufReader, Write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let answer = std::env::args().nth(1).map(|answer| answer + "\n");
-    // Stdout is flushed at each line feed: one write a line.
+    // Stdout is flushed at each line feed: one write per line.
     let mut output = std::io::stdout();
     output.write_all(b"ready\n")?;
     let mut input = BufReader::with_capacity(64 << 10, std::io::stdin());

@@ -1,6 +1,6 @@
-//! Clients of a server that says the same lines to all of them: `fan-out ADDRESS TOKEN EVENTS_PATH EVENTS SOCKET_PATH SOCKETS LAST`. Opens so many
-//! connections for server-sent events and so many WebSockets, says `ready`, reads until each has got a line that holds LAST, and prints what came:
-//! `{"lines","gaps"}`.
+//! Clients of a server that sends the same lines to all of them: `fan-out ADDRESS TOKEN EVENTS_PATH EVENTS SOCKET_PATH SOCKETS LAST`. Opens
+//! EVENTS connections for server-sent events and SOCKETS WebSockets, prints `ready`, reads until each has received a line that contains
+//! LAST, and prints the counts: `{"lines","gaps"}`.
 
 #![allow(clippy::expect_used, clippy::print_stdout, clippy::print_stderr)] // a client that cannot go on ends the measurement
 

@@ -1,5 +1,5 @@
-//! The yardstick of `scripts/bench`: reads stdin and scans each line with serde_json's `IgnoredAny`, the least that a
-//! command which must know whether a line is JSON can do.
+//! A lower bound for `scripts/bench`: reads stdin and scans each line with serde_json's `IgnoredAny`, the minimum for a command that must
+//! know whether a line is JSON.
 
 use std::io::{BufRead, BufReader, Read};
 

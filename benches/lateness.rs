@@ -1,10 +1,10 @@
-//! The clock of `scripts/bench`: starts a program that plays a log, and measures how late each of its lines is.
+//! Measures lateness for `scripts/bench`: starts a program that plays a log, and measures how late each of its lines is.
 //!
 //!     lateness LOG [PROGRAM ARGUMENTS..]
 //!
-//! LOG is one of jsonl-record's; the lines should come as far apart as their `t` are. Nobody comes early: the line that is
-//! earliest, measured so, is on time by definition. Prints one JSON object: `{"lines","first_us","p50_us","p99_us","most_us"}`.
-//! Without a program, it is measured how late a bare sleep is.
+//! LOG is written by jsonl-record; the lines should have the distances of their `t`. No line is early: by definition, the earliest line
+//! relative to its `t` is on time. Prints one JSON object: `{"lines","first_us","p50_us","p99_us","most_us"}`. Without a program, measures
+//! how late a bare sleep is.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         [program, arguments @ ..] => played(Command::new(program).args(arguments), schedule.len())?,
     };
     if arrivals.is_empty() || arrivals.len() != schedule.len() {
-        return Err(format!("{} lines came of {}", arrivals.len(), schedule.len()).into());
+        return Err(format!("{} of {} lines came", arrivals.len(), schedule.len()).into());
     }
     std::io::stdout().write_all(report(&schedule, &arrivals).as_bytes())?;
     Ok(())
@@ -57,7 +57,7 @@ fn played(command: &mut Command, count: usize) -> Result<Vec<Instant>, Box<dyn E
     if status.success() { Ok(arrivals) } else { Err(format!("the program ended with {status}").into()) }
 }
 
-/// Lines that come with one read came together.
+/// Lines of the same read have the same arrival time.
 fn arrivals(from: ChildStdout, count: usize) -> std::io::Result<Vec<Instant>> {
     let mut from = BufReader::with_capacity(64 << 10, from);
     let mut arrivals = Vec::with_capacity(count);

@@ -1,10 +1,10 @@
-//! The yardstick of `scripts/bench mcp`: the least that a client of an MCP server can do. Starts the server, greets it, and
-//! calls its tool `echo`, with so many calls in flight.
+//! A lower bound for `scripts/bench mcp`: a minimal client of an MCP server. Starts the server, initialises it, and calls its tool `echo`,
+//! with IN_FLIGHT calls open at a time.
 //!
 //!     mcp-client WARM_UPS CALLS IN_FLIGHT PROGRAM ARGUMENTS..
 //!
-//! Of an answer only the id is looked at. Prints one JSON object, `{"p50_us","p99_us","seconds"}`: how long a call took, and
-//! all of them from the first answer to the last, without the warm-ups.
+//! Only the id of an answer is read. Prints one JSON object, `{"p50_us","p99_us","seconds"}`: the time of a call, and of all calls from the
+//! first answer to the last, without the warm-ups.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -43,11 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[derive(serde::Deserialize)]
 struct Message {
     id: Option<usize>,
-    // What the server asks of its own accord has both.
+    // The server's own requests have both.
     method: Option<serde::de::IgnoredAny>,
 }
 
-/// How long each call took, and all of them.
+/// The time of each call, and of all calls.
 #[derive(Default)]
 struct Taken {
     calls: Vec<Duration>,
@@ -75,7 +75,7 @@ impl Session {
         let mut session = Session { child, to, from, line: Vec::new(), next_id: 1 };
         writeln!(session.to, "{GREETING}")?;
         session.to.flush()?;
-        session.hear()?;
+        session.receive_id()?;
         writeln!(session.to, "{GREETED}")?;
         Ok(session)
     }
@@ -90,13 +90,13 @@ impl Session {
                 let id = self.send()?;
                 sent.insert(id, Instant::now());
             }
-            // While there are answers that have come already, the calls that follow them are gathered.
+            // While further answers are already buffered, the next calls are collected for one write.
             if self.from.buffer().is_empty() {
                 self.to.flush()?;
             }
-            let id = self.hear()?;
+            let id = self.receive_id()?;
             let now = Instant::now();
-            let since = sent.remove(&id).ok_or_else(|| format!("an answer to {id}, which wasn't asked"))?;
+            let since = sent.remove(&id).ok_or_else(|| format!("an answer to {id}, which was not requested"))?;
             taken.calls.push(now - since);
             taken.all = now - *first.get_or_insert(now);
         }
@@ -111,12 +111,12 @@ impl Session {
         Ok(id)
     }
 
-    /// The id of the next answer.
-    fn hear(&mut self) -> Result<usize, Box<dyn Error>> {
+    /// Returns the id of the next answer.
+    fn receive_id(&mut self) -> Result<usize, Box<dyn Error>> {
         loop {
             self.line.clear();
             if self.from.read_until(b'\n', &mut self.line)? == 0 {
-                return Err("the server ended before its time".into());
+                return Err("the server ended too early".into());
             }
             if let Message { id: Some(id), method: None } = serde_json::from_slice(&self.line)? {
                 return Ok(id);

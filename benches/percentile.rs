@@ -1,8 +1,8 @@
-//! What the measuring examples say of the times that they took.
+//! Percentiles of measured times.
 
 use std::time::Duration;
 
-/// In microseconds.
+/// The result is in microseconds.
 pub fn percentile(sorted: &[Duration], percent: usize) -> f64 {
     let at = sorted.len() * percent / 100;
     sorted.get(at).map_or(0.0, |took| took.as_secs_f64() * 1e6)

@@ -1,10 +1,9 @@
-//! The other side of `scripts/bench`: says lines to several programs in turn, and measures how long each takes to answer
-//! one with another.
+//! The other side of `scripts/bench`: sends lines to several programs in turn, and measures how long each takes to answer a line.
 //!
 //!     ping-pong MESSAGE FIELD WARM_UPS ROUNDS :: PROGRAM ARGUMENTS.. [:: PROGRAM ARGUMENTS..]..
 //!
-//! The file MESSAGE holds one line. The number in its FIELD is counted up, so that each that is sent is a new one. A
-//! program says `ready` first. Prints one JSON object a program, in their order: `{"p50_us","p99_us","peak_kib"}`.
+//! The file MESSAGE contains one line. The number in its FIELD is counted up, so each line sent is a new one. A program first prints
+//! `ready`. Prints one JSON object per program, in their order: `{"p50_us","p99_us","peak_kib"}`.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +14,7 @@ use percentile::percentile;
 
 mod percentile;
 
-/// So many rounds with one program, then the next has its turn: what slows the machine down slows all of them.
+/// How many rounds a program has before the next one's turn, so a slowdown of the machine affects all of them.
 const BLOCK: usize = 100;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A message, without the number that is counted up.
+/// A message, split around the number that is counted up.
 struct Message {
     before: String,
     after: String,
@@ -76,16 +75,16 @@ struct Player {
 impl Player {
     fn start(command: &[String]) -> Result<Player, Box<dyn Error>> {
         let [program, arguments @ ..] = command else {
-            return Err("a program is missing behind ::".into());
+            return Err("a program is missing after ::".into());
         };
         let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let to = child.stdin.take().ok_or("no stdin")?;
         let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        // Six digits from the first on, so that all messages are of one length.
+        // Always six digits, so all messages have the same length.
         let mut player = Player { child, to, from, number: 100_000, took: Vec::new() };
         let ready = player.hear()?;
         if ready != "ready\n" {
-            return Err(format!("{program} said {ready:?} instead of ready").into());
+            return Err(format!("{program} printed {ready:?} instead of ready").into());
         }
         Ok(player)
     }
@@ -93,7 +92,7 @@ impl Player {
     fn hear(&mut self) -> Result<String, Box<dyn Error>> {
         let mut line = String::new();
         if self.from.read_line(&mut line)? == 0 {
-            return Err("a program ended before its time".into());
+            return Err("a program ended too early".into());
         }
         Ok(line)
     }
@@ -110,7 +109,7 @@ impl Player {
         Ok(())
     }
 
-    /// Ends the program, and says how it did.
+    /// Ends the program, and returns its figures.
     fn end(mut self) -> Result<String, Box<dyn Error>> {
         let peak = peak_memory(self.child.id())?;
         drop(self.to);
@@ -124,7 +123,7 @@ impl Player {
     }
 }
 
-/// The most memory that was ever resident, in KiB. Not wait4's: that counts the process before its exec, too.
+/// The peak resident memory, in KiB. Not wait4's, which also counts the process before its exec.
 fn peak_memory(process: u32) -> Result<u64, Box<dyn Error>> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;

@@ -1,4 +1,4 @@
-//! What is made before the commands are compiled: the tables of words, and the name of the commit.
+//! Generates the tables of words and the commit's name before the commands are compiled.
 
 mod commit;
 #[allow(dead_code)]
@@ -16,6 +16,6 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build");
     words::write(Path::new(&env::var("OUT_DIR")?))?;
-    commit::tell();
+    commit::set();
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The commit that is built, for `--version`: from the packager's `PIPEWRIGHT_COMMIT`, from what `cargo package` wrote
-//! into a source archive, or from the checkout. Where none of them is there, the version stands alone.
+//! The commit for `--version`: from the packager's `PIPEWRIGHT_COMMIT`, from the file that `cargo package` writes into a source
+//! archive, or from the checkout. Without any of these, only the version is shown.
 
 use std::env;
 use std::fs;
@@ -10,7 +10,7 @@ const GIVEN: &str = "PIPEWRIGHT_COMMIT";
 const ARCHIVED: &str = ".cargo_vcs_info.json";
 
 /// Sets `PIPEWRIGHT_VERSION` for the crate.
-pub fn tell() {
+pub fn set() {
     println!("cargo::rerun-if-env-changed={GIVEN}");
     let version = env!("CARGO_PKG_VERSION");
     let commit = env::var(GIVEN).ok().or_else(archived).or_else(checked_out).filter(|commit| !commit.is_empty());
@@ -20,7 +20,7 @@ pub fn tell() {
     }
 }
 
-/// The commit of a source archive: its first nine digits, as git gives them.
+/// The commit of a source archive: its first nine digits, as git abbreviates it.
 fn archived() -> Option<String> {
     let text = fs::read_to_string(ARCHIVED).ok()?;
     println!("cargo::rerun-if-changed={ARCHIVED}");
@@ -29,7 +29,7 @@ fn archived() -> Option<String> {
     digits.bytes().all(|digit| digit.is_ascii_hexdigit()).then_some(digits)
 }
 
-/// The commit of a checkout and its day. A checkout around this folder, of something else, doesn't count.
+/// The commit of a checkout and its date. A checkout of something else around this folder does not count.
 fn checked_out() -> Option<String> {
     if !git(&["rev-parse", "--show-prefix"])?.is_empty() {
         return None;
@@ -38,12 +38,12 @@ fn checked_out() -> Option<String> {
     git(&["-c", "log.showSignature=false", "log", "-1", "--abbrev=9", "--format=%h %cs"])
 }
 
-/// Has cargo look where git writes down another commit. A file that isn't there would count as changed each time.
+/// Makes cargo watch the files in which git records another commit. A missing file would count as changed each time.
 fn watch() {
     let branch = git(&["symbolic-ref", "--quiet", "HEAD"]);
     for name in ["HEAD", "packed-refs", "reftable"].into_iter().chain(branch.as_deref()) {
         let Some(path) = git(&["rev-parse", "--git-path", name]) else { continue };
-        // A branch that is packed gets a file of its own with its next commit, in a folder that may not be there yet.
+        // A packed branch gets its own file with its next commit, in a folder that may not exist yet.
         let parents = if Some(name) == branch.as_deref() { usize::MAX } else { 1 };
         if let Some(path) = Path::new(&path).ancestors().take(parents).find(|path| path.exists()) {
             println!("cargo::rerun-if-changed={}", path.display());

@@ -1,5 +1,5 @@
-//! Turns the lists of `src/policy/words` into the tables of `policy::detector::table`: reading seventy files when a
-//! command starts would take longer than the command.
+//! Turns the lists in `src/policy/words` into the tables of `policy::detector::table`: reading seventy files at start would take
+//! longer than the command itself.
 
 use crate::pattern::{self, LISTS, Pattern, Piece, Step};
 use std::collections::BTreeMap;
@@ -13,8 +13,7 @@ const WORDS: &str = "src/policy/words";
 const INDEX: &str = "words.fst";
 const ROWS: &str = "words.rs";
 
-/// Writes the tables into the folder `to`. That takes seconds, so they are left as they are where only the commit is
-/// another.
+/// Writes the tables into the folder `to`. That takes seconds, so they are kept if only the commit has changed.
 pub fn write(to: &Path) -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed={WORDS}");
     println!("cargo::rerun-if-changed=src/policy/detector/normalise.rs");
@@ -30,15 +29,14 @@ pub fn write(to: &Path) -> Result<(), Box<dyn Error>> {
     tables.write(to)
 }
 
-/// Whole or not at all: what a killed run has left is not taken for written.
+/// Replaces the file atomically, so a partial file of a killed run does not count as written.
 fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     fs::write(&new, bytes)?;
     fs::rename(&new, path)
 }
 
-/// Whether the tables are younger than the lists, than their folder (a list may have been removed), and than this
-/// program.
+/// Whether the tables are newer than the lists, than their folder (a list may have been removed), and than this program.
 fn is_written(to: &Path, files: &[PathBuf]) -> io::Result<bool> {
     let changed = |path: &Path| fs::metadata(path)?.modified();
     let written = changed(&to.join(INDEX))?.min(changed(&to.join(ROWS))?);
@@ -64,7 +62,7 @@ fn files() -> Result<Vec<PathBuf>, Box<dyn Error>> {
 #[derive(Default)]
 struct Tables {
     languages: Vec<String>,
-    /// Rust expressions, by the key of the index that leads to them.
+    /// Rust expressions, by the index key that leads to them.
     patterns: BTreeMap<Vec<u8>, Vec<String>>,
     steps: String,
     step_count: usize,
@@ -74,11 +72,11 @@ struct Tables {
 
 impl Tables {
     fn add(&mut self, file: &Path) -> Result<(), Box<dyn Error>> {
-        let language = file.file_stem().and_then(|stem| stem.to_str()).ok_or("its name is no language")?;
+        let language = file.file_stem().and_then(|stem| stem.to_str()).ok_or("the file name is not a language")?;
         let lists: BTreeMap<String, Vec<String>> = toml::from_str(&fs::read_to_string(file)?)?;
         for (name, patterns) in &lists {
             let Some(list) = LISTS.iter().position(|list| list == name) else {
-                return Err(format!("{name:?} is no list; the lists are {}", LISTS.join(", ")).into());
+                return Err(format!("{name:?} is not a list; the lists are {}", LISTS.join(", ")).into());
             };
             for written in patterns {
                 let wrong = |error: &dyn std::fmt::Display| format!("{name}: {written:?}: {error}");
@@ -118,7 +116,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Where a text is, as the expression of a pair.
+    /// The position of a text, as the expression of a pair.
     fn text(&mut self, text: &str) -> Result<String, Box<dyn Error>> {
         let at = match self.known.get(text) {
             Some(at) => *at,
@@ -156,7 +154,7 @@ impl Tables {
     }
 }
 
-/// As the flags of `table::Pattern`.
+/// The flags of `table::Pattern`.
 fn ends(piece: &Piece) -> u8 {
     u8::from(piece.open_left) << 3 | u8::from(piece.open_right) << 4
 }

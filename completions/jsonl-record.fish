@@ -1,14 +1,14 @@
-complete -c jsonl-record -l child -d 'Which part CMD plays; `replay` needs to know it to play a side' -r -f -a "agent\t'Takes observations, gives calls'
+complete -c jsonl-record -l child -d 'The part that CMD plays; `replay` needs it to play a side' -r -f -a "agent\t'Takes observations, gives calls'
 world\t'Takes calls, gives results and observations'"
-complete -c jsonl-record -l sync -d 'When the log is forced to the disk, for power loss: `each` time before anything is passed on, within a duration such as 500ms, `never`' -r
-complete -c jsonl-record -l rotate -d 'Begin a new file where this one would become longer (K, M, G for powers of 1024); the full one becomes FILE.1' -r
-complete -c jsonl-record -l keep -d 'How many rotated files are kept' -r
-complete -c jsonl-record -l where -d 'Write only messages that this jq filter is true of; everything is passed on. It sees the message as `.`, and $dir' -r
-complete -c jsonl-record -l redact -d 'Write what this jq filter makes of each message, such as del(.params.password), and nothing where it makes nothing. It sees a text line (one that is no JSON) as a string' -r
-complete -c jsonl-record -l redact-text -d 'Write what this jq filter makes of each text line, which it sees as a string: a string, or nothing; `.` keeps them all' -r
-complete -c jsonl-record -l redact-keys -d 'Replace the values of these keys, wherever they stand in a message, by "[redacted]", in any spelling: api_key is apiKey and API-Key, too' -r
+complete -c jsonl-record -l sync -d 'When to sync the log to disk, against power loss: `each` time before data is passed on, within a duration such as 500ms, or `never`' -r
+complete -c jsonl-record -l rotate -d 'Start a new file when FILE would exceed this size (K, M, G for powers of 1024); the full file becomes FILE.1' -r
+complete -c jsonl-record -l keep -d 'The number of rotated files to keep' -r
+complete -c jsonl-record -l where -d 'Record only messages for which this jq filter is true; everything is passed on. Its input is the message, with $dir' -r
+complete -c jsonl-record -l redact -d 'Record the output of this jq filter for each message, such as del(.params.password); no output records nothing. The input of a text line (one that is not JSON) is a string' -r
+complete -c jsonl-record -l redact-text -d 'Record the output of this jq filter for each text line: a string, or nothing. Its input is a string; `.` keeps all text lines' -r
+complete -c jsonl-record -l redact-keys -d 'Replace the values of these keys anywhere in a message with "[redacted]". Any spelling matches: api_key also means apiKey and API-Key' -r
 complete -c jsonl-record -l max-line -d 'Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c jsonl-record -l max-depth -d 'Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on' -r
-complete -c jsonl-record -l must-record -d 'Stop where something can\'t be recorded, before it is passed on; else the stream goes on and the loss is counted'
+complete -c jsonl-record -l must-record -d 'Stop if something cannot be recorded, before it is passed on; by default the stream continues and lost messages are counted'
 complete -c jsonl-record -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jsonl-record -s V -l version -d 'Print version'

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A program approves instead of a person at this terminal: a chat, a web page, or as here a rule of three lines. It reads each
-# question with its nonce, and answers on a channel of its own, which the side that makes the calls can't reach.
+# A program approves calls instead of a person: a chat, a web page, or as here a rule of three lines. It reads each
+# question with its nonce, and answers on a separate channel, which the agent cannot reach.
 #
-# Needs jq. Put your own asking in the place of `decide`, your agent in that of `calls`, and the world behind the gate, as
-# `| mcp-pipe -- SERVER`; here the last jq shows what would be carried out, and what the agent is told.
+# Needs jq. Replace `decide` by your own program and `calls` by your agent, and add the world after the gate, as
+# `| mcp-pipe -- SERVER`. Here the last jq shows which calls would be carried out, and the errors that the agent gets.
 # Ends with 1, because a payment is rejected.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# An agent in a few lines of shell, in a web page and for AG-UI clients: it counts the words of what you write.
+# An agent in a few lines of shell, in a web page and for AG-UI clients: it counts the words of your message.
 #
-# usage: agent-in-a-web-page.sh            starts the server, sends one message as an AG-UI client does, and prints what is answered
+# usage: agent-in-a-web-page.sh            starts the server, sends one message as an AG-UI client does, and prints the answer
 #        agent-in-a-web-page.sh --serve    serves until Ctrl-C: open the address that is printed
 #
-# Needs curl and jq. Change `agent`: it reads the person's messages and says what it does, in the records of docs/protocol.md. Ends with 1 if the run fails.
+# Needs curl and jq. Change `agent`: it reads the person's messages and writes the records of docs/protocol.md. Ends with 1 if the run fails.
 set -euo pipefail
 
 agent() {
@@ -20,7 +20,7 @@ agent() {
 export -f agent
 [[ ${1:-} != --serve ]] || exec agent-serve -- bash -c agent
 
-# A port that is free, and a token of our own.
+# A free port, and a fixed token.
 export AGENT_SERVE_TOKEN=a-token-of-this-example
 coproc server { exec agent-serve --listen 127.0.0.1:0 -- bash -c agent 2>&1; }
 stop() { kill "$server_PID" && wait "$server_PID" || true; }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# An agent in a few lines of shell, in any editor that speaks ACP: it counts the words of what you write.
+# An agent in a few lines of shell, in any editor that supports ACP: it counts the words of your message.
 #
-# usage: agent-in-an-editor.sh            the script plays the editor: one prompt, and what the editor is sent
-#        agent-in-an-editor.sh --serve    what an editor starts: name it as the agent's "command", with "--serve" in "args"
+# usage: agent-in-an-editor.sh            acts as the editor: sends one prompt and prints the answer
+#        agent-in-an-editor.sh --serve    for an editor: name the script as the agent's "command", with "--serve" in "args"
 #
-# Needs jq. Change `agent`: it reads the person's messages and says what it does, in the records of docs/protocol.md. Ends with 1 if the prompt fails.
+# Needs jq. Change `agent`: it reads the person's messages and writes the records of docs/protocol.md. Ends with 1 if the prompt fails.
 set -euo pipefail
 
 agent() {
@@ -21,9 +21,9 @@ export -f agent
 [[ ${1:-} != --serve ]] || exec agent-acp -- bash -c agent
 
 coproc acp { agent-acp -- bash -c agent; }
-# A coprocess's own descriptors are not there in subshells.
+# Bash does not pass a coprocess's own descriptors to subshells.
 exec {to}>&"${acp[1]}" {from}<&"${acp[0]}" {acp[1]}>&-
-# Sends a request, shows what comes before its answer, and gives the answer.
+# Sends a request, shows the messages before its answer, and prints the answer.
 ask() {
     local line
     jq -nc --arg method "$1" --argjson params "$2" '{jsonrpc: "2.0", id: 1, $method, $params}' >&"$to"

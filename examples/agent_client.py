@@ -1,4 +1,4 @@
-"""A client of godot-bridge: commands go to its standard input, answers come from its standard output, one JSON object a line.
+"""A client of godot-bridge: commands go to its standard input, answers come from its standard output, one JSON object per line.
 
     with AgentClient().start("act1_level01") as client:
         client.swap(0, 1)
@@ -14,7 +14,7 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "godot" / "example"
 
 
 class AgentError(Exception):
-    """A command failed. `code` says how: NODE_NOT_FOUND, GAME_CRASHED, ...; BRIDGE_ENDED where nobody is there to answer."""
+    """A command failed. `code` is the reason: NODE_NOT_FOUND, GAME_CRASHED, ...; BRIDGE_ENDED if the bridge has ended."""
 
     def __init__(self, code, message, hint=None):
         super().__init__(f"{code}: {message}" + (f" ({hint})" if hint else ""))
@@ -23,7 +23,7 @@ class AgentError(Exception):
 
 class AgentClient:
     def __init__(self, command=("godot-bridge", "--launch", str(EXAMPLE)), timeout=60):
-        """`command` starts the bridge, or whatever else speaks so; it is given up where an answer takes longer than `timeout` seconds."""
+        """`command` starts the bridge, or a program with the same protocol. It is killed if an answer takes longer than `timeout` seconds."""
         self.command = list(command)
         self.timeout = timeout
         self.events = []
@@ -37,9 +37,9 @@ class AgentClient:
         return self
 
     def call(self, command, **arguments):
-        """Sends any command, and returns its data. Events that come with it wait for get_events."""
+        """Sends any command, and returns its data. Events that come with the answer are kept for get_events."""
         self.last_id += 1
-        # A bridge that is killed closes its output, which ends the wait below.
+        # Killing the bridge closes its output, which ends the loop below.
         deadline = threading.Timer(self.timeout, self.process.kill)
         deadline.start()
         try:
@@ -70,13 +70,13 @@ class AgentClient:
     def load_level(self, level_id): return self.call("load_level", level_id=level_id)
 
     def get_events(self):
-        """All events since the last time, those included that came with other answers."""
+        """Returns all events since the last call, including those that came with other answers."""
         self.events += self.call("get_events")["events"]
         events, self.events = self.events, []
         return events
 
     def quit(self):
-        """Ends the game and the bridge, however they are."""
+        """Ends the game and the bridge, also if they hang."""
         if self.process is None:
             return
         try:

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# An agent that works by shell commands, as coding agents do: a world is kept running in the background, and each step is a command
-# of its own. Here it looks for the warmest city.
+# An agent that works by shell commands, as coding agents do: a world runs in the background, and each step is a separate
+# command. Here it looks for the warmest city.
 #
-# A recorded MCP server stands in for the real one: put your own behind `mcp-pipe --`.
+# A recorded MCP server takes the place of a real one: put your own after `mcp-pipe --`.
 # Ends with 1 if a call fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."

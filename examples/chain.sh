@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Three agents, one after the other, on the same files: one rewrites, one writes tests, one explains. Each knows how the one before it ended.
+# Three agents, one after the other, on the same files: one rewrites, one writes tests, one explains. Each gets the final message of the one before it.
 #
 # usage: chain.sh [FOLDER [MODEL]]
 #
-# FOLDER has main.py; by default a new one with a small file. MODEL is one such as gemini/gemini-3-flash; by default scripts stand in for it. Prints
+# FOLDER has main.py; by default a new one with a small file. MODEL is a model such as gemini/gemini-3-flash; by default scripts take its place. Prints
 # the records of all agents, and between them agent_chain_update records. Ends with 1 if an agent does not reach its goal. Needs jq.
 set -euo pipefail
 folder=${1:-}
@@ -21,7 +21,7 @@ declare -A goals=(
     [explainer]='Explain in one sentence what main.py does.'
 )
 
-# The world: the files of the folder, under their own names only.
+# The world: the files of the folder, by plain names only.
 world() {
     jq --unbuffered -c . | while IFS= read -r line; do
         name=$(jq -r '.arguments.path // empty' <<<"$line")
@@ -60,7 +60,7 @@ model() {
 }
 export -f model world
 
-# How far the chain is: the agents before the current one are done, those behind it wait for it.
+# The state of the chain: the agents before the current one are done, those after it are blocked.
 update() {
     jq -nc --arg current "$1" --arg status "$2" --args '{type: "agent_chain_update", chain_id: "chain-1",
         agents: [$ARGS.positional as $all | ($all | index($current)) as $at | $all | to_entries[] |

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# A person's chat with an agent, from a script: a call by hand, a message, an approval that is refused and one that is given.
+# A person's chat with an agent, from a script: a call by hand, a message, one call that is rejected and one that is approved.
 #
 # usage: chat.sh [MODEL [OPTIONS OF llm-pipe]]
 #
-# MODEL is one such as gemini/gemini-3-flash; by default a script stands in for it. A few lines of shell stand in for the world: put your own in
-# the place of `bash -c world`. At a terminal, run agent-chat without the printf, and type. Needs jq.
+# MODEL is a model such as gemini/gemini-3-flash; by default a script takes its place. The world is a few lines of shell: replace
+# `bash -c world` by your own. At a terminal, run agent-chat without the printf, and type. Needs jq.
+# Ends with 1, because a call is rejected.
 set -euo pipefail
 ask='bash -c model'
 [ $# -eq 0 ] || ask="llm-pipe --model $*"

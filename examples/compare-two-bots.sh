@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Two bots are shown the same recorded game: where would the second have played otherwise than the first?
+# Two bots play the same recorded game: at which decisions does the second differ from the first?
 #
-# Needs jq, which both bots are written in here; any program that reads a line and answers with an action's id can stand in its
-# place. Each sees the game as it was recorded, whatever it answers: this compares decisions, not results.
-# Ends with 0, also where they differ; leave out the last `|| [ $? = 1 ]` to have a difference fail your CI.
+# Needs jq, in which both bots are written here; any program that reads a line and answers with an action's id can take its
+# place. Each gets the recorded game, whatever it answers: this compares decisions, not results.
+# Ends with 0, also if they differ; leave out the last `|| [ $? = 1 ]` to make a difference fail your CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 first='.valid_actions[0].action_id'
-# The same, but it defends itself first, where it can.
+# The same, but it plays a Defend first, if it can.
 second='first(.valid_actions[] | select(.label | startswith("play Defend"))).action_id // .valid_actions[0].action_id'
 under_proxy=(sts-proxy --quiet --no-record --start SILENT 20 --games 1 --)
 

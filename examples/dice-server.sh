@@ -5,7 +5,7 @@
 # Ends with 1 if the client sent a line that is not a message.
 set -euo pipefail
 
-# A world reads records, one a line, and answers them: `list_tools` with its tools, each `tool_call` with its result.
+# A world reads records, one per line, and answers them: `list_tools` with its tools, each `tool_call` with its result.
 world() {
     local line sides
     while IFS= read -r line; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tests the menu of a Godot game as a player uses it: fills in a name, chooses from a list and from a menu, and starts the game. Each
-# expect waits until it holds. Ends with 0 if all holds, with 1 where something fails, and prints what failed.
+# expect waits until its condition holds. Prints failures, and ends with 1 if there were any, else with 0.
 #
-# usage: godot-menu-test.sh [PROJECT]     the example game Catch, where none is named
+# usage: godot-menu-test.sh [PROJECT]     default: the example game Catch
 #
 # Needs jq and Godot: on PATH, in PIPEWRIGHT_GODOT, or installed into a cache by scripts/install-godot.
 set -euo pipefail

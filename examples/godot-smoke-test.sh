@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A smoke test of a Godot game, for its CI: starts it without a window, plays the first level through, presses "Next level", and
-# asserts that every command went well, that the game said so, and that no script or engine error was heard of.
+# A smoke test of a Godot game, for its CI: starts it without a window, plays the first level to its end, presses "Next level", and
+# asserts that every command succeeded, that the game reported the level as completed, and that there was no script or engine error.
 #
-# usage: godot-smoke-test.sh [PROJECT]     the example game, where none is named
+# usage: godot-smoke-test.sh [PROJECT]     default: the example game
 #
 # Needs jq and Godot 4.5 or later: on PATH, in PIPEWRIGHT_GODOT, or installed into a cache by scripts/install-godot. Your own game
-# needs the addon (godot-bridge install PROJECT), and the commands below be its own; press_button and wait_for are in every game.
-# Ends with 0 if the game is well, with 1 if something failed, with 3 if it doesn't start, with 4 if it crashes or hangs.
+# needs the addon (godot-bridge install PROJECT). Replace submit_permutation by commands of your game; press_button and wait_for work in every game.
+# Ends with 0 if the game is well, with 1 if something failed, with 3 if it does not start, with 4 if it crashes or hangs.
 set -euo pipefail
 here=$(dirname "$0")
 project=${1:-$here/../godot/example}

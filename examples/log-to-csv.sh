@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A log as a table, for a spreadsheet: floor, hit points, gold and what was on the screen, whenever the game could take a command.
+# A log as a table, for a spreadsheet: floor, hit points, gold and the screen type, for each message in which the game accepted a command.
 #
 # usage: log-to-csv.sh [LOG] >FILE.csv
 #
-# Needs nothing else. LOG is any log of jsonl-record, or NDJSON of another kind; the columns are paths into its messages.
+# LOG is any log of jsonl-record, or other NDJSON; the columns are paths into its messages.
 set -euo pipefail
 log=${1:-$(dirname "$0")/../tests/fixtures/spire/demo_session.jsonl}
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A Slay the Spire bot that is a pipe of two: valid-actions says what is legal, jq takes the first of it. No proxy, nothing else; a recorded
-# game stands in for the game.
+# A Slay the Spire bot of two commands: valid-actions lists the legal actions, jq takes the first. A recorded game takes the
+# place of the real one.
 #
-# Needs jq. In your own game put the line between the quotes into a script, and name that in the mod's config.properties:
-# command=/home/me/bot.sh. Want records, a watchdog, refused answers asked for again? spire-bot.sh.
-# It starts a run at the first message, the menu's. Ends with 1 if the bot plays otherwise than was recorded.
+# Needs jq. For your own game put the line between the quotes into a script, and name the script in the mod's config.properties:
+# command=/home/me/bot.sh. For records, a watchdog, and another try after a refused answer, see spire-bot.sh.
+# It starts a run at the first message, that of the menu. Ends with 1 if the bot plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Plays a game in lockstep: the game waits while this program decides, and the same decisions give the same game each time.
 
-usage: play_catch.py [COMMAND]...     the example game Catch, where no command is named
+usage: play_catch.py [COMMAND]...     default: godot-bridge with the example game Catch
 
-It looks at where the ball and the paddle are, holds a key towards the ball, and lets five frames pass, up to the end of the game.
+It reads the positions of the ball and the paddle, holds the key that moves towards the ball, and lets five frames pass, until the game ends.
 """
 
 import sys

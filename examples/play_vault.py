@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Plays the Triangle Vault until all symmetries are found, and knows only what list_actions and get_tree show.
+"""Plays the Triangle Vault until all symmetries are found, using only list_actions and get_tree.
 
     play_vault.py [COMMAND...]
 
-COMMAND starts the world, godot-bridge with the example game where none is given:
+COMMAND starts the world; by default it is godot-bridge with the example game:
 
     play_vault.py jsonl-record --child world vault.jsonl -- godot-bridge --launch godot/example
     play_vault.py replay --as world vault.jsonl
 
-It sends the same commands each time. What it does is told on standard error. Ends with 0 when the vault is open, else with 1.
+It sends the same commands each time, and reports its progress on standard error. Ends with 0 when the vault is open, else with 1.
 """
 
 import re
@@ -29,19 +29,19 @@ def nodes(tree):
 
 
 class Player:
-    """Walks through all arrangements by swaps. An arrangement is where each crystal stands; a swap that the game likes (the counter
-    goes up, or everything is suddenly back home) has shown a symmetry, from which the game itself leads home."""
+    """Walks through all arrangements by swaps. An arrangement has the position of each crystal. When a swap shows a symmetry (the counter
+    rises, or the crystals jump back), the game itself restores the initial arrangement."""
 
     def __init__(self, client):
         self.client = client
         self.swaps = [action for action in client.list_actions() if action["cmd"] == "swap"]
         self.look()
-        # What came of the arrangements tried so far: themselves, or home.
+        # For each arrangement tried so far, the one that followed: itself, or the initial one.
         self.outcome = {}
         say(f"crystals {' '.join(self.labels.values())}, {len(self.swaps)} swaps, {self.counter!r}")
 
     def look(self):
-        """Reads from the tree what a person would from the screen."""
+        """Reads from the tree what a person reads from the screen."""
         found = list(nodes(self.client.get_tree()))
         crystals = sorted((node for node in found if "swap_to" in node.get("actions", [])), key=lambda node: node["crystal_id"])
         self.ids = [crystal["crystal_id"] for crystal in crystals]
@@ -60,7 +60,7 @@ class Player:
         return tuple(places)
 
     def way_to_something_new(self):
-        """The shortest row of swaps to an arrangement that wasn't tried, or None where there is none."""
+        """The shortest sequence of swaps to an arrangement that was not tried yet, or None if there is none."""
         ways = {self.arrangement: []}
         queue = deque(ways)
         while queue:
@@ -106,7 +106,7 @@ def main(command):
         say(f"play_vault: the vault stays shut: {player.counter!r}, {'a' if completed else 'no'} completed event")
         return 1
     say(f"the vault is open: {player.counter}")
-    # A replay that differed says so with its exit status.
+    # If a replay differed, its exit status is not 0.
     if client.process.returncode != 0:
         say(f"play_vault: the world ended with status {client.process.returncode}")
         return 1

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# You play Slay the Spire at this terminal, and all is recorded: what passed between the game and you (session.log), and each
-# accepted decision with the state it was made in. A recorded game stands in for the game: it goes on as it went, whatever you choose.
+# You play Slay the Spire at this terminal, and everything is recorded: all traffic with the game (session.log), and each
+# accepted decision with its state. A recorded game takes the place of the real one: it continues as recorded, whatever you choose.
 #
-# usage: record-human.sh [FOLDER]     where the recordings go; a new folder, where none is named
+# usage: record-human.sh [FOLDER]     the folder for the recordings; default: a new one
 #
-# Needs jq. In your own game the mod starts jsonl-record: command=jsonl-record --child agent /home/me/session.log -- sts-proxy
+# Needs jq. For your own game the mod starts jsonl-record: command=jsonl-record --child agent /home/me/session.log -- sts-proxy
 set -euo pipefail
 folder=$(realpath "${1:-$(mktemp -d)}")
 cd "$(dirname "$0")/.."
 
-# It says 1 where you play otherwise than was recorded, and waits for you as long as an hour.
+# replay ends with 1 if you play differently from the recording. It waits up to an hour for each of your decisions.
 replay --quiet --timeout 3600 --as world tests/fixtures/spire/demo_session.jsonl -- \
     jsonl-record --child agent "$folder/session.log" -- \
     sts-proxy --data-dir "$folder" --start SILENT 20 --games 1 || [ $? = 1 ]

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Records an MCP server once, and serves the recording from then on: for tests of whatever uses the server, offline, at once, and
-# alike each time.
+# Records an MCP server once, and serves the recording from then on: for tests of the server's clients that run offline, fast, and
+# the same each time.
 #
-# usage: recorded-mcp-server.sh [SERVER ARGS...]     npx -y @modelcontextprotocol/server-everything, where none is named
+# usage: recorded-mcp-server.sh [SERVER ARGS...]     default: npx -y @modelcontextprotocol/server-everything
 #
-# Needs the server and jq. Commit the log, and name `replay --as world --any-order LOG` where your client's configuration names the server.
-# Ends with 1 if a call fails, or if the recording answers otherwise than the server.
+# Needs the server and jq. Commit the log, and put `replay --as world --any-order LOG` into your client's configuration in place of the server.
+# Ends with 1 if a call fails, or if the answers of the recording differ from those of the server.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -22,6 +22,6 @@ mcp-pipe -- jsonl-record --child world "$folder/server.jsonl" -- "$@" <"$folder/
 # In CI:
 mcp-pipe -- replay --quiet --as world --any-order "$folder/server.jsonl" <"$folder/calls" >"$folder/recorded"
 
-# How long a call took is never the same twice.
+# The duration of a call differs each time.
 diff <(jq -c 'del(.duration_ms)' "$folder/live") <(jq -c 'del(.duration_ms)' "$folder/recorded")
 cat "$folder/recorded"

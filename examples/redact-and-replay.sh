@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Records a session without the secrets that pass in it, looks whether none is in the log, and replays it: does today's agent
+# Records a session without its secrets, checks that none is in the log, and replays it: does today's agent
 # still make the same calls?
 #
-# Needs jq, which plays the world here: any program that answers a line with a line can stand in its place, as
-# `godot-bridge --launch GAME` or `mcp-pipe -- SERVER`; `calls` is where your agent stands.
-# The world is given its secret in the environment: a command line is seen by every user of a machine.
-# Ends with 1 if a secret got into the log, or if the agent calls otherwise.
+# Needs jq, which is the world here: any program that answers a line with a line can take its place, such as
+# `godot-bridge --launch GAME` or `mcp-pipe -- SERVER`. Replace `calls` by your agent.
+# The world gets its secret in the environment, because every user of a machine can read command lines.
+# Ends with 1 if a secret got into the log, or if the agent makes other calls.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -26,5 +26,5 @@ if grep -e hunter2 -e "$SHOP_TOKEN" "$log"; then
     exit 1
 fi
 
-# What was kept out of the log is kept out of the comparison.
+# The comparison leaves out what the log left out.
 calls | replay --as world --normalise "$without_secrets" "$log"

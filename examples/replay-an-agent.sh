@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# An agent with a model, both gates and a world: recorded on every edge, then run once more offline, from the two logs.
+# An agent with a model, both gates and a world: recorded on every connection, then run again offline, from the two logs.
 #
 # usage: replay-an-agent.sh [FOLDER [MODEL [OPTIONS OF llm-pipe]]]
 #
-# FOLDER is where the logs and audits are kept; nowhere by default. MODEL is one such as gemini/gemini-3-flash; by default a script stands
-# in for it. A few lines of shell stand in for the world: put your own in the place of `bash -c world`. Needs jq.
+# FOLDER keeps the logs and audits; by default they are not kept. MODEL is a model such as gemini/gemini-3-flash; by default a script takes
+# its place. The world is a few lines of shell: replace `bash -c world` by your own. Needs jq.
 # Ends with 1 if the second run differs from the first.
 set -euo pipefail
 if [ $# -gt 0 ]; then folder=$1; else
@@ -30,7 +30,7 @@ model() {
     done 3<turns.jsonl
 }
 
-# The world: a call of `pay_invoice` waits for somebody's approval before it comes here.
+# The world. A call of `pay_invoice` gets here only after it is approved.
 world() {
     local line
     while IFS= read -r line; do
@@ -43,7 +43,7 @@ world() {
 }
 export -f model world
 
-# Who approves: here a program, with a limit.
+# The approver: a program, with a limit.
 decide() {
     jq --unbuffered -c 'select(.status == "waiting_human") | {type: "hitl_response", call_id, nonce,
         action: (if .arguments.amount <= 100 then "approve" else "reject" end)}'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes a copy of a log that can be shown to others: personal data and secrets become placeholders, all else stays, and the copy is still
+# Makes a copy of a log that you can share: personal data and secrets become placeholders, everything else stays, and the copy is still
 # a log. Prints the masked messages.
 #
 # usage: share-a-log.sh [LOG]
 #
-# Needs nothing else. Without LOG, an agent logs in to a world that only repeats its calls (`cat`), which is recorded; in a copy, name a
-# log of your own, and rules for what only you know (`jsonl-mask --rules FILE`).
-# Ends with 1 if a line could not be masked; an error record stands in its place.
+# Without LOG, it records an agent that logs in to a world that only repeats its calls (`cat`). In a copy of this script, name a
+# log of your own, and rules for your own secrets (`jsonl-mask --rules FILE`).
+# Ends with 1 if a line could not be masked; an error record takes its place.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # An agent in the shell: it makes a call, reads the result, and decides what to call next. Here it looks for the warmest city.
 #
-# Needs jq. A recorded MCP server stands in for the real one: put your own behind `mcp-pipe --`.
+# Needs jq. A recorded MCP server takes the place of a real one: put your own after `mcp-pipe --`.
 # Ends with 1 if a call fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# Its stdout are calls, its stdin their results; people are spoken to on stderr.
+# It writes calls to stdout and reads their results from stdin; messages for people go to stderr.
 agent() {
     local city degrees warmest='' most=-274
     for city in Bern Cairo; do
@@ -20,7 +20,7 @@ agent() {
     printf 'go to %s: %s degrees\n' "$warmest" "$most" >&2
 }
 
-# A named pipe leads the results back to where the calls come from.
+# A named pipe carries the results back to the agent.
 mkfifo "$folder/results"
 # shellcheck disable=SC2094 # it is a pipe
 agent <"$folder/results" |

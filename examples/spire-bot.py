@@ -19,8 +19,8 @@ def choose(message):
         cards.sort(key=lambda number: fight["hand"][number % 10]["type"] != wanted)
         return (cards or [170])[0]
     if 171 in ids and state["screen_type"] not in ("CHEST", "COMBAT_REWARD", "REST"):
-        return 171  # confirm, or proceed: the way on
-    choices = [number for number in ids if number >= 110]  # potions keep their place
+        return 171  # confirm or proceed
+    choices = [number for number in ids if number >= 110]  # no potions
     return (choices or ids)[0]
 
 

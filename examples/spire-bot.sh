@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A Slay the Spire bot behind a proxy: it takes the first legal action. A recorded game stands in for the game; every decision
-# that it accepted is recorded, and counted here by floor.
+# A Slay the Spire bot behind a proxy: it takes the first legal action. A recorded game takes the place of the real one. Each
+# accepted decision is recorded, and counted here by floor.
 #
-# Needs jq. In your own game the mod starts sts-proxy: put the two lines from `sts-proxy` on into a script, with a --data-dir that stays,
-# and name that in the mod's config.properties (it knows no quotes): command=/home/me/bot.sh
-# Ends with 1 if the bot plays otherwise than was recorded.
+# Needs jq. For your own game the mod starts sts-proxy: put the two lines from `sts-proxy` on into a script, with a permanent --data-dir,
+# and name the script in the mod's config.properties (which does not support quotes): command=/home/me/bot.sh
+# Ends with 1 if the bot plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 records=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Four games of Slay the Spire at once, each with a bot of its own; the decisions of all of them as one table on stdout.
+# Four games of Slay the Spire at once, each with its own bot; writes the decisions of all of them as one table to stdout.
 #
-# Needs python3 with venv. An engine stands in for the game, which scripts/install-engine downloads once. How several instances of the
-# real game are set up: docs/spire.md. Each writes its records to the same folder, a file for each run.
-# Ends with 1 if a game could not be played to its end; what is left then is shown.
+# Needs python3 with venv. An engine, which scripts/install-engine downloads once, takes the place of the game. To set up several instances of
+# the real game, see docs/spire.md. All write their records to the same folder, a file for each run.
+# Ends with 1 if a game could not be played to its end; the recorded decisions are printed anyway.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 engine=$(scripts/install-engine)

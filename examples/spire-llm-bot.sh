@@ -5,8 +5,8 @@
 # usage: spire-llm-bot.sh [MODEL [OPTIONS OF llm-pipe]]
 #
 # With a MODEL it is the mod's command: command=/home/me/pipewright/examples/spire-llm-bot.sh gemini/gemini-3-flash
-# Without one it plays a recorded game, and a line of sed that takes the first legal action stands in for the model.
-# Ends with 1 if that is played otherwise than was recorded.
+# Without one it plays a recorded game, and a line of sed that takes the first legal action takes the place of the model.
+# Ends with 1 if it plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -14,7 +14,7 @@ prompt='You play Slay the Spire. Each message is the state of the game. Its last
 brackets; "\n" is a line feed. Answer with {"action_id": ID} and nothing else. Look at what the monsters intend, block when they attack,
 play cards before you end the turn, and keep your deck small.'
 
-# What follows `bot` reads a prompt a line and writes an answer a line.
+# The command after `bot` reads one prompt per line and writes one answer per line.
 # shellcheck disable=SC2016 # the inner shell's arguments
 bot=(bash -c 'valid-actions --text --bare | "$@"' bot)
 play=(sts-proxy --start SILENT 20 --games 1 --agent-timeout 2m)

@@ -1,8 +1,8 @@
 -- Records of sts-proxy as one table: DuckDB reads runs/*.jsonl and writes decisions.parquet.
 -- usage: duckdb <spire-table.sql
 --
--- A row is a decision that the mod accepted. `run` is its file, `decided_by` is empty where the player decided; `victory`, `last_floor` and `score` are of the file's closing record.
--- The columns are of reduced states, which sts-proxy records by default.
+-- A row is a decision that the mod accepted. `run` is its file; `decided_by` is null if the player decided. `victory`, `last_floor` and `score` come from the last record of the file.
+-- The columns are those of reduced states, which sts-proxy records by default.
 COPY (
   SELECT filename AS run, ts, run.seed AS seed, run.class AS class, run.ascension AS ascension,
     state->>'screen_type' AS screen, (state->>'act')::INT AS act, (state->>'floor')::INT AS floor,

@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Watches a bot while it plays, from outside: the log that jsonl-record writes is followed, and the fights are shown as they go. The
-# bot and the game notice nothing.
+# Watches a bot while it plays: follows the log that jsonl-record writes, and shows the fights. The bot and the game are not affected.
 #
-# usage: watch-a-run.sh [BOT..]     a bot that takes the first legal action, where none is named
+# usage: watch-a-run.sh [BOT..]     default: a bot that takes the first legal action
 #
-# Needs jq. A recorded game stands in for the game; in your own, the mod starts jsonl-record, and what you type in another terminal is
-# `replay --follow --dir in LOG | jq ...`. Ends with 1 if the bot plays otherwise than was recorded.
+# Needs jq. A recorded game takes the place of the real one. For your own game the mod starts jsonl-record, and you run
+# `replay --follow --dir in LOG | jq ...` in another terminal. Ends with 1 if the bot plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 watcher='' shown=''
-# A log may always go on: who follows it says when it is enough, however the bot has ended.
+# A log may always grow, so `replay --follow` does not end by itself: end it whenever the bot has ended.
 trap 'kill $watcher $shown 2>/dev/null || :; rm -rf "$folder"' EXIT
 log=$folder/run.jsonl
 touch "$log"
@@ -27,7 +26,7 @@ replay --quiet --speed 1 --as world tests/fixtures/spire/demo_session.jsonl -- \
     jsonl-record --child agent "$log" -- \
     sts-proxy --quiet --no-record --start SILENT 20 --games 1 -- "$@"
 
-# The last of it is shown, too.
+# Leave time to show the last lines.
 sleep 1
 kill "$watcher"
 wait "$shown"

@@ -1,5 +1,5 @@
-//! The smallest wrapper: `wrap -- CMD ARGS` starts CMD and relays both directions, every byte as it came. What a
-//! recorder or a gate does more is in what its stage decides.
+//! The smallest wrapper: `wrap -- CMD ARGS` starts CMD and relays both directions, byte for byte. A
+//! recorder or a gate differs only in its stage.
 
 use pipewright::io::between::{Ends, Way, between};
 use pipewright::io::child::exit_code;
@@ -15,7 +15,7 @@ impl Stage for Relay {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Piece(side, piece) => out.onward(side).extend_from_slice(piece.raw()),
-            // Half-close: what the child still has to say is relayed to its end.
+            // Half-close: the child's remaining output is still relayed.
             Event::Closed(Side::Near) => out.close_far(),
             Event::Exited(status) => out.stop(Status::Child(exit_code(status))),
             _ => {}

@@ -1,11 +1,11 @@
-"""Writes what fuzzing begins with: seed.py FIXTURES CORPUS (two folders)."""
+"""Writes the seeds for fuzzing: seed.py FIXTURES CORPUS (two folders)."""
 
 import hashlib
 import json
 import os
 import sys
 
-# What `browser-bridge` says of a page: both forms of its lists, a dialog, the focus, a number that is outdated.
+# Output of `browser-bridge` about a page: both forms of its lists, a dialog, the focus, an outdated number.
 BRIDGE = [
     '{"id":1,"tool":"browser_list_interactives","args":{}}',
     '{"id":1,"tool":"browser_list_interactives","status":"ok","data":{"total":2,"snapshot_id":"s1.1","items":["1 searchbox Search","12 button(disabled,covered) Pay now"]}}',
@@ -53,7 +53,7 @@ LOG = [
     '{"t":30,"seq":8,"end":"exit status 0","status":0}',
 ]
 PLAIN = ['{"ts":"2026-11-22T01:00:00Z","status":"ok"}', '{"ts":1763773201.5}', '[7]', '{"ts":1,"a":"\xb4"}']
-# What read_pieces has to look at: whole records, torn ones, and what only begins like one.
+# Cases for read_pieces: complete records, torn ones, and text that only begins like one.
 PIECES = ['{"t":1,"seq":1,"lost":1}', '{"t":1', '{"t":', '{"a":{"a":', '{"t":"\\', '[[[', '{"":[']
 
 
@@ -97,7 +97,7 @@ CLIENTS = [
      '>{"type":"tool_list","tools":[{"name":"x","input_schema":{"properties":{"a":{"x-mcp-header":"A"}}}}]}',
      '>{"type":"tool_result","call_id":"c1","status":"error","error":"no","kind":"lost","code":"E","data":{}}'],
 ]
-SAID = [
+ANSWERS = [
     '{"ok":true,"id":1,"data":{"n":1.10,"big":12345678901234567890},"events":[{"seq":1}],"frame":2}',
     '{"ok":false,"id":null,"error":"a","code":"BAD_JSON","hint":"b","details":{},"dropped":3}',
     '{"events":[{"type":"tick"}],"frame":9}',
@@ -166,10 +166,10 @@ def main():
     seed(corpus, "json", [bytes([200, number % 64]) + text for number, text in enumerate(texts)])
     inputs = ['{"a":[1,2.50,{"b":null}],"b":"ab"}', '[1,"a\\u0041",true,[[]]]', "5"]
     seed(corpus, "filters", [f"{one}\0{other}".encode() for one in FILTERS for other in inputs])
-    lines = [f"{call}\n{said}".encode() for call in CALLS + [WIDE] for said in SAID]
+    lines = [f"{call}\n{answer}".encode() for call in CALLS + [WIDE] for answer in ANSWERS]
     seed(corpus, "game_lines", lines + [PROJECT.encode()])
-    seed(corpus, "server_lines", ["\n".join(said).encode() for said in SERVERS])
-    seed(corpus, "client_lines", ["\n".join(said).encode() for said in CLIENTS])
+    seed(corpus, "server_lines", ["\n".join(answer).encode() for answer in SERVERS])
+    seed(corpus, "client_lines", ["\n".join(answer).encode() for answer in CLIENTS])
     seed(corpus, "server_events", [bytes([size]) + stream.encode() for size in (1, 200) for stream in STREAMS])
     seed(corpus, "browser_messages", [bytes([size]) + b"\0".join(message.encode() for message in BROWSER) for size in (1, 255)])
     seed(corpus, "mask", [line.encode() for line in MASKED + CALLS])
@@ -185,7 +185,7 @@ def main():
 
 
 def audits():
-    """What is meant, and a file, texts or fields."""
+    """The selecting byte, and a file, texts or fields."""
     lines, prev = [], "0" * 64
     for seq, entry in enumerate(ENTRIES):
         line = f'{{"seq":{seq},"prev":"{prev}","time":"2026-11-22T01:00:00.{seq:06}Z",{entry}'
@@ -199,7 +199,7 @@ def audits():
 
 
 def journal(messages):
-    """What is meant, and the limits, reads and bytes."""
+    """The selecting byte, and the limits, reads and bytes."""
     log, plain = "\n".join(LOG).encode(), "\n".join(PLAIN).encode("latin-1")
     for meaning in (0, 1):
         for content in (log, plain, log.replace(b"\n", b""), log[:-9] + log, log.replace(b'"t":2', b'"t":')):
@@ -231,7 +231,7 @@ def turns(folder):
 
 
 def read_messages(fixtures):
-    """Each message as it stands in its line, where it is the last field."""
+    """Each message in its original form: it is the last field of its line."""
     for name in ("real_combat", "real_screens", "made", "demo_session"):
         with open(os.path.join(fixtures, f"{name}.jsonl"), "rb") as lines:
             for line in lines:

@@ -1,6 +1,6 @@
-//! Patterns of names: `*` stands for any text, `?` for one character; the whole name is matched.
+//! Patterns for names: `*` stands for any text, `?` for one character. A pattern must match the complete name.
 
-/// Whether the name is one that the pattern means.
+/// Whether the pattern matches the name.
 ///
 /// ```
 /// use pipewright::glob::matches;

@@ -1,6 +1,6 @@
-//! The words of an identifier: split at marks, and where small letters turn into capitals.
+//! The words of an identifier: split at separators, and where lower case turns into upper case.
 
-/// The words of `deleteAccount`, `delete-account`, `DELETE_ACCOUNT` or `HTTPServer`, as they are written.
+/// The words of `deleteAccount`, `delete-account`, `DELETE_ACCOUNT` or `HTTPServer`, in their original case.
 pub fn split(name: &str) -> Vec<&str> {
     let mut before = ' ';
     let mut begun = 0;
@@ -28,8 +28,8 @@ pub fn words(name: &str) -> Vec<String> {
     split(name).into_iter().map(str::to_lowercase).collect()
 }
 
-/// A name as it is compared where its spelling does not count: its words in lower case, without marks between.
-/// `api_key`, `API-Key` and `apiKey` are the same.
+/// A name without its spelling, for comparison: its words in lower case, without separators. `api_key`, `API-Key` and `apiKey`
+/// are the same.
 pub fn unspelled(name: &str) -> String {
     let unspelled = split(name).concat().to_lowercase();
     if unspelled.is_empty() { name.to_lowercase() } else { unspelled }

@@ -1,8 +1,8 @@
-//! JSON text, written piece by piece: values stay the bytes they were, with every digit and in their order.
+//! Writes JSON text piece by piece: values keep their bytes, with every digit and in their order.
 
 use std::fmt::{Display, Write};
 
-/// Why a line is no JSON, and at which column. (serde_json tells a line as well, and of what we read there is one.)
+/// Why a line is not JSON, and at which column. (serde_json also gives a line number, but our texts have only one line.)
 pub(crate) fn why_none(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
@@ -12,27 +12,27 @@ pub(crate) fn why_none(error: &serde_json::Error) -> String {
 pub(crate) struct Object(String);
 
 impl Object {
-    /// `key` is plain: there is nothing in it to be escaped. `json` is shown as JSON text.
+    /// `key` is plain: nothing in it needs escaping. `json` is displayed as JSON text.
     pub(crate) fn put(mut self, key: &str, json: impl Display) -> Object {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
-        // A string always takes it.
+        // Writing to a String cannot fail.
         let _ = write!(self.0, "\"{key}\":{json}");
         self
     }
 
-    /// The same where the key is anybody's.
+    /// The same for any key.
     pub(crate) fn put_any(mut self, key: &str, json: impl Display) -> Object {
         self.0.push(if self.0.is_empty() { '{' } else { ',' });
         let _ = write!(self.0, "{}:{json}", quoted(key));
         self
     }
 
-    /// A text.
+    /// Puts a text.
     pub(crate) fn text(self, key: &str, text: &str) -> Object {
         self.put(key, quoted(text))
     }
 
-    /// What may be missing is left out.
+    /// Puts a value if there is one.
     pub(crate) fn put_some(self, key: &str, json: Option<impl Display>) -> Object {
         match json {
             Some(json) => self.put(key, json),
@@ -40,12 +40,12 @@ impl Object {
         }
     }
 
-    /// A text, where there is one.
+    /// Puts a text if there is one.
     pub(crate) fn text_some(self, key: &str, text: Option<&str>) -> Object {
         self.put_some(key, text.map(quoted))
     }
 
-    /// Fields under plain keys, in their order.
+    /// Puts fields with plain keys, in their order.
     pub(crate) fn put_all<'a>(self, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Object {
         fields.into_iter().fold(self, |object, (key, json)| object.put(key, json))
     }
@@ -63,11 +63,11 @@ impl Object {
 
 /// A text as JSON.
 pub(crate) fn quoted(text: &str) -> String {
-    // A text is a string: it can't fail.
+    // Serialising a text cannot fail.
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// A value without the line ends that it may be written over: between tokens they are white space, and in strings there are none.
+/// A value without line breaks: between tokens they are white space, and strings contain none.
 pub(crate) fn one_line(json: &str) -> String {
     json.replace(['\n', '\r'], " ")
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_is_what_was_put_into_it() {
+    fn an_object_has_the_fields_put_into_it() {
         let object = Object::default()
             .put("n", "1.10")
             .put_any("a\"b", 7)

@@ -1,24 +1,24 @@
 //! Small commands that let an agent (a program, a model, or a person) play games and drive browsers
 //! through shell pipes, with every step gated, recorded and replayable.
 //!
-//! The floors, each standing only on those below it:
+//! The layers; each uses only those below it:
 //!
 //! - [`cmd`]: the commands, one module each: arguments, wiring, and the stage that carries out decisions.
-//! - [`godot`]: what passes between a Godot game and its bridge; pure.
+//! - [`godot`]: the messages between a Godot game and its bridge; pure.
 //! - [`mcp`]: the client's side of MCP; pure.
-//! - [`spire`]: what is known of Slay the Spire; pure, without streams, files or clocks.
-//! - [`policy`]: what a person must be asked about first; pure.
+//! - [`spire`]: the rules and messages of Slay the Spire; pure, without streams, files or clocks.
+//! - [`policy`]: which calls need a person's approval; pure.
 //! - [`acp`]: the agent's side of the Agent Client Protocol; pure.
-//! - [`approvals`]: what gates ask people about calls, and what the clients of those people keep of it; pure.
-//! - [`journal`]: the log format: written, and read whatever has happened to it.
-//! - [`replay`]: when a recorded message is due, and whether what comes live is what was recorded; pure.
+//! - [`approvals`]: gates' questions to people about calls, and how clients keep track of them; pure.
+//! - [`journal`]: the log format: writing it, and reading it even if it is damaged.
+//! - [`replay`]: when a recorded message is due, and whether live messages equal the recorded ones; pure.
 //! - [`agent`]: the loop of an agent as a state machine; pure.
-//! - [`llm`]: what is sent to each model provider, and how its answer becomes a turn; pure.
+//! - [`llm`]: the requests to each model provider, and how its answer becomes a turn; pure.
 //! - [`mask`]: personal data and secrets in a line, replaced by placeholders; pure.
-//! - [`record`]: the vocabulary of records, and the one recogniser of calls.
+//! - [`record`]: the vocabulary of records, and the only recogniser of calls.
 //! - [`rpc`]: JSON-RPC lines of either side.
 //! - `json`, [`glob`], `identifier`: JSON text written piece by piece; names matched by a pattern; the words of a name.
-//! - [`io`]: lines, standing between two sides, children, durable files, the terminal, signals, reports.
+//! - [`io`]: lines, passing data between two sides, child processes, durable files, the terminal, signals, reports.
 
 pub mod acp;
 pub mod agent;

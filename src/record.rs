@@ -1,6 +1,6 @@
-//! The vocabulary of records, and the one recogniser of calls.
+//! The vocabulary of records, and the only recogniser of calls.
 //!
-//! A call comes in four forms and is answered in the form it came in:
+//! A call comes in one of four forms and is answered in the same form:
 //!
 //! | form | a call |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | [`Form::Godot`] | `{"cmd","id"?,"args"?}` |
 //! | [`Form::JsonRpc`] | `{"jsonrpc","id"?,"method":"tools/call","params":{"name","arguments"?,"_meta"?}}` |
 //!
-//! The first three take the arguments under `args` or `arguments`. Null arguments are none.
+//! The first three take the arguments under `args` or `arguments`. Null counts as no arguments.
 //!
-//! Gates and worlds all see calls through [`recognise`], so that none passes what another would carry out.
+//! Gates and worlds all read calls with [`recognise`], so a gate never passes a call that a world would read differently.
 
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -44,9 +44,9 @@ pub use tools::{ListTools, OwnedTool, Tool, ToolList};
 pub use unreadable::Unreadable;
 pub(crate) use unreadable::unreadable;
 
-/// Why a call was not carried out, or failed; one list for all commands.
+/// Why a call was not carried out, or failed. All commands share this list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // the names say it
+#[allow(missing_docs)] // the names explain themselves
 pub enum Kind {
     BadInput,
     UnknownTool,
@@ -95,12 +95,12 @@ impl Kind {
         Kind::Unavailable,
     ];
 
-    /// The kind that is written so.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// As it is written.
+    /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Kind::BadInput => "bad_input",
@@ -127,54 +127,54 @@ impl Kind {
     }
 }
 
-/// The form that a call came in.
+/// The form of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `type`: our own vocabulary.
     Record,
-    /// `tool`: for hands and shells.
+    /// `tool`: for typing by hand and for shells.
     Short,
-    /// `cmd`: the Godot bridge's.
+    /// `cmd`: the Godot bridge's form.
     Godot,
-    /// `method`: MCP's.
+    /// `method`: MCP's form.
     JsonRpc,
 }
 
-/// A call, as an open view over its line: what isn't named here stays in the line.
+/// A call, as a view of its line: fields not listed here stay in the line.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
-    /// How it came.
+    /// Its form.
     pub form: Form,
-    /// Its id, of whatever JSON type, as it was written.
+    /// Its id, of any JSON type, as written.
     pub id: Option<&'a RawValue>,
     /// The tool's name.
     pub tool: Cow<'a, str>,
-    /// A JSON object, as it was written; `None` where it is missing or null, which mean `{}`.
+    /// A JSON object, as written; `None` if it is missing or null, which both mean `{}`.
     pub arguments: Option<&'a RawValue>,
-    /// Under which name they stand, or would stand, in the record or in JSON-RPC's `params`: `args` or `arguments`.
+    /// The key of the arguments (or the key they would have) in the record or in JSON-RPC's `params`: `args` or `arguments`.
     pub arguments_key: &'static str,
-    /// How long the call may take, for a world that has such a limit: seconds as a number, or a text such as `"500ms"`.
+    /// Time limit for a world that supports one: seconds as a number, or a text such as `"500ms"`.
     pub timeout: Option<&'a RawValue>,
-    /// What the call acts on: `{"role","name",...}`.
+    /// The element that the call acts on: `{"role","name",...}`.
     pub target: Option<&'a RawValue>,
-    /// Whether a gate holds that somebody must be asked first. A world refuses such a call.
+    /// Whether a gate requires that a person is asked first. A world refuses such a call.
     pub requires_approval: bool,
     /// A gate's verdict.
     pub policy: Option<&'a RawValue>,
-    /// `session_id`, `agent_id`, `plan_id`, `step_id`, where they are there: they come back in the answer.
+    /// `session_id`, `agent_id`, `plan_id` and `step_id`, if present: they are repeated in the answer.
     pub context: Vec<(&'static str, &'a RawValue)>,
 }
 
 impl<'a> Call<'a> {
-    /// Whether its caller waits for an answer: a JSON-RPC notification has none.
+    /// Whether its caller expects an answer: a JSON-RPC notification gets none.
     pub fn wants_answer(&self) -> bool {
         self.form != Form::JsonRpc || self.id.is_some()
     }
 
-    /// Reads the call in the input of a hook: `{"hook_event_name","tool_name","tool_input","tool_use_id"?,"agent_id"?,...}`.
+    /// Reads the call in a hook's input: `{"hook_event_name","tool_name","tool_input","tool_use_id"?,"agent_id"?,...}`.
     ///
     /// # Errors
-    /// As [`recognise`]; and where the event is another.
+    /// As [`recognise`]; also another event.
     pub fn from_hook(input: &'a str, event: &str) -> Result<Call<'a>, Unreadable> {
         let fields = Fields::read(input)?;
         fields.spelled_as(&["hook_event_name", "tool_name", "tool_input"])?;
@@ -206,15 +206,14 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Fields of a call that all its forms but JSON-RPC have beside it.
+/// Fields that may accompany a call in all forms except JSON-RPC.
 const MARKS: [&str; 3] = ["target", "requires_approval", "policy"];
 const CONTEXT: [&str; 4] = ["session_id", "agent_id", "plan_id", "step_id"];
 /// Exactly one of these decides what a line is.
 const MARKERS: [(&str, Form); 4] =
     [("type", Form::Record), ("tool", Form::Short), ("cmd", Form::Godot), ("method", Form::JsonRpc)];
 
-/// Recognises a call in a line's text; `None` is a record that is none (an observation, a result, a
-/// notification).
+/// Recognises a call in a line's text. `None`: the record is not a call (an observation, a result, a notification).
 ///
 /// ```
 /// use pipewright::record::{Form, recognise};
@@ -226,12 +225,12 @@ const MARKERS: [(&str, Form); 4] =
 /// ```
 ///
 /// # Errors
-/// What two readers could read differently: text that is no JSON object, a batch, a bare carriage return, keys
-/// that are equal or equal but for case, two markers, or a field of the wrong type. The error has the id and the form of the
-/// call where those can be read.
+/// Text that two readers could read differently: not a JSON object, a batch, a bare carriage return, keys that are equal or
+/// differ only in case, two markers, or a field of the wrong type. The error has the id and the form of the call if those can be
+/// read.
 pub fn recognise(line: &str) -> Result<Option<Call<'_>>, Unreadable> {
     if line.contains('\r') {
-        return unreadable("it holds a carriage return, which some readers take for a line's end")
+        return unreadable("it contains a carriage return, which some readers treat as a line break")
             .map_err(|error| error.in_form_of(line.as_bytes()));
     }
     let fields = Fields::read(line).map_err(|error| error.in_form_of(line.as_bytes()))?;
@@ -257,7 +256,7 @@ fn call_in<'a>(fields: &Fields<'a>) -> Result<Option<Call<'a>>, Unreadable> {
             };
             call(form, fields, string("tool_name", tool)?).map(Some)
         }
-        // Its own answers bear `tool` as well, and a `status`.
+        // Our own answers have `tool` too, and a `status`.
         Form::Short if fields.get("status").is_some() => answer(fields).map(|()| None),
         Form::Short | Form::Godot => call(form, fields, value).map(Some),
         Form::JsonRpc if value == "tools/call" => json_rpc(fields).map(Some),
@@ -265,7 +264,7 @@ fn call_in<'a>(fields: &Fields<'a>) -> Result<Option<Call<'a>>, Unreadable> {
     }
 }
 
-/// Checks that a record with `tool` and `status` is an answer: a reader that ignores `status` would take another for a call.
+/// Checks that a record with `tool` and `status` is an answer: a reader that ignores `status` would read any other as a call.
 fn answer(fields: &Fields<'_>) -> Result<(), Unreadable> {
     let status = fields.get("status").map(RawValue::get);
     let is_answer = matches!(status, Some("\"ok\"" | "\"error\""));
@@ -276,14 +275,14 @@ fn answer(fields: &Fields<'_>) -> Result<(), Unreadable> {
     }
 }
 
-/// A record's `type`, where it has one that is a text.
+/// A record's `type`, if it is a string.
 pub fn type_of(line: &str) -> Option<Cow<'_, str>> {
     let value = Fields::read(line).ok()?.get("type")?;
     string("type", value).ok()
 }
 
 impl Form {
-    /// The field that holds the id of a call in this form.
+    /// The field of a call's id in this form.
     pub(crate) fn id_key(self) -> &'static str {
         if self == Form::Record { "call_id" } else { "id" }
     }
@@ -347,16 +346,16 @@ fn json_rpc<'a>(fields: &Fields<'a>) -> Result<Call<'a>, Unreadable> {
     })
 }
 
-/// Null arguments are none.
+/// Null counts as no arguments.
 fn arguments<'a>(key: &str, fields: &Fields<'a>) -> Result<Option<&'a RawValue>, Unreadable> {
     object(key, fields.get(key).filter(|value| value.get() != "null"))
 }
 
-/// A field's string, borrowed where it holds no escapes.
+/// A field's string, borrowed if it has no escapes.
 fn string<'a>(key: &str, value: &'a RawValue) -> Result<Cow<'a, str>, Unreadable> {
     serde_json::from_str(value.get())
         .map(|Text(text)| text)
-        .or_else(|_| unreadable(format_args!("{key:?} is no string")))
+        .or_else(|_| unreadable(format_args!("{key:?} is not a string")))
 }
 
 #[derive(serde::Deserialize)]
@@ -364,7 +363,7 @@ struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 fn object<'a>(key: &str, value: Option<&'a RawValue>) -> Result<Option<&'a RawValue>, Unreadable> {
     match value {
-        Some(value) if !value.get().starts_with('{') => unreadable(format_args!("{key:?} is no object")),
+        Some(value) if !value.get().starts_with('{') => unreadable(format_args!("{key:?} is not an object")),
         value => Ok(value),
     }
 }

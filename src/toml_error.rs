@@ -1,4 +1,4 @@
-//! Where in a TOML text something is wrong.
+//! Positions of errors in TOML text.
 
 /// The line and the column, counted from 1, of a byte of a text.
 pub fn place(text: &str, at: usize) -> (usize, usize) {

@@ -1,4 +1,4 @@
-"""The measuring half of scripts/bench: PROGRAMS FIXTURES SCRATCH (three folders) DOCUMENT, and the names of groups.
+"""The measuring part of scripts/bench: PROGRAMS FIXTURES SCRATCH (three folders) DOCUMENT, and the names of groups.
 
 Prints one table of what was asked of the programs, what they do, and what a rival does in the same run, and writes DOCUMENT, a
 file, unless that is empty. The exit status is 1 where something couldn't be measured; a missed goal is only printed.
@@ -17,8 +17,8 @@ from processes import pin
 
 def main():
     load = os.getloadavg()[0]
-    conditions = (f"Everything runs on core {pin()}, but for what says otherwise. The load average was {load:.1f} before: what else runs"
-                  " slows this, round trips most of all.")
+    conditions = (f"Everything runs on core {pin()}, unless stated otherwise. The load average before the run was {load:.1f}; other load slows the"
+                  " measurements, round trips most of all.")
     print(conditions + "\n", flush=True)
     programs, fixtures, scratch, path, *groups = sys.argv[1:]
     bench, began_all = Bench(programs, fixtures, scratch), time.monotonic()
@@ -36,7 +36,7 @@ def main():
     for skipped in bench.skipped:
         print(f"\nNOT MEASURED: {skipped}", file=sys.stderr)
     if path:
-        # Made before the file is emptied: else that would be a change to the commit that it names.
+        # Made before the file is emptied: otherwise the named commit would count as changed.
         text = document(bench, conditions, (time.monotonic() - began_all) / 60)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

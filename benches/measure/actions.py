@@ -19,7 +19,7 @@ def throughput(bench):
     if jq := shutil.which("jq"):
         runs["jq"] = lambda: run([jq, "-c", "."], game.tenth).scaled(game.scale)
     else:
-        bench.skip("jq isn't there to be compared with")
+        bench.skip("jq is not available for the comparison")
     used = least(runs)
     what = f"valid-actions, {game.size / 1e6:.0f} MB: CPU time"
     if jq:

@@ -1,4 +1,4 @@
-"""agent-loop: what it adds to a step, by the length of the conversation; and, with a real model, how many goals are reached."""
+"""agent-loop: the time it adds to a step, by the length of the conversation; and, with a real model, the goals reached."""
 
 import json
 import os
@@ -14,7 +14,7 @@ LONG = 2_000_000
 
 
 def steps(bench, name, *options):
-    """The length of each request, in bytes, and what the loop took between what the two sides said, in milliseconds."""
+    """The length of each request, in bytes, and the time of the loop between the two sides, in milliseconds."""
     log = bench.file(f"{name}-sides")
     sides = bench.example("agent-sides")
     command = [bench.program("agent-loop"), "--llm", f"{sides} model {log} {STEPS}", "--goal", "Look.", "--max-steps", str(STEPS + 1),
@@ -24,7 +24,7 @@ def steps(bench, name, *options):
     with open(log, encoding="ascii") as file:
         events = sorted((line.split() for line in file), key=lambda event: int(event[2]))
     took, found = 0, []
-    # The request for the tools, and the first request, follow from no answer.
+    # The request for the tools, and the first request, do not follow an answer.
     for sent, got in zip(events, events[1:]):
         if sent[1] == "sent" and got[1] == "got" and sent[0] != got[0]:
             took += int(got[2]) - int(sent[2])
@@ -43,12 +43,12 @@ def added(bench):
         bench.within(f"agent-loop{name}: added to a step, history to 1 MB, median", short, 2, digits=2)
         longer = statistics.median(took / (length / 1e6) for length, took in found if length >= LONG)
         bench.within(f"agent-loop{name}: added to a step, history of 2 to 8 MB, median for a MB", longer, 3, digits=2)
-    bench.note("From a side's answer to the moment at which the other side has read the line that follows from it: both the model's turn to the"
-               " world's call, and its result to the next request.")
+    bench.note("The time from one side's answer until the other side has read the resulting line: from the model's turn to the world's call, and"
+               " from the call's result to the next request.")
 
 
 def live(bench):
-    """With the model that --model names: the sites of the tests, in Chromium."""
+    """With the model of --model: the sites of the tests, in Chromium."""
     model = os.environ.get("AGENT_MODEL")
     if not model:
         return

@@ -1,4 +1,4 @@
-"""What all measurements have in common: where things are, and the one table that they fill."""
+"""The common part of all measurements: the locations of files, and the table of results."""
 
 import os
 from collections import namedtuple
@@ -8,7 +8,7 @@ MIB = 1024
 COMMANDS = sorted(path.stem for path in (Path(__file__).resolve().parents[2] / "src/bin").glob("*.rs"))
 HEADINGS = ("what", "ours", "rival", "ratio", "goal", "met?")
 
-# As it is shown, and whether it is worse than the rival's, which isn't asked where the rival does less by design: a floor.
+# The cells of a row, and whether the rival is better. A rival that does less by design (a lower bound) never counts as better.
 Row = namedtuple("Row", "group what ours rival ratio goal met is_behind")
 
 
@@ -47,7 +47,7 @@ class Bench:
         self.row(what, f"{ours:.2f} s", f"{name} {rival:.2f} s", f"{ratio:.2f} x", wanted, met, ratio < 1 and not floor)
 
     def added(self, what, ours, name, rival, unit, goal=None, digits=0):
-        """A row of times of which we may add so much."""
+        """A row of times, with a goal for the time that we add."""
         added = ours - rival
         ratio = f"{ours / rival:.2f} x, {added:+.{digits}f} {unit}"
         wanted = f"<= +{goal} {unit}" if goal else ""
@@ -55,20 +55,20 @@ class Bench:
         self.row(what, f"{ours:.{digits}f} {unit}", f"{name} {rival:.{digits}f} {unit}", ratio, wanted, met)
 
     def share(self, what, ours, name, rival, goal=None):
-        """A row of milliseconds, which should be a share of the rival's."""
+        """A row of milliseconds, with a goal relative to the rival's."""
         ratio = ours / rival
         wanted, met = (f"<= {goal:g} x", ratio <= goal) if goal else ("", None)
         self.row(what, f"{ours:.0f} ms", f"{name} {rival:.0f} ms", f"{ratio:.2f} x", wanted, met, ratio > 1)
 
     def rate(self, what, ours, name, rival, goal=None, floor=False):
-        """A row of how much is done in a second."""
+        """A row of rates per second."""
         ratio = ours / rival
         wanted, met = (f">= {goal:g} x", ratio >= goal) if goal else ("", None)
         theirs = f"{name} {rival:.{0 if rival >= 100 else 1}f}/s"
         self.row(what, f"{ours:.0f}/s", theirs, f"{ratio:.2f} x", wanted, met, ratio < 1 and not floor)
 
     def within(self, what, ours, goal=None, digits=0):
-        """A row of milliseconds that nobody else takes."""
+        """A row of milliseconds without a rival."""
         self.row(what, f"{ours:.{digits}f} ms", "", "", f"<= {goal} ms" if goal else "", ours <= goal if goal else None)
 
     def quicker(self, what, ours, name, rival):

@@ -1,4 +1,4 @@
-"""browser-bridge beside servers of the same kind, with the same Chromium: starting, clicks, lists and pictures; and its memory."""
+"""browser-bridge compared with similar servers, with the same Chromium: starting, clicks, lists and pictures; and its memory."""
 
 import contextlib
 import functools
@@ -18,19 +18,19 @@ WARM_UPS = 3
 ROUNDS = 20
 CALLS = 1_000
 SAMPLES = 30
-# What a list may take of a documentation page's window, in bytes.
+# The maximum size of a list of a documentation page's window, in bytes.
 LIST_BYTES = 1_000
-# So many MiB more in the last third of the calls than in the second are a leak: 1.5 kB a call here, 15 kB in the page's process, whose
-# garbage waits for its collector.
+# More MiB than this in the last third of the calls than in the second are a leak: 1.5 kB per call here, 15 kB in the page's process, whose
+# garbage is collected later.
 GROWTH, RENDERER_GROWTH = 0.5, 5
 
 
 def needs_browser(measure):
-    """A measurement that is left out, with a word, where there is no browser. All use all cores: a browser is many processes."""
+    """A measurement that is skipped, with a message, if there is no browser. All use all cores: a browser consists of many processes."""
     @functools.wraps(measure)
     def measured(bench):
         if not shutil.which(browser_players.CHROMIUM):
-            return bench.skip("browser-bridge: Chromium isn't there to be driven")
+            return bench.skip("browser-bridge: Chromium is not available")
         with mcp_rivals.at_home(bench), on_all_cores(), browser_page.serving() as origin:
             measure(bench, origin)
     return measured
@@ -51,7 +51,7 @@ def start_once(start, url):
 @needs_browser
 def starts(bench, origin):
     acts = {name: functools.partial(start_once, start, f"{origin}/") for start, name in players(bench, origin)}
-    # The first of all makes caches of fonts in the new home.
+    # The very first start creates font caches in the new home.
     turns(acts, 1)
     took = turns(acts, STARTS)
     ours = statistics.median(took.pop(browser_players.Bridge.name))
@@ -65,7 +65,7 @@ def players(bench, origin):
     return [(functools.partial(browser_players.Bridge, bench, origin), browser_players.Bridge.name), *browser_players.rivals(bench)]
 
 
-# What is done, on which page, how a row calls it, and the milliseconds that were asked for.
+# The operation, its page, its name in a row, and the goal in milliseconds.
 OPERATIONS = (
     ("click_without_settling", "/", "a click, settle=none", 25),
     ("click", "/", "a click, settled", 80),
@@ -97,13 +97,14 @@ def operations(bench, origin):
             add_rows(bench, f"browser-bridge: {what}", took, goal)
             if operation.startswith("list"):
                 add_sizes(bench, f"browser-bridge: {what}: bytes", sizes, LIST_BYTES if operation == "list_viewport" else None)
-    bench.note("@playwright/mcp waits 500 ms after a click where nothing else is said, and looks at the page; chrome-devtools-mcp waits, too;"
-               " agent-browser doesn't, and is beside settle=none. Their lists have the whole page with its texts, but for agent-browser's, which has what"
-               " can be acted on and headings; their bytes are those of the text alone, ours those of the line. Only agent-browser draws numbers, too.")
+    bench.note("By default, @playwright/mcp waits 500 ms after a click, and reads the page; chrome-devtools-mcp waits too; agent-browser does not, and"
+               " is compared with settle=none. Their lists contain the complete page with its texts, except agent-browser's, which contains elements"
+               " that can be acted on and headings; their bytes are those of the text alone, ours those of the line. Only agent-browser also draws"
+               " numbers.")
 
 
 def add_rows(bench, what, took, goal):
-    """The median with its goal, then the median and what 10 % exceed beside each rival's."""
+    """The median with its goal, then the median and the 90th percentile compared with each rival's."""
     median = {name: statistics.median(times) for name, times in took.items()}
     p90 = {name: statistics.quantiles(times, n=10)[-1] for name, times in took.items()}
     ours = browser_players.Bridge.name
@@ -125,7 +126,7 @@ def add_sizes(bench, what, sizes, goal):
 
 @needs_browser
 def memory(bench, origin):
-    """Lists, clicks and pictures in turn. The least of the samples of each third counts: what is garbage at the time is no growth."""
+    """Lists, clicks and pictures in turn. The minimum of each third of the samples counts, so temporary garbage does not count as growth."""
     with browser_players.Bridge(bench, origin) as bridge:
         bridge.open(f"{origin}/documentation")
         bridge.find_button()
@@ -146,7 +147,7 @@ def memory(bench, origin):
     for place, (name, goal) in enumerate((("its own memory", GROWTH), ("the page's process", RENDERER_GROWTH))):
         middle_mib, end_mib = (min(sample[place] for sample in third) / MIB for third in (middle, end))
         bench.added(f"{what}: {name}, last third", end_mib, "second third", middle_mib, "MiB", goal=goal, digits=1)
-    bench.note(f"Of the {CALLS} calls a third are lists, clicks and pictures each. Their memory is what is resident; the least of a third of the"
+    bench.note(f"A third each of the {CALLS} calls are lists, clicks and pictures. Their memory is the resident size; the minimum of each third of the"
                " samples counts.")
 
 

@@ -1,4 +1,4 @@
-"""The pages that browsers are measured with: one of a button, and one of a documentation's size."""
+"""The pages for browser measurements: one with a button, and one of the size of a documentation."""
 
 import contextlib
 import http.server
@@ -10,7 +10,7 @@ SMALL = f"<!doctype html><title>Small</title>{BUTTON}<input aria-label=Text>".en
 
 
 def documentation():
-    """A page of 290 kB with 500 links: a menu beside sections of text with a link each."""
+    """A page of 290 kB with 500 links: a menu next to sections of text with a link each."""
     menu = "".join(f"<div><a href='#s{number}'>Section {number}</a></div>" for number in range(MENU))
     text = "The value that a function gives is a copy of it. " * SENTENCES
     sections = "".join(f"<h2 id=s{number}>Section {number}</h2><p>{text}<a href='/{number}'>Link {number} to a page</a></p>"
@@ -37,7 +37,7 @@ class Pages(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def serving():
-    """The address of a server of the pages."""
+    """Serves the pages; gives the address."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pages) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()

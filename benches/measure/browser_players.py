@@ -1,4 +1,4 @@
-"""What drives a browser, each with the same operations: browser-bridge, and MCP servers that others made.
+"""Drives a browser with the same operations in each program: browser-bridge, and third-party MCP servers.
 
 An operation gives the bytes of what a model reads of its answer. All drive the same Chromium, without a window, of the same size.
 """
@@ -13,9 +13,9 @@ import subprocess
 
 CHROMIUM = "chromium"
 WIDTH, HEIGHT = 1280, 720
-# As root, its sandbox refuses to start.
+# The browser's sandbox does not start as root.
 IS_ROOT = os.geteuid() == 0
-# As agent-browser calls them.
+# agent-browser's names.
 MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 
 
@@ -54,7 +54,7 @@ class Bridge(Player):
                           "--save-media", bench.file("media"), "--allow-origin", origin])
 
     def call(self, tool, **arguments):
-        """The result, and the bytes of the whole line."""
+        """The result, and the bytes of the complete line."""
         self.last += 1
         self.say({"tool": tool, "args": arguments, "id": self.last})
         line = self.hear()
@@ -91,7 +91,7 @@ class Bridge(Player):
 
 
 class McpServer(Player):
-    """The bytes are those of the texts and pictures of a result: what else is in the line isn't for a model."""
+    """Counts the bytes of the texts and pictures of a result: the rest of the line is not for a model."""
 
     def __init__(self, command, **environment):
         super().__init__(command, **environment)
@@ -115,7 +115,7 @@ class McpServer(Player):
         return text, len(text.encode()) + sum(len(part.get("data", "")) for part in result["content"])
 
     def show_numbers(self):
-        """Those that can draw them do so in each picture."""
+        """Programs that can draw numbers do so in each picture."""
 
     def find_button(self):
         self.button = re.search(self.BUTTON, self.snapshot()[0])[1]
@@ -170,7 +170,7 @@ class ChromeDevTools(McpServer):
         return super().call(tool, pageId=1, **arguments)
 
     def open(self, url):
-        # Its browser is started by the first call, which must not be about a page.
+        # The first call starts its browser, and must not be about a page.
         super().call("list_pages")
         self.call("navigate_page", type="url", url=url)
 
@@ -190,7 +190,7 @@ class AgentBrowser(McpServer):
     BUTTON = r'button "Press" \[ref=(\w+)\]'
 
     def __init__(self, bench):
-        # Its daemon outlives it, for the next of the same session.
+        # Its daemon continues to run, for the next command of the same session.
         session = f"bench-{os.getpid()}-{id(self)}"
         super().__init__([self.program, "mcp"], AGENT_BROWSER_EXECUTABLE_PATH=shutil.which(CHROMIUM), AGENT_BROWSER_SESSION=session,
                          AGENT_BROWSER_ARGS="--no-sandbox" if IS_ROOT else "", AGENT_BROWSER_SCREENSHOT_DIR=bench.file("agent-browser"))
@@ -216,9 +216,9 @@ class AgentBrowser(McpServer):
 
 
 def rivals(bench):
-    """Those that are there."""
+    """The available programs."""
     for rival in (Playwright, ChromeDevTools, AgentBrowser):
         if os.path.exists(rival.program):
             yield functools.partial(rival, bench), rival.name
         else:
-            bench.skip(f"{rival.name} isn't there for browser-bridge to be compared with")
+            bench.skip(f"{rival.name} is not available for the comparison with browser-bridge")

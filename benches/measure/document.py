@@ -1,4 +1,4 @@
-"""docs/performance.md: the rows of all groups, on which machine they were measured, and where we lose."""
+"""Writes docs/performance.md: the rows of all groups, the machine, and where we lose."""
 
 import datetime
 import os
@@ -8,45 +8,44 @@ import subprocess
 from bench import HEADINGS
 from losses import losses
 
-# By group: a heading, what is measured, and what to read from it.
+# By group: a heading, and a description of the measurement.
 GROUPS = {
-    "actions": ("valid-actions", "A game's messages are given their legal actions. jq only reads and prints them; serde_json's `IgnoredAny` only checks"
-                " that they are JSON, and is the floor: nothing that reads its input can be quicker."),
-    "agent": ("agent-loop", "A model side and a world that answer at once, so that what the loop adds to a step is what is measured: in a conversation that"
+    "actions": ("valid-actions", "The legal actions are added to a game's messages. jq only reads and prints them. serde_json's `IgnoredAny` only"
+                " checks that they are JSON; it is the lower bound for anything that reads its input."),
+    "agent": ("agent-loop", "The model side and the world answer at once, so the figures show what the loop adds to a step, in a conversation that"
               " grows to 8 MB."),
-    "proxy": ("sts-proxy", "A state goes to an agent, and its command comes back: with the proxy between the two, and without. What is added is what"
-              " a bot waits longer for each decision."),
-    "start": ("Starting", "Each command is started and ends at once, 200 times in turn with `/bin/true`, which does nothing; the medians. A loop in a"
-              " shell pays this for each command that it starts."),
-    "record": ("jsonl-record", "Lines pass through a pipe and into a log, beside `tee`, which only copies, and `ts`, which only adds the time; then lines"
-               " go to an agent and back, with the recorder around it and without."),
-    "replay": ("replay", "A log is filtered, beside the same filter in jaq; then it is played at its times, beside a loop that only sleeps: how late a"
-               " line is."),
-    "log": ("jsonl-log", "Four columns are cut out of a log as CSV, beside the same with jq and Miller."),
-    "mask": ("jsonl-mask", "Lines with personal data and without, beside jq with patterns for the same kinds, which checks no digits, knows no fields, and"
-             " numbers no values."),
-    "godot": ("godot-bridge", "A command goes to a running game and its answer comes back. godot-e2e does the same in the same game, but answers once a"
-              " frame."),
-    "browser": ("browser-bridge", "A page is opened, clicked, listed and drawn, beside MCP servers that do the same with the same Chromium; then 1,000 calls are"
-                " made, and what they leave behind is looked at. All cores are used."),
-    "mcp": ("mcp-pipe", "Calls of server-everything's `echo`. A bare client, which writes requests and reads answers and checks nothing, is the floor;"
-            " the rivals are other commands that call a tool from a shell."),
-    "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so that what the command adds is what is"
-            " measured. A bare client on the same HTTP library is the floor; the rivals are a command for one prompt, started for each, and a"
-            " loop with OpenAI's own library."),
-    "policy": ("policy-check and hitl-gate", "Calls are judged, beside jq with rules for the same; then a call goes to a world and back, with a gate"
-               " around it and without."),
-    "labels": ("What policy-check knows by its words", "Labels of other applications' catalogs, which no list of words was tuned to: how many of the"
-               " destructive ones are found (recall), and how many of the harmless ones are taken for destructive (false positives)."),
-    "size": ("Size", "The programs as they are shipped, without debugging information. Those that read jq's language or check schemas have that built"
-             " in."),
+    "proxy": ("sts-proxy", "A state goes to an agent, and its command comes back, with and without the proxy between the two. The difference is the"
+              " delay that the proxy adds to each decision."),
+    "start": ("Starting", "Each command is started and ends at once, 200 times, alternating with `/bin/true`, which does nothing. The figures are"
+              " medians. A shell loop pays this for each command that it starts."),
+    "record": ("jsonl-record", "Lines pass through a pipe and into a log, compared with `tee`, which only copies, and `ts`, which only adds the"
+               " time. Then lines go to an agent and back, with and without the recorder around it."),
+    "replay": ("replay", "A log is filtered, compared with the same filter in jaq. Then it is played at its recorded times, compared with a loop"
+               " that only sleeps: how late each line is."),
+    "log": ("jsonl-log", "Four columns of a log are written as CSV, compared with jq and Miller."),
+    "mask": ("jsonl-mask", "Lines with and without personal data, compared with jq and patterns for the same kinds. The jq version checks no check"
+             " digits, ignores field names, and does not number values."),
+    "godot": ("godot-bridge", "A command goes to a running game, and its answer comes back. godot-e2e does the same in the same game, but answers"
+              " once per frame."),
+    "browser": ("browser-bridge", "A page is opened, clicked, listed and drawn, compared with MCP servers that do the same with the same Chromium."
+                " Then 1,000 calls are made, and the memory growth is measured. All cores are used."),
+    "mcp": ("mcp-pipe", "Calls of server-everything's `echo`. The lower bound is a bare client that writes requests and reads answers without"
+            " checks. The rivals are other commands that call a tool from a shell."),
+    "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so the figures show what the command adds."
+            " The lower bound is a bare client with the same HTTP library. The rivals are a command that is started for each prompt, and a loop"
+            " with OpenAI's own library."),
+    "policy": ("policy-check and hitl-gate", "Calls are judged, compared with jq and the same rules. Then a call goes to a world and back, with and"
+               " without a gate around it."),
+    "labels": ("What policy-check knows by its words", "Labels from catalogs of other applications, which no list of words was tuned to: the share"
+               " of destructive labels that are found (recall), and the share of harmless labels that are taken for destructive (false positives)."),
+    "size": ("Size", "The programs as released, without debugging information. Some include an interpreter for jq's language or a schema validator."),
 }
 
 
 def document(bench, conditions, minutes):
     parts = [HEAD.format(date=datetime.date.today(), minutes=minutes, commit=commit(), machine=machine(bench.scratch), profile=os.environ["PIPEWRIGHT_PROFILE"],
                          versions=versions(), conditions=conditions)]
-    parts.append("## Where we lose\n\n" + (bullets(losses(bench.rows)) or "Nowhere, this time."))
+    parts.append("## Where we lose\n\n" + (bullets(losses(bench.rows)) or "Nowhere in this run."))
     for group, (title, about) in GROUPS.items():
         rows = [row for row in bench.rows if row.group == group]
         if rows:
@@ -59,15 +58,15 @@ def document(bench, conditions, minutes):
 
 HEAD = """# Performance
 
-What `scripts/bench` has measured, in {minutes:.0f} minutes, and written here. Run it to measure anew, on a machine that does nothing else.
+Measured by `scripts/bench`, which wrote this page in {minutes:.0f} minutes. Run it on an idle machine to measure again.
 
 - {date}, commit {commit}, built with the profile `{profile}`
 - {machine}
 - {versions}
 
-All figures of a table come from one run, in which we and a rival take turns, so that what slows the machine down slows both; ratios carry
-over to other machines, seconds don't. Throughput is CPU time (the best of some tries), latency wall time (a median, and what 1 % exceed: p99),
-memory the peak that was ever resident. {conditions} A goal is what was asked for before it was built."""
+All figures of a table come from one run, in which we and a rival take turns, so any slowdown of the machine affects both. Ratios carry over
+to other machines; seconds do not. Throughput is CPU time (the best of several tries), latency is wall time (the median, and p99, which 1 %
+exceed), and memory is the peak resident size. {conditions} Goals were set before the code was written."""
 
 
 def commit():
@@ -86,7 +85,7 @@ def machine(scratch):
 
 
 def versions():
-    """Of what is measured beside, as far as each tells."""
+    """The versions of the rivals, as far as they report them."""
     rivals = os.environ.get("MCP_RIVALS", "")
     asked = {
         "rustc": ["rustc", "--version"], "tee": ["tee", "--version"], "ts": ["dpkg-query", "-W", "-f", "moreutils ${Version}", "moreutils"],
@@ -96,15 +95,15 @@ def versions():
         "Chromium": ["chromium", "--version"],
         "Node": [os.path.join(rivals, "node_modules", "node", "bin", "node"), "--version"],
     }
-    told = [f"{name} {said}" for name, command in asked.items() if (said := first_line(command, name))]
-    told += [package for package in packages("MCP_SERVERS") if package.startswith("@playwright/")]
+    found = [f"{name} {version}" for name, command in asked.items() if (version := first_line(command, name))]
+    found += [package for package in packages("MCP_SERVERS") if package.startswith("@playwright/")]
     for variable in ("BROWSER_RIVALS", "MCP_RIVALS", "LLM_RIVALS"):
-        told += [package for package in packages(variable) if not package.startswith("node@")]
-    return ", ".join(told)
+        found += [package for package in packages(variable) if not package.startswith("node@")]
+    return ", ".join(found)
 
 
 def packages(variable):
-    """Those that were installed into the folder that a variable names, with their versions."""
+    """The packages installed in the folder that a variable names, with their versions."""
     mark = os.path.join(os.environ.get(variable, ""), "installed")
     if not os.path.exists(mark):
         return []
@@ -113,12 +112,12 @@ def packages(variable):
 
 
 def first_line(command, name):
-    """What a program says of its version, without its name."""
+    """A program's version line, without its name."""
     try:
-        said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30).stdout.strip()
+        output = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30).stdout.strip()
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    words = said.splitlines()[0].split() if said else []
+    words = output.splitlines()[0].split() if output else []
     plain = {name.lower(), "mlr", "(gnu", "coreutils)", "version"}
     return " ".join(word.removeprefix("jq-") for word in words if word.lower() not in plain)
 

@@ -1,4 +1,4 @@
-"""godot-bridge: round trips and the tree beside godot-e2e, a thousand commands at once, and what an idle game costs."""
+"""godot-bridge: round trips and the tree compared with godot-e2e, a thousand commands at once, and the cost of an idle game."""
 
 import contextlib
 import functools
@@ -28,16 +28,16 @@ GET_NODE = {"id": 100_000, "cmd": "get_node", "args": {"path": godot_game.LABEL}
 
 
 def needs_godot(measure):
-    """A measurement that is left out, with a word, where there is no engine."""
+    """A measurement that is skipped, with a message, if there is no engine."""
     @functools.wraps(measure)
     def measured(bench):
         if os.environ.get("PIPEWRIGHT_GODOT"):
-            # Where a game keeps its own data.
+            # The game's own data folder.
             os.environ["XDG_DATA_HOME"] = bench.file("user-data")
             with on_all_cores():
                 measure(bench)
         else:
-            bench.skip("godot-bridge: Godot isn't there to play on")
+            bench.skip("godot-bridge: Godot is not available")
     return measured
 
 
@@ -46,7 +46,7 @@ def bridge_command(bench, transport):
 
 
 def warm(bench, transport="file"):
-    """A bridge whose game has answered for a while."""
+    """A bridge whose game has been answering for a while."""
     bridge = Bridge(bench, transport)
     for _ in range(WARM_UPS):
         bridge.ask("get_node", path=godot_game.LABEL)
@@ -74,13 +74,13 @@ class Bridge:
         return answer
 
     def timed(self, command, **arguments):
-        """The answer, and its milliseconds."""
+        """The answer, and its time in milliseconds."""
         began = time.perf_counter()
         answer = self.ask(command, **arguments)
         return answer, (time.perf_counter() - began) * 1e3
 
     def burst(self, lines, count):
-        """The milliseconds from the first byte of commands that are sent at once to the last byte of their answers."""
+        """The milliseconds from the first byte of a batch of commands to the last byte of their answers."""
         began = time.perf_counter()
         writer = threading.Thread(target=self.process.stdin.write, args=(lines,))
         writer.start()
@@ -110,13 +110,13 @@ def round_trips(bench):
         bench.within(f"{what}, p99", ours["p99_us"] / 1e3, digits=2)
         if transport == "file":
             bench.memory(f"godot-bridge, {ROUND_TRIPS} round trips", ours["peak_kib"])
-    bench.note(f"Of godot-bridge's round trips {alone['p50_us'] / 1e3:.3f} ms are the pipes and who measures: so long takes a program"
+    bench.note(f"{alone['p50_us'] / 1e3:.3f} ms of godot-bridge's round trips are the pipes and the measuring program: the time of a program"
                " that only echoes.")
 
 
 @needs_godot
 def pipelined(bench):
-    """Commands that nobody waits for one by one."""
+    """Commands sent without waiting for each answer."""
     lines = b"".join(inputs.line({**GET_NODE, "id": number}) for number in range(PIPELINED))
     for transport in TRANSPORTS:
         with warm(bench, transport) as bridge:
@@ -144,10 +144,10 @@ def tree(bench):
 
 @needs_godot
 def beside_godot_e2e(bench):
-    """What both can do, in the same game: one property, and the tree."""
+    """The operations that both support, in the same game: one property, and the tree."""
     python, addon = (os.environ.get(name) for name in ("GODOT_E2E_PYTHON", "GODOT_E2E_ADDON"))
     if not python or not addon:
-        return bench.skip("godot-e2e isn't there to be compared with")
+        return bench.skip("godot-e2e is not available for the comparison")
     project = godot_game.with_godot_e2e(bench, addon)
     counts = map(str, (RIVAL_WARM_UPS, RIVAL_ROUND_TRIPS, TREES))
     client = [python, "-B", os.path.join(os.path.dirname(__file__), "godot_rival.py")]
@@ -158,12 +158,12 @@ def beside_godot_e2e(bench):
         walks = [bridge.timed("get_tree")[1] for _ in range(TREES)]
     bench.quicker("godot-bridge: round trip of get_property, median", statistics.median(reads), "godot-e2e", theirs["read_ms"])
     bench.quicker("godot-bridge: get_tree of the same game", statistics.median(walks), "godot-e2e", theirs["tree_ms"])
-    bench.note("godot-e2e's tree has the name, class and path of each node; ours has also what it shows and can do.")
+    bench.note("godot-e2e's tree has the name, class and path of each node; ours also has its contents and actions.")
 
 
 @needs_godot
 def idle(bench):
-    """All games at the same time: what slows the machine down slows all of them."""
+    """All games at the same time, so a slowdown of the machine affects all of them."""
     with contextlib.ExitStack() as games:
         plain = [os.environ["PIPEWRIGHT_GODOT"], "--headless", "--path", godot_game.plain(bench)]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -1,4 +1,4 @@
-"""A game of Godot's for the measurements: rows of controls that do nothing, 2,000 of them, and one command of its own."""
+"""A Godot game for the measurements: 2,000 controls without function, and one command of its own."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ func agent_command(_name: String, args: Dictionary) -> Dictionary:
 
 
 def plain(bench):
-    """The project as it is without any addon."""
+    """The project without any addon."""
     return written(bench, "plain")
 
 

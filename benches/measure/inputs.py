@@ -1,4 +1,4 @@
-"""What the programs are given: real messages of a game, and lines like those of agents, the same in every run."""
+"""The inputs of the programs: real messages of a game, and lines like those of agents, identical in every run."""
 
 import glob
 import json
@@ -8,29 +8,29 @@ import subprocess
 from collections import namedtuple
 
 SIZE = 200_000_000
-# Slow rivals get a tenth, and what they used is multiplied.
+# Slow rivals get a tenth, and their times are multiplied.
 SHARE = 10
 DISTINCT = 2_000
 CALL_LENGTH = 196
 WORDS = "add basket button cart checkout close continue filter menu next open order price remove search sort total".split()
 
-# `whole` and `tenth` are files; what was used on the tenth is to be multiplied by `scale`.
+# `whole` and `tenth` are files; times measured with the tenth must be multiplied by `scale`.
 Input = namedtuple("Input", "name size whole tenth scale")
 
 
 def make(bench, name, messages):
-    """Writes an input, where that hasn't been done yet."""
+    """Writes an input, unless it already exists."""
     whole, tenth = bench.file(f"{name}.jsonl"), bench.file(f"{name}-tenth.jsonl")
     for path, size in ((whole, SIZE), (tenth, SIZE // SHARE)):
         if not os.path.exists(path):
             repeat(messages(), size, path)
-    bench.note("jq, ts and mlr read a tenth of a file; their time is scaled to the whole of it.")
+    bench.note("jq, ts and mlr read a tenth of a file; their times are scaled up.")
     size = os.path.getsize(whole)
     return Input(name, size, whole, tenth, size / os.path.getsize(tenth))
 
 
 def repeat(messages, size, path):
-    """Writes the messages over and over, up to about `size` bytes."""
+    """Writes the messages repeatedly, up to about `size` bytes."""
     once = b"".join(messages)
     with open(path, "wb") as file:
         for _ in range(max(1, size // len(once))):
@@ -106,7 +106,7 @@ def observations():
             for _ in range(19)
         ]
         data = {"step": number, "gold": dice.randrange(500), "screen": dice.choice(WORDS), "elements": elements}
-        # All at one time: these come over and over, and a clock that went back would be told.
+        # All with the same time: the lines are repeated, and a clock that goes back would be reported.
         yield line({"ts": "2026-11-22T01:00:00Z", "type": "observation", "source": dice.choice(["game", "browser"]),
                     "n": 100_000 + number, "data": data})
 

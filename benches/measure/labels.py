@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 LABELS = os.path.join(os.path.dirname(__file__), "..", "labels")
-# What was asked for: recall of all and of each kind, false positives of all and of the benign ones that are hard.
+# The goals: recall of all and of each kind, false positives of all and of the hard benign ones.
 RECALL, KIND_RECALL, FALSE, HARD_FALSE = 0.85, 0.6, 0.03, 0.1
 
 

@@ -1,4 +1,4 @@
-"""llm-pipe, before a server that answers at once: what it adds to a request and to a token, batches beside others', and its memory."""
+"""llm-pipe, with a server that answers at once: the time it adds to a request and to a token, its batches, and its memory."""
 
 import contextlib
 import os
@@ -46,7 +46,7 @@ def requests(bench):
     for key, name, goal in (("p50_us", "median", 150), ("p99_us", "p99", None)):
         best = {player: min(report[key] for report in reports) for player, reports in tries.items()}
         bench.added(f"llm-pipe: a request, {name}", best["ours"], "bare client", best["bare"], "us", goal)
-    bench.note("The bare client uses the same HTTP library, sends the same bytes, and reads the events without looking into them.")
+    bench.note("The bare client uses the same HTTP library, sends the same bytes, and reads the events without parsing them.")
 
 
 def first_token(bench):

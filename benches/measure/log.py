@@ -1,4 +1,4 @@
-"""jsonl-log: its tables beside those of jq and Miller, and its memory."""
+"""jsonl-log: its tables compared with those of jq and Miller, and its memory."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ import shutil
 import inputs
 from processes import least, peak_of, run
 
-# As we and jq write them.
+# In the notation that we share with jq.
 COLUMNS = {
     "196 B calls": [".call_id", ".tool_name", ".arguments.ref", ".arguments.x"],
     "2 KB snapshots": [".type", ".call_id", ".status", ".result.content[0].type"],
@@ -15,7 +15,7 @@ COLUMNS = {
 
 
 def for_miller(path):
-    """Miller flattens what is nested, and counts from 1."""
+    """Miller flattens nested values, and counts from 1."""
     return re.sub(r"\[(\d+)\]", lambda index: f".{int(index[1]) + 1}", path.lstrip("."))
 
 
@@ -23,7 +23,7 @@ def csv(bench):
     jq, miller = shutil.which("jq"), shutil.which("mlr")
     for name, found in (("jq", jq), ("Miller", miller)):
         if not found:
-            bench.skip(f"{name} isn't there to be compared with")
+            bench.skip(f"{name} is not available for the comparison")
     for lines in inputs.agent_lines(bench):
         columns = ",".join(COLUMNS[lines.name])
         cut = ["--ijsonl", "--ocsv", "cut", "-f", ",".join(map(for_miller, COLUMNS[lines.name]))]

@@ -1,4 +1,4 @@
-"""jsonl-mask: its throughput beside jq's gsub, and its memory."""
+"""jsonl-mask: its throughput compared with jq's gsub, and its memory."""
 
 import random
 import shutil
@@ -8,7 +8,7 @@ import inputs
 from processes import least, peak_of, run
 
 LENGTH = 308
-# Lines in a second on one core.
+# The goal: lines per second on one core.
 RATE = 100_000
 VALUES = (
     "ghp_0123456789abcdefghijABCDEFGHIJ012345", "4111 1111 1111 1111", "ann.smith@example.com", "https://bob:s3cret@db.example.com/x",
@@ -24,7 +24,7 @@ PATTERNS = (
 
 
 def calls():
-    """Tool calls of one length; each second one has a value in it."""
+    """Tool calls of the same length; every second one contains a value."""
     dice = random.Random(4)
     for number in range(inputs.DISTINCT):
         arguments = {"element": inputs.phrase(dice, 3), "ref": f"e{dice.randrange(1000)}", "x": dice.randrange(1920), "note": ""}
@@ -44,7 +44,7 @@ def throughput(bench):
         subprocess.run(command, input=b'{"a":["ann@example.com"]}\n', stdout=subprocess.PIPE, check=True)
         runs["jq"] = lambda: run(command, lines.tenth).scaled(lines.scale)
     else:
-        bench.skip("jq isn't there to be compared with")
+        bench.skip("jq is not available for the comparison")
     used = least(runs)
     what = f"jsonl-mask, {lines.size / 1e6:.0f} MB of {lines.name}: CPU time"
     if jq:
@@ -54,7 +54,7 @@ def throughput(bench):
 
 
 def memory(bench):
-    """With more different values than the table holds."""
+    """Uses more different values than the table holds."""
     path = bench.file("distinct.jsonl")
     with open(path, "w", encoding="ascii") as file:
         file.writelines(f'{{"to":"user{number}@example.com"}}\n' for number in range(300_000))

@@ -1,4 +1,4 @@
-"""mcp-pipe, with a server that others made: its calls beside a bare loop's and other programs', and its memory."""
+"""mcp-pipe, with a third-party server: its calls compared with those of a bare loop and of other programs, and its memory."""
 
 import contextlib
 import functools
@@ -26,12 +26,12 @@ Once = namedtuple("Once", "answered ended")
 
 
 def needs_server(measure):
-    """A measurement that is left out, with a word, where there is no server."""
+    """A measurement that is skipped, with a message, if there is no server."""
     @functools.wraps(measure)
     def measured(bench):
         folder, node = os.environ.get("MCP_SERVERS"), mcp_rivals.node()
         if not folder or not node:
-            return bench.skip("mcp-pipe: Node and its server aren't there to be called")
+            return bench.skip("mcp-pipe: Node and its server are not available")
         server = os.path.realpath(os.path.join(folder, "node_modules", ".bin", "mcp-server-everything"))
         with mcp_rivals.at_home(bench):
             measure(bench, [node, server])
@@ -56,7 +56,7 @@ def calls(bench, count):
 
 @needs_server
 def round_trips(bench, server):
-    """At its best on either side: the server's own pauses are longer than what is added."""
+    """The best of both sides: the server's own pauses are longer than the added time."""
     message, ours = calls(bench, 1), saying_ready(mcp_pipe(bench, server))
     bare = bare_client(bench, server, ROUND_TRIPS, warm_ups=WARM_UPS)
     tries = turns({
@@ -82,8 +82,8 @@ def pipelined(bench, server):
     what = f"mcp-pipe -j {JOBS}, {CALLS} calls"
     bench.rate(f"{what}, with start and end", best["ours"], "bare client", best["bare"], goal=0.9, floor=True)
     bench.rate(f"{what}, first answer to last", best["ours, within"], "bare client", best["bare, within"], goal=0.9, floor=True)
-    bench.note("mcp-pipe's calls a second, its cold calls and its peers are measured on all cores. With start and end: the"
-               " server's, too, on both sides.")
+    bench.note("mcp-pipe's calls per second, its cold calls and its peers are measured on all cores. \"With start and end\" includes"
+               " the server's, on both sides.")
 
 
 def best_rates(acts, tries=TRIES):
@@ -91,7 +91,7 @@ def best_rates(acts, tries=TRIES):
 
 
 def rate_within(command, source):
-    """Answers a second, without what it takes to start and to end."""
+    """Answers per second, without the time for start and end."""
     first, answers = None, 0
     with open(source, "rb") as stdin, started(command, stdin) as process:
         while said := os.read(process.stdout.fileno(), 1 << 16):
@@ -140,7 +140,7 @@ def call_once(command, source):
 
 @needs_server
 def beside_warm_peers(bench, server):
-    """What keeps a session between commands still starts a command for each call."""
+    """Tools that keep a session between commands still start a command for each call."""
     source = calls(bench, CALLS_BESIDE_PEERS)
     with on_all_cores(), contextlib.ExitStack() as stack:
         peers = {name: lambda call=keeper.call: 1 / run(call).wall for name, keeper in mcp_rivals.keepers(bench, server).items()
@@ -153,7 +153,7 @@ def beside_warm_peers(bench, server):
     for jobs in ours:
         bench.rate(f"mcp-pipe -j {jobs}: calls within a session", best[jobs], quickest, best[quickest], goal=100)
     took = ", ".join(f"{name} {1 / best[name]:.2f} s" for name in peers)
-    bench.note(f"So long a call takes, at best, with what keeps a session between commands: {took}.")
+    bench.note(f"The best time of a call with tools that keep a session between commands: {took}.")
 
 
 @needs_server

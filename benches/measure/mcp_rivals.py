@@ -1,5 +1,5 @@
-"""The other programs that call tools of MCP servers from a shell: those that start the server for a call, and those that keep
-one for many. Each is started by its interpreter on the file that is installed, as a start script would cost it time."""
+"""Other programs that call tools of MCP servers from a shell: those that start the server for each call, and those that keep
+one for many. Each is started by its interpreter with the installed file, because a start script would take extra time."""
 
 import contextlib
 import glob
@@ -24,7 +24,7 @@ def installed(*path):
 
 
 def node():
-    """The rivals want a newer one than many systems have. The server runs on the same."""
+    """The rivals need a newer Node than many systems have. The server runs on the same one."""
     own = installed("node_modules", "node", "bin", "node")
     return own if os.path.exists(own) else shutil.which("node")
 
@@ -68,29 +68,29 @@ def mcporter_config(bench, server):
 
 
 def works(bench, name, command):
-    """Whether a rival can make the call at all; what it reads from the disk is in memory then."""
+    """Whether a rival can make the call at all. Afterwards its files are cached in memory."""
     if not all(map(os.path.exists, command[:2])):
-        bench.skip(f"{name} isn't there for mcp-pipe to be compared with")
+        bench.skip(f"{name} is not available for the comparison with mcp-pipe")
         return False
     try:
         called = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:
-        bench.skip(f"mcp-pipe beside {name}: {error}")
+        bench.skip(f"mcp-pipe compared with {name}: {error}")
         return False
     if called.returncode != 0 or SAID not in called.stdout:
         said = (called.stdout + called.stderr)[-LENGTH_OF_COMPLAINT:].decode(errors="replace")
-        bench.skip(f"mcp-pipe beside {name}, which ended with {called.returncode}: ..{said}")
+        bench.skip(f"mcp-pipe compared with {name}, which ended with {called.returncode}: ..{said}")
         return False
     return True
 
 
 @contextlib.contextmanager
 def kept(bench, name, keeper):
-    """Whether it works, while its server is kept."""
-    # A daemon would keep pipes open that it inherits.
+    """Whether it works while its server is kept running."""
+    # A daemon would keep inherited pipes open.
     quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "timeout": PATIENCE}
     with contextlib.suppress(OSError, subprocess.SubprocessError):
-        # One that can't be started can't make the call, either.
+        # If it cannot be started, the call fails as well.
         subprocess.run(keeper.start, check=False, **quiet)
     try:
         yield works(bench, name, keeper.call)
@@ -101,7 +101,7 @@ def kept(bench, name, keeper):
 
 @contextlib.contextmanager
 def at_home(bench):
-    """What is started within has a home of its own, and doesn't outlive it, daemons included."""
+    """Processes started within get their own home, and end with the block, including daemons."""
     home = bench.file("home")
     os.makedirs(home, exist_ok=True)
     before = dict(os.environ)
@@ -119,7 +119,7 @@ def at_home(bench):
 def end_all_of(home):
     mark = b"\0HOME=" + os.fsencode(home) + b"\0"
     for path in glob.glob("/proc/[0-9]*/environ"):
-        # Other people's can't be read, and some have just ended.
+        # Those of other users cannot be read, and some have just ended.
         with contextlib.suppress(OSError):
             with open(path, "rb") as environ:
                 if mark in b"\0" + environ.read():

@@ -1,5 +1,5 @@
-"""policy-check: how it judges the tools of public servers by their names and hints; its throughput beside the jq command, and its
-memory; what both gates add to a round trip."""
+"""policy-check: how it judges the tools of public servers by their names and hints; its throughput compared with the jq command,
+and its memory; the time that both gates add to a round trip."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from processes import least, peak_of, ping_pong, run
 CALLS = 100_000
 LONG_CALLS = 4_000
 TOOLS = os.path.join(os.path.dirname(__file__), "..", "tools", "measure")
-# Of the tools that have effects those that pass; of those that read those that are asked about, and those still with hints trusted.
+# The goals: the share of tools with effects that pass; the share of reading tools that are asked about, without and with trusted hints.
 EFFECTS_PASSED, READS_ASKED, TRUSTED_READS_ASKED = 0.005, 0.05, 0.02
 WARM_UPS = 500
 ROUND_TRIPS = 10_000
@@ -90,7 +90,7 @@ def rules(bench, name, text):
 def throughput(bench):
     jq = shutil.which("jq")
     if not jq:
-        return bench.skip("jq isn't there to be compared with")
+        return bench.skip("jq is not available for the comparison")
     short, long = written(bench, "calls-300.jsonl", 300, CALLS), written(bench, "calls-20k.jsonl", 20_000, LONG_CALLS)
     gate = bench.program("policy-check")
     filtered = "builtin = false\ndefault = \"allow\"\n" + "".join(
@@ -98,7 +98,7 @@ def throughput(bench):
     )
     filtered = rules(bench, "filters.toml", filtered)
     declared = rules(bench, "declared.toml", "builtin = false\ndefault = \"allow\"\n" + DECLARED)
-    # What a person would write for jq: the call's form is known, and the verdict is set as a field.
+    # A typical jq program: the form of the call is known, and the verdict is set as a field.
     any_of = " or ".join(f"({when})" for when in FILTERS).replace(".tool", ".tool_name")
     command = [jq, "-c", f".requires_approval = ({any_of})"]
     runs = {

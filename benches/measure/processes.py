@@ -1,4 +1,4 @@
-"""Runs programs, and says what they used. All that is started inherits the cores that the harness is pinned to."""
+"""Runs programs, and measures what they use. Started processes inherit the cores that the harness is pinned to."""
 
 import contextlib
 import json
@@ -42,7 +42,7 @@ def check(status, command):
 
 
 def run(command, stdin=os.devnull):
-    """What a command used, whose output nobody reads."""
+    """The resources used by a command whose output is discarded."""
     out = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)]
     actions = [(os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0), *out]
     began = time.perf_counter()
@@ -69,7 +69,7 @@ def run_in_pipe(command, source):
 
 
 def turns(acts, tries=TRIES):
-    """What each act gives, each time. They take turns: what slows the machine down slows all of them."""
+    """The results of each action, in several rounds. The actions take turns, so a slowdown of the machine affects all of them."""
     given = {name: [] for name in acts}
     for _ in range(tries):
         for name, act in acts.items():
@@ -78,7 +78,7 @@ def turns(acts, tries=TRIES):
 
 
 def least(runs, tries=TRIES):
-    """What each run used at its best."""
+    """The lowest resources used by each run."""
     return {name: Used(*map(min, zip(*used))) for name, used in turns(runs, tries).items()}
 
 
@@ -90,12 +90,12 @@ def cpu_time(process):
 
 
 def peak_kib(process):
-    """The most memory that was ever resident; 0 for a process that has ended."""
+    """The peak resident memory; 0 for a process that has ended."""
     return of_status(process, "VmHWM")
 
 
 def resident_kib(process):
-    """The memory that is resident now; 0 for a process that has ended."""
+    """The current resident memory; 0 for a process that has ended."""
     return of_status(process, "VmRSS")
 
 
@@ -105,7 +105,7 @@ def of_status(process, key):
 
 
 def processes_below(process):
-    """The children of a process and theirs, each with its command line."""
+    """All descendants of a process, each with its command line."""
     for task in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
             children = list(map(int, file.read().split()))
@@ -116,8 +116,8 @@ def processes_below(process):
 
 
 def peak_of(command, source=os.devnull):
-    """The peak of a command that `cat source` is piped into. Looked at all the time, so that what it grew within its last
-    millisecond is all that can be missed; wait4's ru_maxrss would count the harness before the exec, too."""
+    """The peak memory of a command that reads `cat source` from a pipe. It is polled constantly, so only growth within the last
+    millisecond can be missed; wait4's ru_maxrss would also count the harness before the exec."""
     peak = 0
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([CAT, source], stdout=subprocess.PIPE) as feeder:
@@ -132,17 +132,17 @@ def peak_of(command, source=os.devnull):
 
 
 def report_of(command):
-    """What a program says that measures something and prints it as one JSON object."""
+    """The output of a measuring program, which is one JSON object."""
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def saying_ready(command):
-    """For ping_pong, which waits for a player to say that it is ready: a command that doesn't."""
+    """Makes a command print `ready` first, as ping_pong expects."""
     return ["/bin/sh", "-c", 'echo ready; exec "$@"', "sh", *command]
 
 
 def ping_pong(bench, message, field, warm_ups, rounds, players):
-    """Plays the line in the file `message` to each of the players in turn, and gives what each was like."""
+    """Sends the line in the file `message` to each player in turn, and returns the figures of each."""
     command = [bench.example("ping-pong"), message, field, str(warm_ups), str(rounds)]
     for player in players:
         command += ["::", *player]

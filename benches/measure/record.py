@@ -8,17 +8,17 @@ import shutil
 import inputs
 from processes import least, on_all_cores, peak_of, ping_pong, run, run_in_pipe
 
-# Quick ones, that what else runs hurts much.
+# Short runs, which other load disturbs much.
 PIPE_TRIES = 7
 TEE_GOALS = {"196 B calls": 0.5, "2 KB snapshots": 1, "2 KB observations": 1}
 WARM_UPS = 300
-# Enough to go on for longer than the second within which the log is synced.
+# Enough to take longer than the second after which the log is synced.
 ROUND_TRIPS = 20_000
 MOST_ADDED_US = 30
 
 
 def with_file(command, path, source, runner=run_in_pipe):
-    """Into a new file, which is gone before the kernel has to write much of it while something else is measured."""
+    """Writes to a new file, which is removed before the kernel writes much of it during the next measurement."""
     used = runner([*command, path], source)
     os.unlink(path)
     return used
@@ -28,7 +28,7 @@ def pipe(bench):
     ours, tee, ts = [bench.program("jsonl-record")], [shutil.which("tee")], shutil.which("ts")
     log, copy = bench.file("pipe.log"), bench.file("pipe.copy")
     if not ts:
-        bench.skip("ts (moreutils) isn't there to be compared with")
+        bench.skip("ts (moreutils) is not available for the comparison")
     for lines in inputs.agent_lines(bench):
         runs = {
             "ours": lambda: with_file(ours, log, lines.whole),
@@ -37,14 +37,14 @@ def pipe(bench):
         }
         if ts:
             runs["ts"] = lambda: run_in_pipe([ts], lines.tenth).scaled(lines.scale)
-            # Without pipes at either end, as whoever reads a file does.
+            # Without pipes at either end, reading a file.
             runs["ours, file"] = lambda: with_file(ours, log, lines.whole, run)
             runs["ts, file"] = lambda: run([ts], lines.tenth).scaled(lines.scale)
         with on_all_cores():
             judge_pipe(bench, lines, least(runs, PIPE_TRIES))
-    bench.note("In a pipe the goals are held against the CPU time of the command alone: it is the stricter measure, and")
-    bench.note("the same on any number of cores. The wall time of the pipe (on all cores) is in good part that of its two")
-    bench.note("cats, and of what else runs. tee forces nothing to the disk, and so doesn't --sync never. ts writes no file.")
+    bench.note("In a pipe, the goals apply to the CPU time of the command alone: it is the stricter measure, and")
+    bench.note("the same on any number of cores. The wall time of the pipe (on all cores) is largely that of its two")
+    bench.note("cats, and depends on other load. tee does not sync to the disk, and neither does --sync never. ts writes no file.")
 
 
 def judge_pipe(bench, lines, used):
@@ -61,7 +61,7 @@ def judge_pipe(bench, lines, used):
 
 
 def observation_of(size):
-    """With a number that can be counted up."""
+    """Has a number that can be counted up."""
     value, *others = map(json.loads, itertools.islice(inputs.observations(), size // 1000 + 2))
     elements = [element for other in others for element in other["data"]["elements"]]
     value["data"] = {"elements": [], "note": ""}
@@ -72,7 +72,7 @@ def observation_of(size):
 
 
 def round_trips(bench):
-    """Each line comes back as it was sent."""
+    """Each line comes back unchanged."""
     echo = [bench.example("echo-agent")]
     for name, size in (("200 B", 200), ("10 KB", 10_000)):
         path = bench.file(f"round-trip-{size}.json")

@@ -1,4 +1,4 @@
-"""replay: its filter beside the jaq command, how late it plays, and its memory."""
+"""replay: its filter compared with the jaq command, how late it plays, and its memory."""
 
 import functools
 import os
@@ -8,7 +8,7 @@ import shutil
 import inputs
 from processes import least, on_all_cores, peak_of, ping_pong, report_of, run, turns
 
-# What is asked of each input: two fields, one of them rarely as it should be.
+# The filter for each input: two fields, one of which rarely matches.
 WHERE = {
     "196 B calls": '.tool_name == "browser_click" and .arguments.x > 1500',
     "2 KB snapshots": '.type == "tool_result" and .status == "error"',
@@ -21,11 +21,11 @@ MOST_LATE_US = 1_000
 def where(bench):
     jaq = shutil.which("jaq")
     if not jaq:
-        return bench.skip("jaq isn't there to be compared with")
+        return bench.skip("jaq is not available for the comparison")
     for plain in inputs.agent_lines(bench):
         filter = WHERE[plain.name]
         compare(bench, plain, filter, [jaq, "-c", f"select({filter})"])
-        # What stands around the message is there for jaq, too.
+        # jaq also gets the log fields around the message.
         compare(bench, inputs.recorded(bench, plain), filter, [jaq, "-c", f"select(.msg | {filter})"])
 
 
@@ -39,7 +39,7 @@ def compare(bench, lines, filter, jaq):
 
 
 def lateness(bench):
-    """The quietest of some tries: how late a line is on a busy machine says more about the machine. So does a bare sleep."""
+    """The best of several tries: on a busy machine, lateness depends more on the machine. The same holds for a bare sleep."""
     log = bench.file("timed.jsonl")
     write_timed(log)
     command = [bench.example("lateness"), log]
@@ -76,7 +76,7 @@ def memory(bench):
 
 
 def record_conversation(bench, agent):
-    """Observations to an agent, and its answers: as many as make a log of the common size."""
+    """Observations to an agent, and its answers, up to the usual size of a log."""
     message, log = bench.file("observation.json"), bench.file("conversation.jsonl")
     inputs.repeat([next(inputs.observations())], 0, message)
     recorder = [bench.program("jsonl-record"), "--sync", "never", "--child", "agent", log, "--", *agent]

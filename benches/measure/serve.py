@@ -1,4 +1,4 @@
-"""agent-serve: many clients of one session, beside websocketd, which starts a program for each client."""
+"""agent-serve: many clients of one session, compared with websocketd, which starts a program for each client."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from processes import on_all_cores
 TOKEN = "a-token-for-measuring"
 RECORDS, RATE = 1000, 100
 LAST = "the last record"
-# An agent that says so many records, so many in a second, once there is a message.
+# After a message, the agent writes RECORDS records, RATE per second.
 AGENT = f"""
 import sys, time
 sys.stdin.readline()
@@ -26,7 +26,7 @@ sys.stdin.read()
 
 
 def cpu(pid):
-    """Seconds that a process and its children that have ended have used."""
+    """The CPU seconds of a process and its ended children."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as file:
         fields = file.read().rsplit(")", 1)[1].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
@@ -44,7 +44,7 @@ def post(address, path, body):
 
 
 def fan_out(bench, address, events, sockets, path, begin, pid):
-    """(CPU seconds of the server, its peak memory in KiB, what came)"""
+    """(CPU seconds of the server, its peak memory in KiB, the counts of the clients)"""
     command = [bench.example("fan-out"), address, TOKEN, "/sessions/s/events", str(events), path, str(sockets), LAST]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as clients:
         if clients.stdout.readline() != "ready\n":
@@ -66,7 +66,7 @@ def ours(bench, events, sockets):
             run = {"threadId": "s", "runId": "r", "tools": [], "context": [], "messages": [{"id": "1", "role": "user", "content": "Go."}]}
 
             def begin():
-                # Its answer is a stream that nobody needs.
+                # Its answer is a stream that is not needed.
                 return subprocess.Popen(["timeout", "1", "curl", "-s", f"http://{address}/ag-ui", "-H", f"Authorization: Bearer {TOKEN}",
                                          "-H", "Content-Type: application/json", "-d", json.dumps(run)], stdout=subprocess.DEVNULL)
 
@@ -105,7 +105,7 @@ def clients(bench):
         bench.row(f"{what}: one core is busy for", f"{100 * used * RATE / RECORDS:.0f} %", "", "")
         bench.row(f"{what}: peak memory", f"{memory / 1024:.1f} MiB", "", "", "< 64 MB", memory * 1024 < 64e6)
         if not shutil.which("websocketd"):
-            bench.skip("websocketd isn't there to be compared with")
+            bench.skip("websocketd is not available for the comparison")
             return
         ours_used, theirs_used = ours(bench, 0, 200)[0], websocketds(bench, 200)[0]
         bench.note("websocketd starts a program for each client (`tail -f` of a file here), whose CPU time is not counted.")

@@ -1,4 +1,4 @@
-"""How much room the commands take, as they are shipped."""
+"""The size of the commands, as released."""
 
 import os
 import subprocess

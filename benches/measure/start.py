@@ -1,4 +1,4 @@
-"""How long the commands take to start, and to end again at once."""
+"""The time that the commands take to start, and to end at once."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ SESSION = f"bench-{os.getpid()}"
 def start_up(bench):
     log = bench.file("one-line.jsonl")
     inputs.repeat([next(inputs.observations())], 0, log)
-    # Each the cheapest start that does its work; a log on a disk would be waited for.
+    # The cheapest start of each that does its work. Writing a log to a disk would add waiting.
     commands = {
         "agent-acp, empty input": ["--", "true"],
         "agent-chat --version": ["--version"],
@@ -48,7 +48,7 @@ def start_up(bench):
 
 @contextlib.contextmanager
 def running_session(bench):
-    """A session of tool-call, whose calls are answered by a server at once."""
+    """A session of tool-call; the server answers its calls at once."""
     call, server = bench.program("tool-call"), bench.example("stand-in-server")
     subprocess.run([call, "--start", SESSION, "--", bench.program("mcp-pipe"), "--", server, "echo"], check=True)
     try:
@@ -63,7 +63,7 @@ def measure(bench, programs, commands):
     median = {what: statistics.median(used.wall for used in tried) * 1e3 for what, tried in tries.items()}
     rival = median.pop("/bin/true")
     for what, ours in median.items():
-        # A call is also answered: by three processes, one after the other. llm-pipe makes an HTTP client.
+        # The call is also answered, through three processes in a row. llm-pipe creates an HTTP client.
         goal = 3 if what.startswith(("tool-call", "llm-pipe")) else 2
         bench.added(f"start-up: {what}", ours, "/bin/true", rival, "ms", goal=goal, digits=2)
 

@@ -1,4 +1,4 @@
-//! How long a token is under way through a program.
+//! Measures how long a token takes through a program.
 
 use super::server::{self, EVENTS};
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Before the token, so that nobody is still busy with the request.
+/// The pause before the token, so that no process is still busy with the request.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The program takes prompts on stdin, and writes each token as a line.
@@ -28,7 +28,7 @@ pub fn measure(
         server::head(to)?;
         server::piece(to, role)?;
         sleep(PAUSE);
-        // The other side is there as long as the program runs.
+        // The receiver exists as long as the program runs.
         let _ = written.send(Instant::now());
         server::piece(to, token)?;
         let _ = proceed.lock().map(|proceed| proceed.recv());
@@ -41,14 +41,14 @@ pub fn measure(
     let mut took = Vec::new();
     for _ in 0..warm_ups + rounds {
         to.write_all(b"{\"prompt\":\"hi\"}\n")?;
-        let first = lines.next().ok_or("the program ended before its time")??;
+        let first = lines.next().ok_or("the program ended too early")??;
         let read = Instant::now();
         took.push(read - times.recv()?);
         if !first.contains("Hi there!") {
-            return Err(format!("no token came, but {first}").into());
+            return Err(format!("got {first} instead of a token").into());
         }
         seen.send(())?;
-        lines.next().ok_or("the program ended before its time")??;
+        lines.next().ok_or("the program ended too early")??;
     }
     drop(to);
     child.wait()?;

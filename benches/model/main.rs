@@ -1,7 +1,7 @@
-//! The other sides of `scripts/bench llm`: a server that plays a model, and the least that a client of it can do.
+//! The other sides of `scripts/bench llm`: a mock server of a model, and a minimal client of it.
 //!
 //!     model serve                                              prints its base URL, and serves until stdin ends
-//!     model ask URL WARM_UPS REQUESTS                          the bare client: one request after another
+//!     model ask URL WARM_UPS REQUESTS                          the bare client: one request after the other
 //!     model first-token WARM_UPS ROUNDS PROGRAM ARGUMENTS..    how long a token takes through a program, from the server's write
 //!                                                              to the line on stdout; {url} in the arguments is the server
 //!
@@ -46,7 +46,7 @@ fn serve() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `llm-pipe` sends for the prompt `hi`.
+/// The body that `llm-pipe` sends for the prompt `hi`.
 const BODY: &str = r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}]}"#;
 
 fn ask(url: &str, warm_ups: usize, requests: usize) -> Result<Vec<Duration>, Box<dyn Error>> {

@@ -1,4 +1,4 @@
-//! A server of Chat Completions on a loopback port: HTTP/1.1, connections that are kept, an answer at once.
+//! A server of Chat Completions on a loopback port: HTTP/1.1 with keep-alive; it answers at once.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,17 +7,17 @@ use std::thread;
 /// A streamed answer.
 pub const EVENTS: &str = include_str!("../../tests/fixtures/models/openai_chat_text.sse");
 
-/// The same unstreamed, for clients that ask for it so.
+/// The same answer unstreamed.
 const WHOLE: &str = r#"{"id":"c","object":"chat.completion","created":1795374056,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there!"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":3,"total_tokens":5}}"#;
 
-/// Gives the base URL. `stream` writes the head and the pieces of a streamed answer; the end is written behind them.
+/// Starts the server and returns its base URL. `stream` writes the head and the pieces of a streamed answer; the end is written after them.
 pub fn start(stream: impl Fn(&mut TcpStream) -> Result<()> + Clone + Send + 'static) -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}/v1", listener.local_addr()?);
     thread::spawn(move || {
         for connection in listener.incoming().flatten() {
             let stream = stream.clone();
-            // A client that goes away ends its connection.
+            // If a client disconnects, its thread ends.
             thread::spawn(move || serve(connection, stream).ok());
         }
     });
@@ -40,7 +40,7 @@ fn serve(mut to: TcpStream, stream: impl Fn(&mut TcpStream) -> Result<()>) -> Re
     Ok(())
 }
 
-/// The body of the next request; `None` where there is none.
+/// The body of the next request; `None` at the end.
 fn request(from: &mut impl BufRead) -> Result<Option<String>> {
     let (mut length, mut line) = (0, String::new());
     loop {
@@ -64,7 +64,7 @@ pub fn head(to: &mut impl Write) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
 }
 
-/// A piece of it.
+/// Writes a piece of it.
 pub fn piece(to: &mut impl Write, piece: &str) -> Result<()> {
     to.write_all(format!("{:x}\r\n{piece}\r\n", piece.len()).as_bytes())
 }

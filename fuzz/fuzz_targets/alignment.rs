@@ -1,9 +1,9 @@
-//! Whatever was recorded and whatever comes: every recorded line is answered for once, every live line once, and the same
-//! conversation has no findings. And whether two lines differ doesn't depend on which of them was recorded.
+//! For any recording and any live lines: every recorded line and every live line is accounted for once, and the same conversation
+//! has no findings. Whether two lines differ does not depend on which of them was recorded.
 //!
-//! Input: what happens when (a byte: in its bits, whether turns may be skipped, and what is ignored), the steps (a byte each:
-//! odd gives up or settles, even hears the next line) up to a 0, and two conversations with a byte 0xff between them: lines,
-//! of which an empty one ends a turn.
+//! Input: a byte of options (bits: whether turns may be skipped, and what is ignored); the steps (a byte each: odd gives up or
+//! settles, even takes the next line) up to a 0; and two conversations with a byte 0xff between them. They consist of lines; an
+//! empty line ends a turn.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -25,12 +25,12 @@ fuzz_target!(|input: &[u8]| {
     let live: Vec<&[u8]> = live.split(|&byte| byte == b'\n').collect();
     play(&turns, &live, how & 1 == 1, steps, &comparison);
 
-    let same: Vec<&[u8]> = turns.iter().flat_map(|turn| &turn.theirs).map(|said| &said.bytes[..]).collect();
-    let told = play(&turns, &same, false, &[], &comparison);
-    assert_eq!(told, 0, "the same conversation differs");
-    for (said, now) in same.iter().zip(&live) {
+    let same: Vec<&[u8]> = turns.iter().flat_map(|turn| &turn.theirs).map(|line| &line.bytes[..]).collect();
+    let found = play(&turns, &same, false, &[], &comparison);
+    assert_eq!(found, 0, "the same conversation differs");
+    for (line, now) in same.iter().zip(&live) {
         let differs = |one, other| !comparison.differences(one, other).is_empty();
-        assert_eq!(differs(said, now), differs(now, said), "it depends on which was first");
+        assert_eq!(differs(line, now), differs(now, line), "it depends on which was first");
     }
 });
 
@@ -52,7 +52,7 @@ fn turns(recorded: &[u8]) -> Vec<Turn> {
     turns
 }
 
-/// Says how many findings there are but that a line came as it was recorded.
+/// Returns the number of findings other than equal lines.
 fn play(turns: &[Turn], live: &[&[u8]], skips: bool, steps: &[u8], comparison: &Comparison) -> usize {
     let is_same = |recorded: &[u8], now: &[u8]| comparison.differences(recorded, now).is_empty();
     let mut alignment = Alignment::default();
@@ -78,29 +78,29 @@ fn play(turns: &[Turn], live: &[&[u8]], skips: bool, steps: &[u8], comparison: &
         alignment.receive(LiveLine { bytes: bytes.to_vec(), number }, &is_same);
     }
     alignment.give_up();
-    let (mut recorded, mut told, mut same, mut count) = (Vec::new(), Vec::new(), 0, 0);
+    let (mut recorded, mut reported, mut same, mut count) = (Vec::new(), Vec::new(), 0, 0);
     for (turn, finding) in alignment.findings() {
         assert!(turn > 0, "in no turn: {finding:?}");
         count += usize::from(!matches!(finding, Finding::Same(..)));
         match finding {
-            Finding::Same(said, _) => {
-                recorded.push(said.place);
+            Finding::Same(line, _) => {
+                recorded.push(line.place);
                 same += 1;
             }
-            Finding::Missing(said) => recorded.push(said.place),
-            Finding::Differs(said, heard) => {
-                recorded.push(said.place);
-                told.push(heard.number);
+            Finding::Missing(line) => recorded.push(line.place),
+            Finding::Differs(line, live_line) => {
+                recorded.push(line.place);
+                reported.push(live_line.number);
             }
-            Finding::Extra(heard) => told.push(heard.number),
+            Finding::Extra(live_line) => reported.push(live_line.number),
             Finding::Unsaid(_) => {}
         }
     }
     recorded.sort_unstable();
-    told.sort_unstable();
-    let expected: Vec<_> = turns.iter().flat_map(|turn| &turn.theirs).map(|said| said.place).collect();
+    reported.sort_unstable();
+    let expected: Vec<_> = turns.iter().flat_map(|turn| &turn.theirs).map(|line| line.place).collect();
     assert_eq!(recorded, expected, "each recorded line once");
-    assert!(told.windows(2).all(|pair| pair[0] < pair[1]), "a live line was told twice");
-    assert_eq!(told.len() + same, live.len(), "each live line once");
+    assert!(reported.windows(2).all(|pair| pair[0] < pair[1]), "a live line was reported twice");
+    assert_eq!(reported.len() + same, live.len(), "each live line once");
     count
 }

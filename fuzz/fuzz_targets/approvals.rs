@@ -1,5 +1,5 @@
-//! Whatever a process sends that connects to an approver as a gate does: the queue takes it without a fault, what it holds is bounded,
-//! and a question that it has taken is written as it was read. The input is lines of two gates in turn.
+//! For any lines of a process that connects to an approver as a gate: the queue accepts them without a fault and stays bounded,
+//! and a question that was accepted is written as it was read. The input is lines of two gates, alternating.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

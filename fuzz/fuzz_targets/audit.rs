@@ -1,8 +1,8 @@
-//! Audits: whatever stands in files, verifying them ends and counts no more than there is; and whatever a gate writes,
-//! its audit holds, and no line of it can be changed or taken out unseen.
+//! Audits. For any files, verifying them ends and counts at most the existing lines. For any input, a gate's audit is valid, and
+//! no line of it can be changed or removed unnoticed.
 //!
-//! Input: how the rest is meant (a byte); then files with 0xff between them, or what is to be changed (a byte) and texts,
-//! one a line, or the fields of a line.
+//! Input: a byte that selects the test; then either files with 0xff between them, or what to change (a byte) and texts, one per
+//! line, or the fields of a line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -36,13 +36,16 @@ fn check_any(bytes: &[u8]) {
     for (file, summary) in files.iter().zip(verify(&files)) {
         let lines = file.iter().filter(|&&byte| byte == b'\n').count() as u64;
         assert!(summary.entries <= lines);
-        assert!(summary.broken.is_some() || summary.entries == lines, "a line is no entry, and the chain is whole");
+        assert!(
+            summary.broken.is_some() || summary.entries == lines,
+            "a line is not an entry, but the chain is unbroken"
+        );
         assert_eq!(summary.torn.is_some(), !file.is_empty() && !file.ends_with(b"\n"));
         serde_json::to_string(&summary).expect("it can be printed");
     }
 }
 
-/// A gate that does with each text what its first byte says.
+/// A gate that handles each text according to its first byte.
 fn check_gate(texts: &str, change: usize) {
     let mut chain = Chain::begin();
     let mut lines = vec![chain.link(&Event::Start { command: "hitl-gate", program: texts }.fields("1"))];
@@ -75,7 +78,7 @@ fn check_gate(texts: &str, change: usize) {
     check_changed(&lines, change, &file);
 }
 
-/// Any line but the last, without which it is still a whole chain.
+/// Changes any line except the last; without that one, the chain is still unbroken.
 fn check_changed(lines: &[String], change: usize, file: &dyn Fn(&[String]) -> String) {
     let Some(most) = lines.len().checked_sub(1).filter(|&most| most > 0) else { return };
     let line = change % most;

@@ -1,5 +1,5 @@
-//! Whatever a browser writes into its pipe: the messages are the same however it is cut, one over the limit is refused by its number, and
-//! what is kept of the pages stays whole. The input is the bytes; the first says how they are cut.
+//! For any bytes from a browser: the messages are the same however the bytes are split, a message over the limit is refused by
+//! its number, and the state of the pages stays consistent. The input is the bytes; the first one determines the splits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(whole, split(bytes.chunks(usize::from(*size).max(1))));
     let (mut pages, now) = (Pages::default(), Instant::now());
     for message in whole {
-        assert!(message.len() <= LONGEST, "a message is longer than was agreed");
+        assert!(message.len() <= LONGEST, "a message is longer than the limit");
         let Ok(Message::Event(event)) = Message::read(&message) else { continue };
         pages.take(&event, now);
         if let Some(session) = &event.session {

@@ -1,5 +1,4 @@
-//! Recognising a call never panics, says the same twice, and the answer to a call is JSON in the call's form that
-//! carries its id.
+//! Recognising a call never panics and gives the same result twice. The answer to a call is JSON in the call's form with its id.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -15,7 +14,7 @@ fuzz_target!(|line: &str| {
     };
     assert!(!line.contains('\r'), "a carriage return got through");
     assert_eq!(call.arguments.is_none_or(|arguments| arguments.get().starts_with('{')), true);
-    // With spaces around it, it is the same call still.
+    // With spaces around it, it is still the same call.
     let padded = format!(" \t{line}\n");
     assert_eq!(format!("{:?}", recognise(&padded)), format!("{:?}", Ok::<_, ()>(Some(&call))));
     let result = call.target.or(call.policy).unwrap_or(RawValue::TRUE);
@@ -34,14 +33,14 @@ fn check(call: &Call<'_>, outcome: Outcome<'_>) {
     };
     assert!(matches!(recognise(answer.get()), Ok(None) | Err(_)), "an answer is a call: {text}");
     let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(&text) else {
-        return; // deeper than a value is read, or no number that a value holds
+        return; // too deep for a value, or a number that a value cannot hold
     };
     let key = if call.form == Form::Record { "call_id" } else { "id" };
     let id = call.id.and_then(|id| serde_json::from_str::<Value>(id.get()).ok());
     assert_eq!(fields.get(key), id.as_ref(), "another id: {text}");
 }
 
-/// Values come back as they were written; within them a line feed is white space.
+/// Values keep their notation, in which a line feed is white space.
 fn has_line_feed(call: &Call<'_>, outcome: Outcome<'_>) -> bool {
     let (given, data) = match outcome {
         Outcome::Ok(result) => (Some(result), None),

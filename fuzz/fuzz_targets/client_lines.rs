@@ -1,6 +1,6 @@
-//! Whatever a client and a world say to the server's side of MCP: it is read without a fault, with headers and without, and what is said to
-//! either is JSON, a line each. Every call that the world gets has our id and no marks.
-//! The input is lines; those that begin with `>` are the world's.
+//! For any lines of a client and a world, the server side of MCP reads them without a fault, with headers and without. Its output
+//! to either is JSON, one value per line. Every call to the world has our id and no gate marks. The input is lines; those that
+//! begin with `>` are the world's.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,10 +26,10 @@ fuzz_target!(|input: &str| {
         server.lose_world("it has ended", &mut out);
         for line in out.world.iter().chain(out.clients.iter().map(|(_, line)| line)) {
             assert!(line.ends_with('\n') && line.lines().count() == 1, "not one line");
-            serde_json::from_str::<&RawValue>(line.trim_end()).expect("what is said is JSON");
+            serde_json::from_str::<&RawValue>(line.trim_end()).expect("the output is JSON");
         }
         for line in &out.world {
-            if let Some(call) = recognise(line.trim_end()).expect("a call of ours can be read") {
+            if let Some(call) = recognise(line.trim_end()).expect("our own call can be read") {
                 assert!(!call.requires_approval && call.policy.is_none() && call.target.is_none());
                 assert!(call.id.is_some_and(|id| id.get().starts_with("\"c")));
             }

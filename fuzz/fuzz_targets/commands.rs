@@ -1,5 +1,5 @@
-//! Shell text and SQL of any kind are read without a fault; within a group, a text runs the same commands, and a query reads nothing less
-//! for blanks around it.
+//! Any shell text and SQL is read without a fault. A text runs the same commands within a group, and a query reads at least the
+//! same with blanks around it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

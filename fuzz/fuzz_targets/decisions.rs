@@ -1,5 +1,5 @@
-//! Whatever the model side, the world and the person write: the loop of an agent takes it, and every request and call of its own is one line of
-//! JSON.
+//! For any lines of the model side, the world and the person: an agent's loop accepts them, and each of its own requests and
+//! calls is one line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,6 @@
-//! A field that is set in a raw line is there once, with the new value, and nothing else has changed.
+//! A field that is set in a raw line occurs once, with the new value, and nothing else changes.
 //!
-//! Input: whether the line is the first of its stream (a byte, odd: it is), and the line.
+//! Input: a byte (odd: the line is the first of its stream), and the line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 const FIELD: &str = "f";
 const VALUE: &str = r#"[{"cmd":"play 1"}]"#;
-/// Deeper lines are set as well, but comparing what they hold takes a stack.
+/// Deeper lines can be set too, but comparing their contents needs stack.
 const DEEPEST: usize = 100;
 
 fuzz_target!(|input: &[u8]| {
@@ -35,7 +35,7 @@ fn compare(before: Line<'_>, after: Line<'_>) {
         return;
     }
     serde_json::from_slice::<&RawValue>(after.body()).expect("what was written is JSON");
-    // What a value can't hold is JSON still: `1e999`, half a surrogate pair.
+    // Some JSON has no value in serde_json: `1e999`, half a surrogate pair.
     let Some(mut expected) = object(before.body()) else {
         return;
     };
@@ -43,27 +43,27 @@ fn compare(before: Line<'_>, after: Line<'_>) {
     if !expected.contains_key(FIELD) {
         assert!(is_inserted(before.body(), after.body()), "bytes were lost or changed");
     }
-    // Readers differ about doubled keys, and a map keeps one of them.
+    // Readers differ about repeated keys, and a map keeps one of them.
     if count_keys(before.body()) != count(&expected) {
         return;
     }
     expected.insert(FIELD.to_owned(), serde_json::from_str(VALUE).expect("it is JSON"));
     assert!(expected.iter().eq(found.iter()), "{expected:?} became {found:?}");
-    assert_eq!(count_keys(after.body()), count(&found), "a key is there twice");
+    assert_eq!(count_keys(after.body()), count(&found), "a key occurs twice");
 }
 
 fn object(body: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(body).ok()
 }
 
-/// Whether `after` is `before` with something put in at one place.
+/// Whether `after` is `before` with an insertion at one place.
 fn is_inserted(before: &[u8], after: &[u8]) -> bool {
     let head = before.iter().zip(after).take_while(|(one, other)| one == other).count();
     let tail = before.iter().rev().zip(after.iter().rev()).take_while(|(one, other)| one == other).count();
     head + tail >= before.len()
 }
 
-/// The keys on all levels, as the text has them.
+/// The number of keys on all levels in the text.
 fn count_keys(body: &[u8]) -> usize {
     let mut count = 0;
     let mut at = 0;
@@ -75,7 +75,7 @@ fn count_keys(body: &[u8]) -> usize {
                     at += if body[at] == b'\\' { 2 } else { 1 };
                 }
             }
-            // Outside a string, a colon stands behind a key and nowhere else.
+            // Outside of strings, a colon only occurs after a key.
             b':' => count += 1,
             _ => {}
         }
@@ -84,7 +84,7 @@ fn count_keys(body: &[u8]) -> usize {
     count
 }
 
-/// The keys on all levels, as they were read.
+/// The number of keys on all levels in the parsed value.
 fn count(object: &Map<String, Value>) -> usize {
     object.values().map(|value| 1 + count_in(value)).sum()
 }

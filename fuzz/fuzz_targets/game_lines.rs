@@ -1,6 +1,5 @@
-//! Whatever a game says: it is read without a fault, and answered with JSON in the call's form that carries the call's id and
-//! the game's data as they were written. What is sent to it is JSON on one line.
-//! The input is a call, a line feed, and the game's line.
+//! For any line of a game: it is read without a fault, and answered with JSON in the call's form, with the call's id and the
+//! game's data unchanged. A command to the game is JSON on one line. The input is a call, a line feed, and the game's line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,10 +11,13 @@ fuzz_target!(|input: &str| {
     let mut tail = Engine::default();
     input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
     if let Ok(Some(installed)) = install(input, None) {
-        assert_eq!(install(&installed.text, None), Ok(None), "it was put in twice");
-        assert!(remove(&installed.text, None).is_ok_and(|removed| removed.is_some()), "it was put in, and isn't found");
+        assert_eq!(install(&installed.text, None), Ok(None), "it was inserted twice");
+        assert!(
+            remove(&installed.text, None).is_ok_and(|removed| removed.is_some()),
+            "it was inserted, but is not found"
+        );
     }
-    let Some((call, said)) = input.split_once('\n') else {
+    let Some((call, reply)) = input.split_once('\n') else {
         return;
     };
     let Ok(Some(call)) = recognise(call) else {
@@ -24,7 +26,7 @@ fuzz_target!(|input: &str| {
     let line = command(1, &call.tool, call.arguments.map(RawValue::get), 0.5);
     assert!(line.ends_with('\n') && line.matches('\n').count() == 1, "not one line: {line:?}");
     serde_json::from_str::<&RawValue>(&line).expect("a command is JSON");
-    let Message::Response(response) = Message::read(said) else {
+    let Message::Response(response) = Message::read(reply) else {
         return;
     };
     let answer = answer(&call, &response);

@@ -1,6 +1,6 @@
-//! Whatever a caller says: it is judged without a fault, always alike; what is marked is held by every reader of calls, what is
-//! settled is not, and neither changes what the call is. For a line that passes, the JSON readers of other languages read the same
-//! call, and what they read is allowed as well. The input is lines of calls.
+//! For any lines of a caller: they are judged without a fault, and always the same. A marked call is held by every reader of
+//! calls, a settled one is not, and neither changes what the call is. If a line passes, the JSON readers of other languages read
+//! the same call, and what they read is allowed as well. The input is lines of calls.
 #![no_main]
 
 #[path = "../readers/lenient.rs"]
@@ -26,7 +26,7 @@ fuzz_target!(|input: &str| {
         assert_eq!(decision, builtin.judge(&call, Hint::None).0, "another verdict the second time");
         assert!(
             builtin.judge(&call, Hint::Destructive).0.verdict >= decision.verdict,
-            "a server's word took a question away"
+            "a server's hint removed a question"
         );
         if decision.verdict == Verdict::Allow {
             builtin.passes(&call, &acts, false);
@@ -37,11 +37,11 @@ fuzz_target!(|input: &str| {
 
 fn check_marks(call: &Call<'_>, line: &str, policy: &str) {
     let marks = Marks { policy: Some(policy), requires_approval: true, ..Marks::default() };
-    let marked = mark(call, line, &marks).expect("what was recognised can be marked");
+    let marked = mark(call, line, &marks).expect("a recognised call can be marked");
     let held = recognise(&marked).expect("it is still read").expect("it is still a call");
     assert!(held.requires_approval && held.policy.is_some_and(|own| own.get() == policy), "{marked}");
     same(call, &held);
-    let settled = settle(&held, &marked).expect("what was marked can be settled");
+    let settled = settle(&held, &marked).expect("a marked call can be settled");
     let free = recognise(&settled).expect("it is still read").expect("it is still a call");
     assert!(!free.requires_approval, "{settled}");
     same(call, &free);
@@ -56,13 +56,13 @@ fn same(one: &Call<'_>, other: &Call<'_>) {
     assert_eq!((one.form, &one.tool, text(one)), (other.form, &other.tool, text(other)));
 }
 
-/// What a reader takes for a call is that call to us, and what we allow is allowed as that reader reads it.
+/// If a reader finds a call, we find the same one; and if we allow it, it is also allowed as that reader reads it.
 fn check_reading(reader: Reader, line: &str, recognised: Option<&Call<'_>>) {
     let Some((tool, arguments)) = reader.read(line).and_then(|value| call_of(reader, &value)) else { return };
     let Some(call) = recognised else { panic!("{reader:?} reads a call of {tool:?} in {line}") };
     assert_eq!(call.tool, tool, "{reader:?}");
     let allows = |call: &Call<'_>| Builtin::new(false).judge(call, Hint::None).0.verdict == Verdict::Allow;
-    // Beside the arguments, the caller's own word of a target counts; it is left out, so that only the arguments do.
+    // Besides the arguments, the caller's own statement of a target counts. It is left out, so only the arguments do.
     let ours = Call { target: None, ..call.clone() };
     if !allows(&ours) {
         return;
@@ -72,7 +72,7 @@ fn check_reading(reader: Reader, line: &str, recognised: Option<&Call<'_>>) {
     assert!(allows(&theirs), "{reader:?} reads {read}");
 }
 
-/// The tool and the arguments of what a program that uses the reader would carry out.
+/// The tool and the arguments that a program with this reader would carry out.
 fn call_of(reader: Reader, value: &Value) -> Option<(String, String)> {
     let arguments = |value: &Value| {
         let given = ["arguments", "args"].iter().find_map(|key| reader.get(value, key));
@@ -85,7 +85,7 @@ fn call_of(reader: Reader, value: &Value) -> Option<(String, String)> {
     let tool = match reader.text(value, "type") {
         Some("tool_call") => reader.text(value, "tool_name")?,
         Some(_) => return None,
-        // An answer is no call to programs that speak our lines.
+        // Programs that use our line format do not read an answer as a call.
         None if matches!(reader.text(value, "status"), Some("ok" | "error")) => return None,
         None => reader.text(value, "tool").or_else(|| reader.text(value, "cmd"))?,
     };

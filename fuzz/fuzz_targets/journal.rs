@@ -1,8 +1,8 @@
-//! The log: whatever stands in a file, reading it ends and what is read of a message is what stands there; and whatever
-//! stream is recorded, however it is read and cut, reading the log gives its bytes back.
+//! The log. For any file, reading it ends, and a message is read as it was written. For any stream, however it is split, reading
+//! its log gives its bytes back.
 //!
-//! Input: how the rest is meant (a byte), the longest line and how deep it may nest (a byte each), how many sizes of reads
-//! follow (a byte), the sizes, and the bytes.
+//! Input: a byte that selects the test, the longest line and its maximum depth (a byte each), the number of read sizes (a byte),
+//! the sizes, and the bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,14 +20,14 @@ fuzz_target!(|input: &[u8]| {
     let (sizes, bytes) = rest.split_at(usize::from(*reads).min(rest.len()));
     match meaning % 4 {
         0 => check_any(bytes),
-        // A log that was continued, torn, fused or rewritten by somebody: what is behind it is read all the same.
+        // A log that was continued, torn, fused or rewritten: the text after it is still read.
         1 => check_any(&[&record(b"{\"n\":1}\nx\n", &[], limits), bytes].concat()),
         2 => check_repeated(bytes),
         _ => check_identity(bytes, sizes, limits),
     }
 });
 
-/// What was found in a file.
+/// The items found in a file.
 #[derive(Default)]
 struct All {
     bytes: Vec<u8>,
@@ -56,12 +56,12 @@ fn read(file: &[u8]) -> All {
     all
 }
 
-/// Anything may be said about it, but it is read to its end.
+/// Any findings are allowed, but the file is read to its end.
 fn check_any(bytes: &[u8]) {
     read(bytes);
 }
 
-/// One line that is the same thing over and over: what is quadratic takes longer than libFuzzer waits (-timeout).
+/// The same text repeated on one line: quadratic code takes longer than libFuzzer's limit (-timeout).
 fn check_repeated(bytes: &[u8]) {
     let line: Vec<u8> = bytes.iter().copied().filter(|&byte| byte != b'\n').collect();
     if !line.is_empty() && line.len() < 100 {
@@ -78,15 +78,15 @@ fn check_identity(stream: &[u8], sizes: &[u8], limits: Limits) {
     assert_eq!(all.headers + all.messages, log.iter().filter(|&&byte| byte == b'\n').count(), "a line is one record");
     assert!(!log.contains(&b'\r'), "some readers of lines would end one there");
     assert!(log.len() <= 300 + 2 * stream.len() + 200 * all.messages, "much longer than what it holds");
-    // A log whose writer was killed: every whole line is read, the torn one is told. (Of a torn record that holds a record,
-    // as that of a recorded log does, the one within is read as one that has torn it.)
+    // A log whose writer was killed: every complete line is read, and the torn one is reported. (If a torn record contains a
+    // record, as in the log of a log, the inner one is read as the one that tore it.)
     if contains(stream, b"{\"t\":") || contains(stream, b"{\"format\":") {
         return;
     }
     let cut = log.len() * sizes.first().copied().map_or(1, usize::from) / 256;
     let torn = read(&log[..cut]);
     assert!(torn.problems.len() <= 1, "{:?}", torn.problems);
-    assert!(stream.starts_with(&torn.bytes), "what was read of a torn log isn't the beginning of the stream");
+    assert!(stream.starts_with(&torn.bytes), "the content of a torn log is not the beginning of the stream");
 }
 
 fn contains(bytes: &[u8], part: &[u8]) -> bool {

@@ -1,7 +1,7 @@
-//! What is taken for JSON is what serde_json takes for JSON, unless it nests too deep.
+//! We accept the same text as JSON as serde_json does, unless it nests too deeply.
 //!
-//! Input: how deep it may nest (a byte), how many spaces stand before the text (a byte, so that what matters falls on every
-//! place of a block), and the text.
+//! Input: the maximum depth (a byte), the number of spaces before the text (a byte, so its parts fall on every position of a
+//! block), and the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

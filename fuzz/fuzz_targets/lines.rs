@@ -1,14 +1,13 @@
-//! However the reads fall, the same bytes give the same lines, and no byte is lost or changed.
+//! However the reads are split, the same bytes give the same lines, and no byte is lost or changed.
 //!
-//! Input: the longest line (a byte), the number of reads that are given sizes (a byte), their sizes (a byte each), and
-//! what is read.
+//! Input: the longest line (a byte), the number of reads with given sizes (a byte), their sizes (a byte each), and the bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use pipewright::io::lines::{Limits, Piece, Splitter};
 use std::io::{self, Read};
 
-/// Gives the bytes in reads of the sizes asked for, then as many as there is room for.
+/// Returns the bytes in reads of the given sizes, then in reads as large as possible.
 struct Reads<'a> {
     bytes: &'a [u8],
     sizes: std::slice::Iter<'a, u8>,

@@ -1,5 +1,5 @@
-//! Whatever text claims to be the mod's: nothing panics, the actions are in the order of their ids and each is there
-//! once, and what is written of them is JSON that says the same.
+//! For any text as a message of the mod: nothing panics, the actions are in the order of their ids without repetitions, and they
+//! are written as JSON with the same meaning.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -16,8 +16,8 @@ use serde_json::Value;
 
 fuzz_target!(|raw: &[u8]| {
     let line = Line::new(raw, 1);
-    let said = text(line.body());
-    let Ok(Some(message)) = Message::read(&said) else {
+    let content = text(line.body());
+    let Ok(Some(message)) = Message::read(&content) else {
         return;
     };
     let actions = legal_actions(&message);
@@ -26,7 +26,7 @@ fuzz_target!(|raw: &[u8]| {
         assert_eq!(Action::from_id(action.id()), Some(action));
         assert_eq!(Action::from_command(&action.to_string()), Some(action));
     }
-    check_written(&line, &said, &message, &actions);
+    check_written(&line, &content, &message, &actions);
     let _ = summary(&message);
     let _ = Runs::default().follow(&message);
     if let Some(run) = Run::of(&message) {
@@ -34,11 +34,11 @@ fuzz_target!(|raw: &[u8]| {
     }
     if let Some(state) = &message.game_state {
         let kept = reduced(state).expect("what was JSON is JSON");
-        assert!(kept.get().starts_with('{') && said.len() + 100 > kept.get().len(), "more than there was: {kept}");
+        assert!(kept.get().starts_with('{') && content.len() + 100 > kept.get().len(), "more than there was: {kept}");
     }
 });
 
-fn check_written(line: &Line<'_>, said: &str, message: &Message<'_>, actions: &[Action]) {
+fn check_written(line: &Line<'_>, content: &str, message: &Message<'_>, actions: &[Action]) {
     let mut bare = Vec::new();
     write_bare(actions, &mut bare);
     let ids: Value = serde_json::from_slice(&bare).expect("the ids are JSON");
@@ -52,19 +52,19 @@ fn check_written(line: &Line<'_>, said: &str, message: &Message<'_>, actions: &[
         assert_eq!(offer["cmd"], action.to_string());
         assert_eq!(offer["label"], label(message, action));
     }
-    check_set(line, said, message, &written);
+    check_set(line, content, message, &written);
 }
 
-/// The line with the field is read as the same message, and setting it again changes nothing.
-fn check_set(line: &Line<'_>, said: &str, message: &Message<'_>, written: &[u8]) {
+/// The line with the field is read as the same message, and setting the field again changes nothing.
+fn check_set(line: &Line<'_>, content: &str, message: &Message<'_>, written: &[u8]) {
     let mut once = Vec::new();
-    offer::set(line, said, message, written, &mut once);
+    offer::set(line, content, message, written, &mut once);
     let line = Line::new(&once, 1);
-    let said = text(line.body());
-    let again = Message::read(&said).expect("it stays readable").expect("and the mod's");
+    let content = text(line.body());
+    let again = Message::read(&content).expect("it stays readable").expect("and the mod's");
     assert_eq!(again.valid_actions.map(|value| value.get().as_bytes()), Some(written));
     assert_eq!(legal_actions(&again), legal_actions(message));
     let mut twice = Vec::new();
-    offer::set(&line, &said, &again, written, &mut twice);
+    offer::set(&line, &content, &again, written, &mut twice);
     assert_eq!(once, twice);
 }

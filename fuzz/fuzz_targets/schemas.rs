@@ -1,4 +1,4 @@
-//! Whatever schema a server names, and whatever arguments come: both are judged without a fault.
+//! For any schema of a server and any arguments: both are checked without a fault.
 //! The input is the schema, a line feed, and the arguments.
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Whatever a server streams over HTTP: its events are the same however it is cut, and no longer than was agreed.
-//! The input is the stream; its first byte says how it is cut.
+//! For any stream of a server over HTTP: its events are the same however it is split, and no longer than the limit.
+//! The input is the stream; its first byte determines the splits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

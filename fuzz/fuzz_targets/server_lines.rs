@@ -1,5 +1,5 @@
-//! Whatever a server says: it is read without a fault, in both eras, and what is said to it is JSON, a line each. Its results
-//! are given on as JSON on one line.
+//! For any lines of a server: they are read without a fault, in both protocol versions, and our output is JSON, one value per
+//! line. The server's results are passed on as JSON on one line.
 //! The input is the server's lines.
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|input: &str| {
                 ServerMessage::Elicits(id, _) => client.answer(id.get(), "{}", &mut out),
                 _ => {}
             }
-            assert!(!is_ready || client.is_ready(), "a server that was greeted was forgotten");
+            assert!(!is_ready || client.is_ready(), "a completed handshake was forgotten");
             if client.is_ready() {
                 let id = client.call("x", "{}", &mut out);
                 match id % 3 {
@@ -28,9 +28,9 @@ fuzz_target!(|input: &str| {
                 }
             }
         }
-        let said = std::str::from_utf8(&out).expect("what is said is text");
-        assert!(said.ends_with('\n'), "an unfinished line");
-        said.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).expect("what is said is JSON"));
+        let output = std::str::from_utf8(&out).expect("the output is text");
+        assert!(output.ends_with('\n'), "an unfinished line");
+        output.lines().for_each(|line| _ = serde_json::from_str::<&RawValue>(line).expect("the output is JSON"));
     }
 });
 

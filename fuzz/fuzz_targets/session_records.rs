@@ -1,4 +1,5 @@
-//! Whatever an agent writes: a client's session takes it, and each update for an editor, and each event for an AG-UI client, is one line of JSON.
+//! For any lines of an agent: a client's session accepts them, and each update for an editor, and each event for an AG-UI client,
+//! is one line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

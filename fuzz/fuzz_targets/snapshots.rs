@@ -1,5 +1,5 @@
-//! Whatever calls and answers pass, one a line: nothing panics, nothing is known while a call is unanswered, a reference that is known
-//! stands in what was heard, and a target is read as it was written.
+//! For any calls and answers, one per line: nothing panics, no target is known while a call is unanswered, a known reference
+//! occurs in the answers, and a target is read as it was written.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -9,12 +9,12 @@ use pipewright::record::recognise;
 
 fuzz_target!(|raw: &[u8]| {
     let mut snapshot = Snapshot::default();
-    let mut heard: Vec<u8> = Vec::new();
+    let mut seen: Vec<u8> = Vec::new();
     for line in raw.split(|&byte| byte == b'\n') {
         let call = std::str::from_utf8(line).ok().and_then(|text| recognise(text).ok().flatten());
         let Some(call) = call else {
             snapshot.observe(line);
-            heard.extend_from_slice(line);
+            seen.extend_from_slice(line);
             continue;
         };
         let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
@@ -26,5 +26,5 @@ fuzz_target!(|raw: &[u8]| {
         assert_eq!(reference, Named::Unknown("e12".to_owned()));
     }
     let Named::Element(_) = snapshot.target("browser_click", r#"{"ref":"e12"}"#) else { return };
-    assert!(heard.windows(2).any(|pair| pair == b"12"), "a reference that was never shown");
+    assert!(seen.windows(2).any(|pair| pair == b"12"), "a reference that was never shown");
 });

@@ -1,5 +1,5 @@
-//! Whatever text a model writes: calls are found without a fault, only of tools that were offered, each with an id of its own, and the
-//! record of the turn is one line of JSON.
+//! For any text of a model: calls are found without a fault, only of offered tools, each with an id of its own, and the record of
+//! the turn is one line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Whatever a model's server streams: it becomes a turn or a failure, without a fault, and a turn goes back into a request.
-//! The input is the stream; its first byte says whose answer it is.
+//! For any stream of a model's server: it becomes a turn or a failure, without a fault, and a turn can be sent back in a request.
+//! The input is the stream; its first byte selects the provider.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -26,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
     let line = format!(r#"{{"type":"model_request","messages":[{{"role":"assistant","turn":{record}}}]}}"#);
     let request = ModelRequest::read(&line).expect("a turn is read as it is written").expect("it is a request");
     assert!(matches!(&request.messages[..], [Message::Assistant(own)] if own.calls.len() == turn.calls.len()));
-    // A turn with a key in two spellings is refused where its parts have to be read.
+    // A turn with a key in two spellings is refused if its parts have to be read.
     let Ok(body) = provider.encode(&request, "m") else { return };
     serde_json::from_str::<&RawValue>(&body).expect("a request is JSON");
 });

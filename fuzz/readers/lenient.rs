@@ -1,17 +1,18 @@
-//! JSON as other languages' readers read it, each in its most lenient way. What a gate lets pass must be the same call for all of them.
+//! JSON as the readers of other languages accept it, each in its most lenient mode. A call that a gate passes must be the same
+//! for all of them.
 //!
-//! Sources: Go's encoding/json (keys without regard to case, lone surrogates replaced, values one behind the other), Python's json
-//! (NaN and Infinity), JavaScript's JSON.parse (the last of equal keys), and readers that take the first of equal keys.
+//! Sources: Go's encoding/json (case-insensitive keys, lone surrogates replaced, several values in a row), Python's json (NaN and
+//! Infinity), JavaScript's JSON.parse (the last of equal keys), and readers that take the first of equal keys.
 
 use std::fmt::Write;
 
-/// What a reader does where the specification leaves it open, or where it deviates.
+/// The behaviour of a reader in cases that the specification leaves open, or in which it deviates.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader {
     pub ignores_case: bool,
     pub takes_first: bool,
     pub takes_nan: bool,
-    /// Text behind the first value is another value, or nothing to this reader.
+    /// Text after the first value is ignored, or read as another value.
     pub takes_rest: bool,
 }
 
@@ -24,7 +25,7 @@ pub const READERS: [Reader; 4] = [
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// null, true, false, a number, NaN: as it was written.
+    /// null, true, false, a number or NaN, as written.
     Plain(String),
     Text(String),
     Array(Vec<Value>),
@@ -32,7 +33,7 @@ pub enum Value {
 }
 
 impl Reader {
-    /// The first value of a line; `None` is an error to this reader.
+    /// The first value of a line; `None` if this reader fails.
     pub fn read(self, line: &str) -> Option<Value> {
         let mut parser = Parser { rest: line, depth: 0, takes_nan: self.takes_nan };
         let value = parser.value()?;
@@ -56,7 +57,7 @@ impl Reader {
         }
     }
 
-    /// The value as JSON that all readers read alike, with each key once.
+    /// The value as JSON that all readers read in the same way, with each key once.
     pub fn write(self, value: &Value) -> String {
         match value {
             Value::Plain(plain) if plain.ends_with(['N', 'y']) => "null".to_owned(),
@@ -81,7 +82,7 @@ impl Reader {
     }
 }
 
-/// As Go's reader folds the letters of a name in ASCII.
+/// Folds the ASCII letters of a name as Go's reader does.
 fn folded(key: &str) -> String {
     let fold = |letter: char| match letter {
         '\u{17f}' => 's',

@@ -1,4 +1,4 @@
-//! A question, and what a gate says about it later.
+//! A question, and the records about it.
 
 use crate::io::lines::plain_text;
 use crate::json::{Object, quoted};
@@ -9,23 +9,23 @@ use serde_json::value::RawValue;
 /// A call that a person is asked about: `{"type":"status","status":"waiting_human",...}`.
 #[derive(Debug, Clone)]
 pub struct Question {
-    /// An answer has to have it.
+    /// An answer must have it.
     pub nonce: String,
-    /// Of the arguments as they stand in the call, in hexadecimal digits.
+    /// Of the arguments as they are in the call, in hexadecimal digits.
     pub sha256: String,
     /// The call that is held.
     pub call: OwnedCall,
-    /// What it says beside its arguments, in fields that nothing here reads: a JSON object ([`Call::beside_arguments`]).
+    /// Its fields besides the arguments that this program does not use: a JSON object ([`Call::beside_arguments`]).
     pub beside_arguments: Option<String>,
-    /// Who makes the calls, where that is known; for people.
+    /// The process that makes the calls, if it is known; for people.
     pub caller: Option<String>,
     /// Since when it is asked.
     pub asked_at: Option<Timestamp>,
     /// When the call is rejected, if nobody has answered.
     pub expires_at: Option<Timestamp>,
-    /// Rules by which this call and others can be allowed until the end of the run, the widest first; none where that is not possible.
+    /// Rules that can allow this call and others until the end of the run, the widest first; empty if that is not possible.
     pub rule_offers: Vec<String>,
-    /// The rules file to which such a rule can be written as well.
+    /// The rules file to which such a rule can also be written.
     pub rules_file: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Question {
             .put_some("rule_offers", (!self.rule_offers.is_empty()).then(|| list(&self.rule_offers)))
     }
 
-    /// Reads a record; `None` is another one.
+    /// Reads a record; `None` if it is another one.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -78,7 +78,7 @@ impl Question {
         let kept = kept.filter_map(|&key| Some((key, fields.get(key)?.get())));
         let call = Object::default().text("type", "tool_call").text("tool_name", &needed("tool_name")?).put_all(kept);
         let call = call.end();
-        let Some(call) = recognise(&call)? else { return unreadable("it asks about no call") };
+        let Some(call) = recognise(&call)? else { return unreadable("it does not ask about a call") };
         Ok(Some(Question {
             nonce: needed("nonce")?,
             sha256: needed("arguments_sha256")?,
@@ -96,16 +96,16 @@ impl Question {
     }
 }
 
-/// What a person says to a question.
+/// A person's answer to a question.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer<'a> {
     /// Whether the call may pass.
     pub action: Action,
-    /// All of its arguments, JSON text, where they were edited.
+    /// All of its arguments, JSON text, if they were edited.
     pub edited: Option<&'a str>,
-    /// For who made the call; may be empty.
+    /// For the caller; may be empty.
     pub feedback: &'a str,
-    /// A rule that allows such calls until the end of the run, and whether it is written to the rules file, too.
+    /// A rule that allows such calls until the end of the run, and whether to write it to the rules file, too.
     pub rule: Option<(&'a str, bool)>,
 }
 
@@ -133,8 +133,8 @@ impl Answer<'_> {
     }
 }
 
-/// That a question is settled: `verdict` and `by` as they stand in records, `sha256` of the arguments that the call passes with, or would
-/// have passed with.
+/// The record of a settled question. `verdict` and `by` are as in records; `sha256` is of the arguments that the call passes with, or
+/// would have passed with.
 pub fn settled(call: &Call<'_>, nonce: &str, verdict: &str, by: &str, sha256: &str) -> String {
     call.identify(Object::default().text("type", "policy_result"))
         .text("nonce", nonce)
@@ -144,7 +144,7 @@ pub fn settled(call: &Call<'_>, nonce: &str, verdict: &str, by: &str, sha256: &s
         .end()
 }
 
-/// That an answer to a question cannot be taken, and why.
+/// The record of an answer that cannot be taken, with the reason.
 pub fn refused(call: &Call<'_>, nonce: &str, why: &str) -> String {
     let context = Object::default().put_some("call_id", call.id).text("nonce", nonce).end();
     Object::default().text("type", "error").put("context", context).text("content", why).end()
@@ -154,7 +154,7 @@ fn list(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(","))
 }
 
-/// A field's text; of anything else its JSON.
+/// A field's text; if it is not a string, its JSON.
 pub(super) fn text(value: &RawValue) -> String {
     plain_text(value.get()).into_owned()
 }

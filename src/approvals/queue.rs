@@ -10,24 +10,24 @@ use std::collections::BTreeMap;
 pub struct Pending {
     /// The number of the connection that it came over.
     pub gate: usize,
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// Questions of an earlier turn come first.
     turn: u64,
 }
 
-/// What a line of a gate, or its end, has changed.
+/// The change that a line of a gate, or its end, has made.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Change {
     /// There is one more question.
     Asked,
-    /// The gate asks a second question while its first is open, which gates do not: it is not taken.
+    /// The gate asks a second question while its first is open, which gates do not do: it is not taken.
     SecondQuestion,
-    /// The question with this nonce is open no more.
+    /// The question with this nonce is no longer open.
     Settled(String, Settlement),
-    /// The answer to the question with this nonce was not taken; why.
+    /// The answer to the question with this nonce was not taken, with the reason.
     Refused(String, String),
-    /// The rules in force of this gate.
+    /// The gate's rules in force.
     Rules,
     /// Nothing.
     Nothing,
@@ -36,11 +36,11 @@ pub enum Change {
 /// How a question was settled.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Settlement {
-    /// As a `policy_result` says it: `approved`, `edited` or `rejected`.
+    /// The `verdict` of the `policy_result`: `approved`, `edited` or `rejected`.
     pub verdict: String,
-    /// By whom, in the same way.
+    /// The `by` of the `policy_result`.
     pub by: String,
-    /// Of the arguments that the call passes with, or would have passed with; `None` where the gate did not say.
+    /// Of the arguments that the call passes with, or would have passed with; `None` if the gate did not send it.
     pub sha256: Option<String>,
     /// The same for people.
     pub note: String,
@@ -48,9 +48,9 @@ pub struct Settlement {
 
 /// Open questions, one of each gate.
 ///
-/// Gates take turns: a new question belongs to the turn after the latest turn in which a question was settled. Within a turn the order is
-/// that in which the gates were connected. So neither a gate that asks again and again nor gates that connect later get ahead of a question
-/// that waits.
+/// Gates take turns: a new question belongs to the turn after the latest turn in which a question was settled. Within a turn, the order
+/// is that in which the gates were connected. So neither a gate that asks again and again nor gates that connect later get ahead of a
+/// waiting question.
 #[derive(Debug, Default)]
 pub struct Queue {
     /// In their order.
@@ -114,7 +114,7 @@ impl Queue {
         Ok(Change::Asked)
     }
 
-    /// The gate with this number has gone: its question is open no more. Gives the nonce.
+    /// The gate with this number has gone: its question is no longer open. Gives the nonce.
     pub fn leave(&mut self, gate: usize) -> Option<String> {
         self.rules.remove(&gate);
         self.remove(|pending| pending.gate == gate).map(|pending| pending.question.nonce)
@@ -140,7 +140,7 @@ impl Queue {
         self.pending.len()
     }
 
-    /// Whether nothing is asked.
+    /// Whether no question is open.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
     }

@@ -1,4 +1,4 @@
-//! The rules by which a gate allows calls until its end, as approvers are told and revoke them.
+//! The rules by which a gate allows calls until its end: the records that report and revoke them.
 
 use crate::json::Object;
 use crate::record::{Fields, Unreadable, type_of, unreadable};
@@ -7,13 +7,13 @@ use serde::Deserialize;
 /// A rule that is in force.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RuleInForce {
-    /// As the gate calls it.
+    /// The gate's id for it.
     pub rule_id: String,
     /// Its text, in the language of rules files.
     pub rule: String,
 }
 
-/// `{"type":"session_rules","caller"?,"rules":[{"rule_id","rule"}]}`: all rules of a gate that are in force, as id and text.
+/// `{"type":"session_rules","caller"?,"rules":[{"rule_id","rule"}]}`: all rules of a gate that are in force, as pairs of id and text.
 pub fn session_rules<'a>(caller: Option<&str>, rules: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let rules = rules.map(|(id, text)| Object::default().text("rule_id", id).text("rule", text).end());
     let rules = rules.collect::<Vec<_>>().join(",");
@@ -24,7 +24,7 @@ pub fn session_rules<'a>(caller: Option<&str>, rules: impl Iterator<Item = (&'a 
 /// Reads the rules of such a record.
 ///
 /// # Errors
-/// Where they are no list of rules.
+/// If they are not a list of rules.
 pub(super) fn read_rules(fields: &Fields<'_>) -> Result<Vec<RuleInForce>, Unreadable> {
     let rules = fields.get("rules").map_or("null", |rules| rules.get());
     serde_json::from_str(rules).or_else(|error| unreadable(format_args!("its rules: {error}")))
@@ -35,7 +35,7 @@ pub fn revocation(rule_id: &str) -> String {
     Object::default().text("type", "revoke_rule").text("rule_id", rule_id).end()
 }
 
-/// The id of the rule that a line revokes; `None` is another record.
+/// The id of the rule that a line revokes; `None` for another record.
 pub fn revoked_rule(line: &str) -> Option<String> {
     type_of(line).filter(|record_type| record_type == "revoke_rule")?;
     serde_json::from_str(Fields::read(line).ok()?.get("rule_id")?.get()).ok()

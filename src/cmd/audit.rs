@@ -1,4 +1,4 @@
-//! `--audit`: the file in which a gate writes what it does before it does it.
+//! `--audit`: the file to which a gate writes each action before it takes effect.
 
 use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::report::{Failure, Report, Status};
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// An open audit. Nobody else writes to it.
+/// An open audit. No other process writes to it.
 #[derive(Debug)]
 pub struct Audit {
     file: Appender,
@@ -17,18 +17,17 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Opens the file, or goes on with its chain, and writes that `command` starts. A torn tail is set aside, and told.
+    /// Opens the file, or continues its chain, and writes that `command` starts. A torn last line is moved to another file, and reported.
     ///
     /// # Errors
-    /// [`Status::Usage`] where it can't be written, is written by another process, is no audit, or was changed at its
-    /// end.
+    /// [`Status::Usage`] if the file can't be written, is being written by another process, is not an audit, or was changed at its end.
     pub fn open(path: &Path, command: &str, report: &Report) -> Result<Audit, Failure> {
         let failed =
             |why: &dyn Display| Failure::new(Status::Usage, format_args!("--audit: {}: {why}", path.display()));
         let mut chain = Chain::begin();
         let check = || end_of_chain(path).map(|found| chain = found);
         let (file, torn) = Appender::open(path, check).map_err(|error| match error {
-            OpenError::Busy => failed(&"another process writes it; give each gate a file of its own"),
+            OpenError::Busy => failed(&"another process writes to it; give each gate its own file"),
             OpenError::Refused(why) => failed(&why),
             OpenError::Io(error) => failed(&error),
         })?;
@@ -37,8 +36,8 @@ impl Audit {
         }
         if let Some(torn) = torn {
             let aside = torn.moved_to.display();
-            let told = format!("{} bytes of a torn last line were set aside in {aside}", torn.bytes);
-            report.fault(path.display(), told);
+            let message = format!("{} bytes of a torn last line were set aside in {aside}", torn.bytes);
+            report.fault(path.display(), message);
         }
         let mut audit = Audit { file, chain };
         let start = Event::Start { command, program: env!("CARGO_PKG_VERSION") };
@@ -46,10 +45,10 @@ impl Audit {
         Ok(audit)
     }
 
-    /// Writes what is about to happen. When this returns, it is in the kernel: our own death loses nothing of it.
+    /// Writes what is about to happen. When this returns, the kernel has it: the death of this process loses nothing.
     ///
     /// # Errors
-    /// What the write gave: nothing stands in the file, so it must not happen. The next may succeed.
+    /// The error of the write: the file has no such entry, so the action must not happen. The next write may succeed.
     pub fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
         let mut behind = self.chain.clone();
         let line = behind.link(&event.fields(&format!("{:.6}", Timestamp::now())));
@@ -58,25 +57,25 @@ impl Audit {
         Ok(())
     }
 
-    /// Writes that the gate ends in order, and waits until all is on the disk.
+    /// Writes that the gate ended in order, and waits until all entries are on the disk.
     ///
     /// # Errors
-    /// What the system gave: a power loss may take the last entries.
+    /// The system's error: a power loss may take the last entries.
     pub fn end(mut self) -> io::Result<()> {
         self.write(&Event::End)?;
         self.file.sync()
     }
 }
 
-/// Where the chain of a file goes on.
+/// Reads where the chain of a file continues.
 fn end_of_chain(path: &Path) -> Result<Chain, String> {
     let begins = Chain::begin().beginning();
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut beginning));
     read.map_err(|error| error.to_string())?;
-    // Its first line may be torn as well.
+    // Its first line may be torn, too.
     if !begins.as_bytes().starts_with(&beginning) {
-        return Err("it is no audit of a gate; give another file".to_owned());
+        return Err("not an audit of a gate; give another file".to_owned());
     }
     let last = find_last(path, u64::MAX, |line| Some(line.to_owned())).map_err(|error| error.to_string())?;
     let Some(last) = last else { return Ok(Chain::begin()) };
@@ -84,13 +83,13 @@ fn end_of_chain(path: &Path) -> Result<Chain, String> {
     match next {
         Some(Ok(chain)) => Ok(chain),
         Some(Err(fault)) => Err(changed(path, &fault)),
-        None => Err(changed(path, &"it is no UTF-8")),
+        None => Err(changed(path, &"it is not UTF-8")),
     }
 }
 
 fn changed(path: &Path, why: &dyn Display) -> String {
     let path = path.display();
-    format!("its last line: {why}. See what `policy-check verify {path}` finds, and give a new file")
+    format!("its last line: {why}. Run `policy-check verify {path}`, and give a new file")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The arguments of a call, as they are given on the command line.
+//! The arguments of a call, as given on the command line.
 
 use crate::io::report::{Failure, Status};
 use crate::json::{Object, one_line, quoted};
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::{Read, stdin};
 
-/// Deepest nesting of arrays and objects in arguments, which is what worlds take by default.
+/// Deepest nesting of arrays and objects in arguments: the default of worlds.
 const MAX_DEPTH: usize = 512;
 
 fn usage(message: impl Display) -> Failure {
@@ -18,16 +18,16 @@ fn usage(message: impl Display) -> Failure {
 /// Reads `--json`: the text of a JSON object, on one line.
 ///
 /// # Errors
-/// Why it is none.
+/// Why it is not one.
 pub fn object(text: &str) -> Result<String, Failure> {
     arguments::read(text, MAX_DEPTH).map_err(|why| usage(format_args!("--json: {why}")))
 }
 
-/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order. `hint` is what to do about a word
-/// that is none, and begins with a mark.
+/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order. `hint` is appended to the error about a word
+/// that is not `KEY=VALUE`; it begins with a punctuation mark.
 ///
 /// # Errors
-/// A word without a key, a key that is there twice, or a file that can't be read.
+/// A word without a key, a key that is given twice, or a file that can't be read.
 pub fn pairs(words: &[String], hint: &str) -> Result<String, Failure> {
     let mut object = Object::default();
     let (mut keys, mut has_read_stdin) = (HashSet::new(), false);
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_json_where_it_parses_and_text_elsewhere() {
+    fn a_value_that_parses_is_json_and_any_other_is_text() {
         for (word, json) in [
             ("index=3", r#"{"index":3}"#),
             ("price=1.10", r#"{"price":1.10}"#),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_argument_is_refused() {
+    fn a_word_that_is_not_an_argument_is_refused() {
         for (words, why) in [
             (&["mcp-pipe"][..], "'mcp-pipe' is not KEY=VALUE"),
             (&["=x"], "'=x' is not KEY=VALUE"),

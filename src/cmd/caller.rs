@@ -1,5 +1,4 @@
-//! What both gates write to the side that makes the calls, beside what they pass on: records about calls, and answers to those that
-//! do not pass.
+//! What both gates write to the caller besides what they pass on: records about calls, and answers to calls that do not pass.
 
 use super::events::Events;
 use crate::io::report::{Failure, Report, Status};
@@ -9,21 +8,21 @@ use clap::ValueEnum;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// What the caller gets.
+/// Options of what the caller gets.
 #[derive(Debug, clap::Args)]
 pub struct CallerOptions {
     /// How a JSON-RPC call that does not pass is answered
     #[arg(long, value_enum, default_value_t = RefuseAs::Result)]
     pub refuse_as: RefuseAs,
-    /// Where records about calls are written: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]
+    /// Where to write records about calls: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
-    /// Which records the gate itself writes to stdout in a pipe
+    /// Which of its own records the gate writes to stdout in a pipe
     #[arg(long, value_enum, default_value_t = Records::All)]
     records: Records,
 }
 
-/// What of a gate's own stands between the calls in a pipe.
+/// Which of a gate's own records are written between the calls in a pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Records {
     /// All records about calls
@@ -33,10 +32,10 @@ pub enum Records {
 }
 
 impl CallerOptions {
-    /// Opens what takes the records about calls. Without `--events` that is stdout, where `by_default`, or nothing.
+    /// Opens the output for records about calls. Without `--events` that is stdout, if `by_default`, or nothing.
     ///
     /// # Errors
-    /// [`Status::Usage`] where the file cannot be opened, or `--events` contradicts `--records`.
+    /// [`Status::Usage`] if the file cannot be opened, or `--events` contradicts `--records`.
     pub fn open_events(&self, by_default: bool, report: &Arc<Report>) -> Result<Option<Events>, Failure> {
         let to = match (self.events.as_deref(), self.records) {
             (Some("-"), Records::Errors) => {
@@ -66,9 +65,9 @@ pub struct Refusal<'a> {
     kind: Kind,
     /// What happened, for people and models; without a full stop.
     message: &'a str,
-    /// What a model may do now: sentences.
+    /// What a model may do next: sentences.
     advice: &'a str,
-    /// JSON text: what else there is to know.
+    /// JSON text: more details.
     data: Option<&'a RawValue>,
 }
 
@@ -86,13 +85,13 @@ impl<'a> Refusal<'a> {
         Refusal { kind, message, advice, data: None }
     }
 
-    /// The same with more to know about it, JSON text.
+    /// The same with details, JSON text.
     #[must_use]
     pub fn with_data(self, data: Option<&'a RawValue>) -> Refusal<'a> {
         Refusal { data, ..self }
     }
 
-    /// The same with another advice.
+    /// The same with other advice.
     #[must_use]
     pub fn advising(self, advice: &'a str) -> Refusal<'a> {
         Refusal { advice, ..self }

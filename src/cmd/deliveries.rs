@@ -1,11 +1,11 @@
-//! Calls that a gate has let pass, until they are written to the other side.
+//! Calls that a gate has passed on, until they are written to the other side.
 
 use crate::io::lines::{Line, Piece};
 use crate::io::stage::{Out, Side};
 use crate::record::{Call, OwnedCall};
 use std::collections::VecDeque;
 
-/// Keeps what was passed and may not be written yet, so that a gate can say which calls were never delivered.
+/// Keeps calls that were passed on and may not be written yet, so that a gate can report those that were never delivered.
 #[derive(Debug, Default)]
 pub struct Deliveries(VecDeque<Passed>);
 
@@ -18,12 +18,12 @@ pub struct Passed {
     pub number: u64,
     /// Whether it was marked for a person.
     pub marked: bool,
-    /// It is written when so many bytes are.
+    /// The call is written when this many bytes are.
     end: u64,
 }
 
 impl Deliveries {
-    /// Passes a call's line on: to the other side, or in a pipe to stdout.
+    /// Passes a call's line on: to the child process, or in a pipe to stdout.
     pub fn pass(&mut self, line: &Line<'_>, call: &Call<'_>, marked: bool, out: &mut Out) {
         self.forget_written(out);
         out.pass(Side::Far, &Piece::Line(*line));

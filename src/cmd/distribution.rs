@@ -1,12 +1,12 @@
-//! The distribution of numbers, in memory that doesn't grow with their count.
+//! The distribution of numbers, in memory that does not grow with their count.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// Counts numbers, each to within a thousandth of its size, or, [`Distribution::rough`], a hundredth.
+/// Counts numbers, each to within a thousandth of its size, or, if [`Distribution::rough`], a hundredth.
 #[derive(Debug, Clone, Default)]
 pub struct Distribution {
-    /// Made with the first number.
+    /// Created with the first number.
     histogram: Option<Histogram<u64>>,
     sum: u64,
     max: u64,
@@ -16,7 +16,7 @@ pub struct Distribution {
 /// A summary of the distribution; all 0 if it is empty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Percentiles {
-    /// How many.
+    /// The count of numbers.
     pub count: u64,
     /// Half of them are at most this.
     pub p50: u64,
@@ -29,21 +29,21 @@ pub struct Percentiles {
 }
 
 impl Distribution {
-    /// One of many: it takes some kilobytes and not some hundred.
+    /// For use in large numbers: it takes some kilobytes instead of some hundred.
     pub fn rough() -> Distribution {
         Distribution { is_rough: true, ..Distribution::default() }
     }
 
-    /// Takes a number.
+    /// Adds a number.
     pub fn add(&mut self, number: u64) {
         self.sum = self.sum.saturating_add(number);
         self.max = self.max.max(number);
         if self.histogram.is_none() {
-            // So many digits are within the library's bounds.
+            // 2 and 3 digits are within the library's bounds.
             self.histogram = Histogram::new(if self.is_rough { 2 } else { 3 }).ok();
         }
         if let Some(histogram) = &mut self.histogram {
-            // It grows with the greatest number, by some kilobytes a doubling; it fails beyond 64 bits alone.
+            // The histogram grows with the greatest number, by some kilobytes per doubling; it fails only beyond 64 bits.
             let _ = histogram.record(number);
         }
     }
@@ -66,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentiles_are_near_the_truth() {
+    fn percentiles_are_within_the_stated_precision() {
         for (mut distribution, within) in [(Distribution::default(), 1000), (Distribution::rough(), 100)] {
             assert_eq!(distribution.percentiles(), Percentiles::default());
             (1..=1000).for_each(|number| distribution.add(number * 1000));
             let Percentiles { count, p50, p90, max, .. } = distribution.percentiles();
             assert_eq!(count, 1000);
             assert!(p50.abs_diff(500_000) < 500_000 / within && p90.abs_diff(900_000) < 900_000 / within);
-            assert_eq!(max, 1_000_000, "the greatest is what it is");
+            assert_eq!(max, 1_000_000, "the maximum is exact");
             assert_eq!(distribution.sum(), 500_500_000);
         }
     }

@@ -1,4 +1,4 @@
-//! Where events go besides the answers: `--events`.
+//! The output for events besides the answers: `--events`.
 
 use crate::io::private;
 use crate::io::report::{Failure, Report, Status};
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
-/// Takes events as observations, one a line.
+/// Writes events as observations, one per line.
 pub struct Events {
     to: Target,
     report: Arc<Report>,
@@ -20,7 +20,7 @@ enum Target {
     Stdout,
     Stderr,
     File(File, String),
-    /// The file can't be written: told once.
+    /// The file can't be written, which was reported.
     Broken,
 }
 
@@ -28,7 +28,7 @@ impl Events {
     /// `to` is `-`, `stderr`, or a file that is appended to.
     ///
     /// # Errors
-    /// [`Status::Usage`] where the file can't be opened.
+    /// [`Status::Usage`] if the file can't be opened.
     pub fn open(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
         let to = match to {
             "-" => Target::Stdout,
@@ -42,7 +42,7 @@ impl Events {
         Ok(Events { to, report: Arc::clone(report) })
     }
 
-    /// The same for who doesn't hear the child's stderr: ours is written to as a file is.
+    /// The same for a command that does not read the child's stderr: its own stderr is then written to like a file.
     ///
     /// # Errors
     /// As [`Events::open`].
@@ -62,21 +62,21 @@ impl Events {
         matches!(self.to, Target::Stdout)
     }
 
-    /// Gives on a JSON array of events.
+    /// Writes a JSON array of events.
     pub fn take_all(&mut self, source: &str, events: &str, out: &mut Out) {
         match serde_json::from_str::<Vec<&RawValue>>(events) {
             Ok(events) => events.into_iter().for_each(|event| self.take(source, None, event.get(), out)),
-            Err(_) => self.report.fault(source, "its events are no list"),
+            Err(_) => self.report.fault(source, "its events are not a list"),
         }
     }
 
-    /// Gives on one event, which is JSON text, as an observation of `source`; `call_id` is that of the call that it is about.
+    /// Writes one event, which is JSON text, as an observation of `source`; `call_id` is that of the call that it is about.
     pub fn take(&mut self, source: &str, call_id: Option<&RawValue>, event: &str, out: &mut Out) {
         let record = Object::default().text("type", "observation").text("source", source);
         self.take_record(&record.put_some("call_id", call_id).put("data", event).end(), out);
     }
 
-    /// Gives on a record as it is: JSON text.
+    /// Writes a record as it is: JSON text.
     pub fn take_record(&mut self, record: &str, out: &mut Out) {
         match &mut self.to {
             Target::Stdout => out.add_line(Side::Near, record),

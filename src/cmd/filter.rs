@@ -1,7 +1,7 @@
-//! jq filters over messages: what `--where`, `--redact` and their like take, the same in all commands.
+//! jq filters over messages: the value of `--where`, `--redact` and similar options, the same in all commands.
 //!
-//! A filter sees the message as `.` (a line that is no JSON is a string), and `$dir`, `$t` and `$seq` of the log around it,
-//! `null` where there is none. It is bounded in time, depth and memory, and sees neither environment nor clock.
+//! In a filter, `.` is the message (a line that is not JSON is a string); `$dir`, `$t` and `$seq` are those of its log entry, or `null`.
+//! A filter is bounded in time, depth and memory, and has no access to the environment or the clock.
 
 use crate::io::report::{Failure, Status};
 use crate::journal::Direction;
@@ -9,13 +9,13 @@ use crate::journal::read::{Content, Message};
 use pipewright_jq::{Error, ErrorKind, Input, Limits};
 use std::borrow::Cow;
 
-/// A compiled filter, and the option that it came from.
+/// A compiled filter, and the option that it was given with.
 pub struct Filter {
     option: &'static str,
     filter: pipewright_jq::Filter,
 }
 
-/// What a filter makes of a line.
+/// The result of a filter on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// A JSON value.
@@ -24,18 +24,18 @@ pub enum Change {
     Text,
     /// Nothing: the line is left out.
     Nothing,
-    /// It fails on this line, as `.a` does on a text; in words without the line's values.
+    /// It fails on this line, as `.a` does on a text. The message has none of the line's values.
     Failed(String),
 }
 
-/// What stands around a message.
+/// The variables besides the message.
 const VARIABLES: [&str; 3] = ["dir", "t", "seq"];
 
 impl Filter {
-    /// Compiles what `option` was given.
+    /// Compiles the value of `option`.
     ///
     /// # Errors
-    /// [`Status::Usage`] with the place where it can't be understood.
+    /// [`Status::Usage`] with the place of the syntax error.
     pub fn compile(option: &'static str, source: &str) -> Result<Filter, Failure> {
         match pipewright_jq::Filter::compile(source, &VARIABLES, Limits::default()) {
             Ok(filter) => Ok(Filter { option, filter }),
@@ -43,7 +43,7 @@ impl Filter {
         }
     }
 
-    /// The same where there is something to compile.
+    /// The same, if the option was given.
     ///
     /// # Errors
     /// As [`Filter::compile`].
@@ -51,10 +51,10 @@ impl Filter {
         source.map(|source| Filter::compile(option, source)).transpose()
     }
 
-    /// Whether it is true of a recorded message. It isn't of one that it fails on, such as `.a` on a text.
+    /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text.
     ///
     /// # Errors
-    /// Why it couldn't be tried (it took too long, for one), in words.
+    /// Why the filter couldn't be run, such as that it took too long.
     pub fn matches(&self, message: &Message<'_>) -> Result<bool, String> {
         self.verdict(with_input(message, |input, variables| self.filter.matches(input, variables)))
     }
@@ -67,7 +67,7 @@ impl Filter {
         }
     }
 
-    /// Whether it is true of a line that passes.
+    /// Whether the filter is true of a line that passes.
     ///
     /// # Errors
     /// As [`Filter::matches`].
@@ -75,15 +75,15 @@ impl Filter {
         self.verdict(with_line(body, |input| self.filter.matches(input, &around(direction))))
     }
 
-    /// Appends what it makes of a line that passes and is JSON.
+    /// Appends the result for a line that passes and is JSON.
     ///
     /// # Errors
-    /// It took too long, or what it makes is too large.
+    /// The filter took too long, or its result is too large.
     pub fn change_json(&self, json: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
         self.change_input(Input::Json(json), direction, out)
     }
 
-    /// Appends what it makes of a line that passes and is no JSON; of a string, its text.
+    /// Appends the result for a line that passes and is not JSON; if the result is a string, its text.
     ///
     /// # Errors
     /// As [`Filter::change_json`].
@@ -112,7 +112,7 @@ impl Filter {
         format!("{}: {}", self.option, without_values(kind))
     }
 
-    /// What it makes of a line of which no more is known, as JSON; false where that is nothing.
+    /// Appends the result for a line without direction, time and number, as JSON; false if there is no result.
     ///
     /// # Errors
     /// As [`Filter::matches`].
@@ -121,7 +121,7 @@ impl Filter {
         with_line(body, |input| self.filter.one(input, &nothing, out)).map_err(|error| self.words(&error))
     }
 
-    /// What it makes of a recorded message, as a cell of a table.
+    /// Appends the result for a recorded message, as a cell of a table.
     ///
     /// # Errors
     /// As [`Filter::matches`].
@@ -135,32 +135,32 @@ impl Filter {
     }
 }
 
-/// What went wrong, for logs and audits: jq's own words name the values that they are about, which may be secret.
+/// The error for logs and audits: jq's own messages quote values, which may be secret.
 fn without_values(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Unreadable => "the message isn't JSON in UTF-8",
         ErrorKind::OutOfFuel => "the filter took too many steps",
         ErrorKind::TooDeep => "the message, or what the filter makes of it, is nested too deeply",
         ErrorKind::TooLarge => "what the filter makes of the message is too large",
-        _ => "the filter failed, with words that aren't told here: they may hold what is secret",
+        _ => "the filter failed; its message is not shown, since it may quote a secret",
     }
 }
 
-/// Whether a filter is true, or why that can't be told.
+/// Whether a filter is true, or why it could not be run.
 pub type Holds = Result<bool, String>;
 
-/// Several conditions on the same text, run together, so that it is read once. They see nothing else.
+/// Several conditions on the same text, run together, so that it is parsed once. They have no variables.
 pub struct Many {
     filters: Vec<pipewright_jq::Filter>,
-    /// All of them in one, which gives a number for each: 0 where it isn't true, 1 where it is, 2 where it fails.
+    /// All of them in one filter, which gives a number for each: 0 for false, 1 for true, 2 for an error.
     together: Option<pipewright_jq::Filter>,
 }
 
 impl Many {
-    /// Compiles filters, each of which has a name for its errors.
+    /// Compiles filters, each with a name for its error messages.
     ///
     /// # Errors
-    /// The name of the first that can't be understood, and the place in it.
+    /// The name of the first with a syntax error, and the place.
     pub fn compile(sources: &[(String, &str)]) -> Result<Many, String> {
         let compile = |source: &str| pipewright_jq::Filter::compile_condition(source, Limits::default());
         let mut filters = Vec::new();
@@ -170,23 +170,23 @@ impl Many {
         // A comment may end a filter, so each ends with its line.
         let one = |source: &str| format!("([try (first({source}\n) | if . then 1 else 0 end) catch 2] | .[0] // 0)");
         let all: Vec<String> = sources.iter().map(|(_, source)| one(source)).collect();
-        // One that can be understood alone and not so is tried alone.
+        // A filter that compiles alone and not in the array: then each is tried alone.
         let together = if all.len() > 1 { compile(&format!("[{}]", all.join(","))).ok() } else { None };
         Ok(Many { filters, together })
     }
 
-    /// Asks each of them.
+    /// Runs each of them.
     pub fn hold(&self, json: &[u8]) -> Vec<Holds> {
         let mut out = Vec::new();
         if let Some(together) = &self.together
             && together.one(Input::Json(json), &[], &mut out) == Ok(true)
-            && let Ok(told) = serde_json::from_slice::<Vec<u8>>(&out)
-            && told.len() == self.filters.len()
-            && !told.contains(&2)
+            && let Ok(results) = serde_json::from_slice::<Vec<u8>>(&out)
+            && results.len() == self.filters.len()
+            && !results.contains(&2)
         {
-            return told.into_iter().map(|one| Ok(one == 1)).collect();
+            return results.into_iter().map(|one| Ok(one == 1)).collect();
         }
-        // One of them fails, or takes too long; it alone is to suffer for that.
+        // One of them fails, or takes too long: the others must not fail with it.
         let alone = |filter: &pipewright_jq::Filter| {
             filter.matches(Input::Json(json), &[]).map_err(|error| without_values(error.kind()).to_owned())
         };
@@ -219,7 +219,7 @@ fn with_input<T>(
     act(input, &variables)
 }
 
-/// A line that is no JSON is a string.
+/// Runs `act` on a line; one that is not JSON is a string.
 fn with_line<T>(body: &[u8], mut act: impl FnMut(Input<'_>) -> Result<T, Error>) -> Result<T, Error> {
     match act(Input::Json(body)) {
         Err(error) if error.kind() == ErrorKind::Unreadable => {

@@ -1,4 +1,4 @@
-//! `jsonl-mask`: replaces personal data and secrets by placeholders.
+//! `jsonl-mask`: replaces personal data and secrets with placeholders.
 
 use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use super::{Command, needs_input};
@@ -13,10 +13,10 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Replace personal data and secrets in lines by placeholders
+/// Replace personal data and secrets in lines with placeholders
 ///
 /// Reads lines of JSON or text and writes them with card numbers, IBANs, e-mail addresses, phone numbers, keys, tokens, private keys, credentials
-/// in URLs, and the values of fields such as "password" and "cookie" replaced by placeholders: <EMAIL_1>. Within a run, a value always gets the
+/// in URLs, and the values of fields such as "password" and "cookie" replaced with placeholders: <EMAIL_1>. Within a run, a value always gets the
 /// same placeholder. All other bytes are unchanged. Masking cannot be undone.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -40,12 +40,12 @@ Examples:
 
 Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that
 looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place.
-After 262,144 different values, further ones get the number 0.
+After 262,144 different values, all further values get the number 0.
 
 Names and postal addresses are not found. docs/masking.md lists what is found and what is not.
 
 Exit status:
-  0 all well; 1 a line was withheld; 2 usage, or the rules can't be read. See pipewright(7).";
+  0 all well; 1 a line was withheld; 2 usage, or the rules cannot be read. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -63,7 +63,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
 
 fn read_rules(path: &Path) -> Result<Rules, Failure> {
     let failed = |why: String| Failure::new(Status::Usage, format_args!("{}:{why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| failed(format!(" the rules can't be read: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| failed(format!(" the rules cannot be read: {error}")))?;
     Rules::read(&text).map_err(failed)
 }
 
@@ -71,7 +71,7 @@ struct Filter {
     masker: Masker,
     limits: Limits,
     report: Arc<Report>,
-    /// That the table is full was said.
+    /// Whether the full table has been reported.
     is_full: bool,
 }
 
@@ -101,13 +101,13 @@ impl Filter {
         if self.masker.is_full() && !std::mem::replace(&mut self.is_full, true) {
             let most = Masker::MOST;
             self.report.note(format_args!(
-                "stdin:{}: more than {most} different values; each further one gets the number 0",
+                "stdin:{}: more than {most} different values; all further values get the number 0",
                 line.number()
             ));
         }
     }
 
-    /// Writes a record in place of a line that may hold anything.
+    /// Writes a record in place of a line, which may contain anything.
     fn withhold(&self, why: &str, line: &Line<'_>, side: Side, out: &mut Out) {
         let number = line.number();
         self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; withheld"));

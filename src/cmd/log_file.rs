@@ -1,4 +1,4 @@
-//! Log files, read line by line; what is wrong with them is told with file and line.
+//! Log files, read line by line. Problems are reported with file and line.
 
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::io::descriptor::{Descriptor, stdin};
@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-/// How logs are read, in all commands that read them.
+/// The options for reading logs, shared by all commands that read them.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LogOptions {
     /// Longest line that is read, in bytes (K, M, G for powers of 1024)
@@ -21,22 +21,22 @@ pub struct LogOptions {
     /// Deepest nesting of arrays and objects that is read
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().max_depth, help_heading = "Limits", global = true)]
     pub max_depth: usize,
-    /// Where plain NDJSON has its time: a path such as .event.at, to an ISO 8601 text or a number since 1970
+    /// Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970
     #[arg(long, value_name = "PATH", default_value = ".ts", value_parser = path, global = true)]
     pub time: Path,
 }
 
-/// Reads a path.
+/// Parses a path; a leading dot may be omitted.
 pub fn path(text: &str) -> Result<Path, String> {
     let with_dot = if text.starts_with('.') { text.to_owned() } else { format!(".{text}") };
     Path::parse(&with_dot).ok_or_else(|| "a path, such as .ts or .event.at".to_owned())
 }
 
-/// Something that was found in a log.
+/// A record or a problem in a log.
 pub struct Entry<'a> {
-    /// Its line, from 1; 0 for what concerns the whole file.
+    /// Its line, from 1; 0 for a problem with the complete file.
     pub line: u64,
-    /// The record's own bytes; none for a problem.
+    /// The bytes of the record; empty for a problem.
     pub raw: &'a [u8],
     /// What it is.
     pub found: Found<'a>,
@@ -50,7 +50,7 @@ impl<'a> Entry<'a> {
 
 /// An open log.
 pub struct LogFile {
-    /// As it was named; `-` is stdin.
+    /// The name as given; `stdin` for `-`.
     pub name: String,
     path: Option<PathBuf>,
     from: Descriptor,
@@ -62,9 +62,9 @@ pub struct LogFile {
     max_depth: usize,
     /// How many bytes were read.
     pub bytes_read: u64,
-    /// How many of them are of the file that is read now, which may be another than the first.
+    /// How many of them are from the current file, which may have replaced the first one.
     position: u64,
-    /// How many there are, where that is known.
+    /// The size of the file in bytes, if known.
     pub length: Option<u64>,
     lines: u64,
 }
@@ -73,7 +73,7 @@ impl LogFile {
     /// Opens a file, or stdin for `-`.
     ///
     /// # Errors
-    /// [`Status::Usage`] where it can't be opened.
+    /// [`Status::Usage`] if it cannot be opened.
     pub fn open(file: &OsStr, options: &LogOptions) -> Result<LogFile, Failure> {
         let name = if file == "-" { "stdin".to_owned() } else { file.to_string_lossy().into_owned() };
         let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
@@ -99,12 +99,12 @@ impl LogFile {
         })
     }
 
-    /// Whether there may be more behind its end: a pipe ends with who writes to it.
+    /// Whether it may grow after its end has been reached. A pipe cannot: its end means that its writers are gone.
     pub fn may_grow(&self) -> bool {
         self.is_file
     }
 
-    /// Reads the times of plain NDJSON no more: whoever doesn't need them is quicker.
+    /// Stops reading the times of plain NDJSON, which is faster.
     pub fn leave_out_times(&mut self) {
         self.reader = Reader::new(Paths::default());
     }
@@ -117,16 +117,16 @@ impl LogFile {
     /// Opens all of them.
     ///
     /// # Errors
-    /// As [`LogFile::open`]; and where stdin is named twice, or is a terminal.
+    /// As [`LogFile::open`]; also if stdin is named twice, or is a terminal.
     pub fn open_all(files: &[OsString], options: &LogOptions) -> Result<Vec<LogFile>, Failure> {
         check_stdin_once(files)?;
         files.iter().map(|file| LogFile::open(file, options)).collect()
     }
 
-    /// Opens those that can be opened, and tells of the others as faults.
+    /// Opens the files that can be opened, and reports the others as faults.
     ///
     /// # Errors
-    /// As [`LogFile::open_all`], where not one could be.
+    /// As [`LogFile::open_all`], if none can be opened.
     pub fn open_some(files: &[OsString], options: &LogOptions, report: &Report) -> Result<Vec<LogFile>, Failure> {
         check_stdin_once(files)?;
         let (mut logs, mut failures) = (Vec::new(), Vec::new());
@@ -136,7 +136,7 @@ impl LogFile {
                 Err(failure) => failures.push(failure),
             }
         }
-        // Whoever called us tells the last.
+        // The caller reports the last one.
         let last = if logs.is_empty() { failures.pop() } else { None };
         for failure in failures {
             report.say(failure);
@@ -145,13 +145,12 @@ impl LogFile {
         last.map_or(Ok(logs), Err)
     }
 
-    /// Reads it as what follows `before` in the same log.
+    /// Treats this file as the continuation of `before` in the same log.
     pub fn follows(&mut self, before: LogFile) {
         self.reader = before.reader.next_file();
     }
 
-    /// The number that the first record of a log has. `None` where that can't be known without taking anything from it: it is no file,
-    /// or no log.
+    /// The number of the first record of a log. `None` if it is not a log, or not a file, since finding out would consume input.
     pub fn first_seq(file: &OsStr, options: &LogOptions) -> Option<u64> {
         if !std::path::Path::new(file).is_file() {
             return None;
@@ -172,10 +171,10 @@ impl LogFile {
         }
     }
 
-    /// Reads once, and gives what is found. False at the end of the file.
+    /// Reads once, and passes each entry to `each`. Returns false at the end of the file.
     ///
     /// # Errors
-    /// Where the file can't be read.
+    /// If the file cannot be read.
     pub fn read(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
         let read = self.splitter.fill(&mut self.from)?;
         self.bytes_read += read as u64;
@@ -186,8 +185,8 @@ impl LogFile {
         Ok(read > 0)
     }
 
-    /// The same for a file that may still grow: at its end, a line without its line feed is waited for. A file that was
-    /// replaced by another is read to its end first; one that was cut off is read from its beginning.
+    /// The same for a file that may still grow: at its end, waits for the rest of a line without a line feed. A file that was
+    /// replaced is first read to its end; a truncated file is read again from its beginning.
     ///
     /// # Errors
     /// As [`LogFile::read`].
@@ -250,7 +249,7 @@ fn check_stdin_once(files: &[OsString]) -> Result<(), Failure> {
     match files.iter().filter(|file| *file == "-").count() {
         0 => Ok(()),
         1 => super::needs_input("a log"),
-        _ => Err(Failure::new(Status::Usage, "stdin (-) can be read once only")),
+        _ => Err(Failure::new(Status::Usage, "stdin (-) can be read only once")),
     }
 }
 
@@ -262,12 +261,12 @@ fn open(file: &OsStr) -> io::Result<Descriptor> {
     Ok(OwnedFd::from(File::open(file)?).into())
 }
 
-/// Tells what is wrong with a log, as a fault.
+/// Reports a problem in a log as a fault.
 pub fn report_problem(problem: &Problem, name: &str, line: u64, report: &Report) {
     if line == 0 { report.fault(name, problem) } else { report.fault(format_args!("{name}:{line}"), problem) }
 }
 
-/// Tells that the recorder could not write so many messages before this line, as a fault.
+/// Reports as a fault that the recorder could not write `count` messages before this line.
 pub fn report_lost(count: u64, name: &str, line: u64, report: &Report) {
     report.fault(format_args!("{name}:{line}"), format_args!("{count} messages were not recorded here"));
 }

@@ -1,4 +1,4 @@
-//! The commands: what each is called, takes and does. The programs in `src/bin` only hand over to [`main`].
+//! The commands: their names, arguments and work. The programs in `src/bin` only call [`main`].
 
 #[cfg(feature = "gates")]
 pub mod agent_acp;
@@ -74,7 +74,7 @@ pub struct Command {
     pub name: &'static str,
     /// Its arguments.
     pub clap: fn() -> clap::Command,
-    /// Runs it, with the signals that ask the process to end.
+    /// Runs it, with the signals that end the process.
     pub run: fn(&ArgMatches, &Signals) -> Result<Status, Failure>,
 }
 
@@ -111,14 +111,14 @@ pub const ALL: &[Command] = &[
     valid_actions::COMMAND,
 ];
 
-/// What `--version` says after the name, with the commit where it is known. `-V` says the version alone, and so do the
+/// The text of `--version` after the name, with the commit if it is known. `-V` prints the version alone, and so do the
 /// man pages, which are the same for every commit.
 const VERSION: &str = env!("PIPEWRIGHT_VERSION");
 
-/// Reads the arguments, runs the command, says what went wrong, and gives the exit status.
+/// Reads the arguments, runs the command, reports its failure, and gives the exit status.
 pub fn main(command: &Command) -> ExitCode {
     let report = Report::new(command.name, false);
-    let definition = fits_its_reader(takes_negative_numbers((command.clap)().long_version(VERSION)));
+    let definition = wrap_for_stdout(take_negative_numbers((command.clap)().long_version(VERSION)));
     let wraps = definition.get_positionals().any(clap::Arg::is_last_set);
     let matches = match definition.try_get_matches() {
         Ok(matches) => matches,
@@ -135,28 +135,28 @@ pub fn main(command: &Command) -> ExitCode {
     }
 }
 
-/// The widest that help is printed.
+/// The greatest width of help, in columns.
 const WIDEST: usize = 100;
 
-/// Wraps help to the width of the terminal that stdout is. Elsewhere clap would take the width of stdin's or stderr's, so that a
-/// pipe would carry other lines from a narrow window than from a wide one.
-fn fits_its_reader(command: clap::Command) -> clap::Command {
+/// Wraps help to the width of the terminal that stdout is. If stdout is not a terminal, clap would take the width of stdin's or
+/// stderr's, and the lines in a pipe would depend on the window.
+fn wrap_for_stdout(command: clap::Command) -> clap::Command {
     let command = command.max_term_width(WIDEST);
     if std::io::stdout().is_terminal() { command } else { command.term_width(WIDEST) }
 }
 
-/// Has a number below zero reach the option that it is given to, which says what it takes: else clap advises to put it behind
-/// `--`, where a program would be started by that name.
-fn takes_negative_numbers(command: clap::Command) -> clap::Command {
+/// Passes a negative number to the option that it is given to, whose error names its values. Without this, clap suggests to put
+/// it after `--`, which would start a program of that name.
+fn take_negative_numbers(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|option| {
         let takes = option.get_action().takes_values() && !option.is_positional();
         option.allow_negative_numbers(takes)
     });
     let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, takes_negative_numbers))
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, take_negative_numbers))
 }
 
-/// Points to the `--` that is missing before a command to wrap.
+/// Suggests the missing `--` before a command to wrap.
 fn with_dashes(mut error: clap::Error) -> clap::Error {
     let unexpected = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     if error.kind() == ErrorKind::UnknownArgument && !unexpected.starts_with('-') {
@@ -166,10 +166,10 @@ fn with_dashes(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Refuses a stdin that is a terminal, where `what` is to be piped in.
+/// Refuses a stdin that is a terminal, if `what` is to be piped in.
 ///
 /// # Errors
-/// [`Status::Usage`] where it is one.
+/// [`Status::Usage`] if it is one.
 pub(crate) fn needs_input(what: &str) -> Result<(), Failure> {
     if std::io::stdin().is_terminal() {
         return Err(Failure::new(Status::Usage, format_args!("stdin is a terminal: pipe {what} in (see --help)")));
@@ -177,10 +177,10 @@ pub(crate) fn needs_input(what: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Help and version go to stdout and are all well; everything else is a usage error.
+/// Help and version go to stdout with status 0; everything else is a usage error.
 fn answer_usage(error: &clap::Error, report: &Report) -> Status {
     if !matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        // clap's own wording names the option and what it takes.
+        // clap's own message names the option and its values.
         let _ = error.print();
         return Status::Usage;
     }

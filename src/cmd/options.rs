@@ -7,14 +7,14 @@ use clap::builder::PossibleValue;
 use jiff::SignedDuration;
 use std::time::Duration;
 
-/// What is believed of the input's lines.
+/// Bounds on the lines of the input.
 #[derive(Debug, Clone, Copy, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitOptions {
-    /// Longest line that is looked into, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on
+    /// Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = size)]
     pub max_line: usize,
-    /// Deepest nesting of arrays and objects that is looked into; a deeper line is reported and not acted on
+    /// Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().max_depth)]
     pub max_depth: usize,
 }
@@ -65,7 +65,7 @@ impl ValueEnum for Direction {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Direction::In => "To the child; in a pipe, what came on stdin",
+            Direction::In => "To the child; in a pipe, from stdin",
             Direction::Out => "From the child's stdout",
             Direction::Err => "From the child's stderr",
         };
@@ -76,7 +76,7 @@ impl ValueEnum for Direction {
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On a terminal that can, unless NO_COLOR is set or TERM is `dumb`.
+    /// On a terminal that supports it, unless NO_COLOR is set or TERM is `dumb`.
     Auto,
     /// Always.
     Always,
@@ -96,13 +96,13 @@ impl Color {
     }
 }
 
-/// Added to any time, it is still a time.
+/// Any time plus this is still a valid time.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Reads a duration of up to a year, such as `500ms`, `3s`, `2m` or `1h`; a number without a unit is in seconds.
 ///
 /// # Errors
-/// What a duration looks like.
+/// Describes the format of a duration.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let duration = match text.parse() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),

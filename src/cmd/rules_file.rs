@@ -1,4 +1,4 @@
-//! The policy that is asked: the rules of a file with their filters, and what is built in.
+//! The policy: the rules of a file with their filters, and the built-in policy.
 
 use crate::cmd::filter::{Holds, Many};
 use crate::io::report::{Failure, Report, Status};
@@ -9,19 +9,19 @@ use crate::policy::{Decision, Verdict};
 use crate::record::{Call, recognise};
 use std::path::{Path, PathBuf};
 
-/// Which rules judge, of which agent's calls.
+/// Which rules apply, and which agent makes the calls.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct RulesOptions {
-    /// Judge by the rules in this TOML file as well
+    /// Also judge by the rules in this TOML file
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// The name of the agent that makes the calls, for rules with `agent`; what a call itself says of its agent does not count
+    /// The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count
     #[arg(long, value_name = "NAME", requires = "rules")]
     pub agent: Option<String>,
 }
 
 impl RulesOptions {
-    /// Opens the rules file, where there is one.
+    /// Opens the rules file, if there is one.
     ///
     /// # Errors
     /// As [`RulesFile::open`].
@@ -34,7 +34,7 @@ impl RulesOptions {
         {
             let path = file.path.display();
             report.note(format_args!(
-                "{path}:{line}: rule {id:?} is about an agent, and matches none without --agent NAME"
+                "{path}:{line}: rule {id:?} has an agent, and matches no call without --agent NAME"
             ));
         }
         Ok(Some(RulesFile { agent, ..file }))
@@ -48,13 +48,13 @@ pub struct RulesFile {
     /// The agent whose calls are judged.
     agent: Option<String>,
     rules: Rules,
-    /// Those of the rules that have one.
+    /// The filters of those rules that have one.
     filters: Many,
-    /// Where each rule's filter is among them.
+    /// By rule: the index of its filter in `filters`.
     places: Vec<Option<usize>>,
 }
 
-/// What became of a call, and which rules meant it.
+/// The decision about a call, and which rules match it.
 pub struct Judged {
     pub decision: Decision,
     pub acts: Acts,
@@ -63,7 +63,7 @@ pub struct Judged {
 }
 
 impl RulesFile {
-    /// Reads a rules file, compiles its filters, and tries its examples; warns of rules that mean every call.
+    /// Reads a rules file, compiles its filters, and tries its examples; warns of rules that match every call.
     ///
     /// # Errors
     /// [`Status::Usage`] with the file, and the line or the rule.
@@ -71,7 +71,7 @@ impl RulesFile {
         let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, why);
         let wrong = |why: &dyn std::fmt::Display| failed(&format_args!("{}:{why}", path.display()));
         let text = std::fs::read_to_string(path)
-            .map_err(|error| failed(&format_args!("{}: the rules can't be read: {error}", path.display())))?;
+            .map_err(|error| failed(&format_args!("{}: cannot read the rules: {error}", path.display())))?;
         let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
         let (mut sources, mut places) = (Vec::new(), Vec::new());
         for rule in &rules.rules {
@@ -86,7 +86,7 @@ impl RulesFile {
         }
         for Rule { line, id, .. } in file.rules().iter().filter(|rule| !rule.has_condition()) {
             report.note(format_args!(
-                "{}:{line}: rule {id:?} has no condition, so it applies to every call; where that is meant, write tool = \"*\"",
+                "{}:{line}: rule {id:?} has no condition, so it applies to every call; if you mean that, write tool = \"*\"",
                 path.display()
             ));
         }
@@ -96,23 +96,23 @@ impl RulesFile {
     /// Reads the same file again.
     ///
     /// # Errors
-    /// As [`RulesFile::open`]; and where the file seems to be cut off, as it is while another program writes it: it is empty, or it
-    /// is the beginning of what was read before.
+    /// As [`RulesFile::open`]; also if the file seems to be cut off, as it is while another program writes it: it is empty, or it is the
+    /// beginning of the text that was read before.
     pub fn again(&self, report: &Report) -> Result<RulesFile, Failure> {
         let file = RulesFile::open(&self.path, report)?;
         let is_cut_off = file.text.len() < self.text.len() && self.text.starts_with(&file.text);
         if is_cut_off || file.text.trim().is_empty() {
             let path = self.path.display();
-            let advice = "if that is meant, add a comment line";
+            let advice = "if you mean that, add a comment line";
             return Err(Failure::new(
                 Status::Usage,
-                format_args!("{path}: empty, or the beginning of the former rules only; {advice}"),
+                format_args!("{path}: the file is empty, or only the beginning of the former rules; {advice}"),
             ));
         }
         Ok(RulesFile { agent: self.agent.clone(), ..file })
     }
 
-    /// The calls that are judged from now on are of this agent.
+    /// The calls that are judged after this are of this agent.
     pub fn set_agent(&mut self, agent: Option<String>) {
         self.agent = agent;
     }
@@ -127,7 +127,7 @@ impl RulesFile {
             for line in lines {
                 let call = match recognise(line) {
                     Ok(Some(call)) => call,
-                    Ok(None) => return Err(format!("{list}: {line}: it is no call")),
+                    Ok(None) => return Err(format!("{list}: {line}: not a call")),
                     Err(error) => return Err(format!("{list}: {line}: {error}")),
                 };
                 let (_, acts) = Builtin::default().judge(&call, Hint::None);
@@ -135,7 +135,7 @@ impl RulesFile {
                 let matching = self.matching(&Facts::new(&call, acts.target.as_ref(), agent.as_deref()));
                 let means = matching.iter().any(|(index, _)| self.rules.rules[*index].id == rule.id);
                 if means != wanted {
-                    let does = if means { "the rule means it" } else { "the rule doesn't mean it" };
+                    let does = if means { "the rule matches it" } else { "the rule does not match it" };
                     return Err(format!("{list}: {line}: {does}"));
                 }
             }
@@ -144,10 +144,10 @@ impl RulesFile {
     }
 
     fn matching(&self, facts: &Facts<'_>) -> Vec<(usize, Result<(), String>)> {
-        let mut told: Option<Vec<Holds>> = None;
+        let mut results: Option<Vec<Holds>> = None;
         self.rules.matching(facts, &mut |index| {
-            let told = told.get_or_insert_with(|| self.filters.hold(facts.json().as_bytes()));
-            self.places[index].map_or(Ok(true), |place| told[place].clone())
+            let results = results.get_or_insert_with(|| self.filters.hold(facts.json().as_bytes()));
+            self.places[index].map_or(Ok(true), |place| results[place].clone())
         })
     }
 }
@@ -158,7 +158,7 @@ pub fn agent_id(call: &Call<'_>) -> Option<String> {
     Some(crate::io::lines::plain_text(id.get()).into_owned())
 }
 
-/// Judges a call by what is built in and what its server says of the tool, and by the rules where there are any.
+/// Judges a call by the built-in policy, the server's hint about the tool, and the rules, if there are any.
 pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint: Hint) -> Judged {
     let (decision, acts) = builtin.judge(call, hint);
     let (decision, matching) = match rules {
@@ -169,7 +169,7 @@ pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint
         }
         None => (decision, Vec::new()),
     };
-    // Who calls may ask for a person, and never speak for one.
+    // A caller may ask for approval, and never give it.
     let decision = if call.requires_approval {
         decision.or_stricter(Decision::new(Verdict::Confirm, "caller", "the caller itself asks for approval"))
     } else {

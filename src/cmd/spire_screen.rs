@@ -8,16 +8,17 @@ use crate::spire::summary::summary;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// How states are drawn. Control characters in the game's texts are replaced; the only ones in a drawing are its colours and line feeds.
+/// How states are drawn. Control characters in the game's texts are replaced. A drawing itself contains only line feeds and
+/// colour sequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
-    /// Columns of the terminal; without a width each action has a line of its own, and nothing is padded.
+    /// Columns of the terminal. Without a width, each action gets its own line and nothing is padded.
     pub(super) width: Option<usize>,
     pub(super) color: bool,
 }
 
 impl Screen {
-    /// The state and the actions, below a rule where there is a width.
+    /// The state and the actions; with a width, a rule above them.
     pub(super) fn draw(&self, message: &Message<'_>, actions: &[Action]) -> String {
         let mut screen = String::new();
         if let Some(width) = self.width {
@@ -43,7 +44,7 @@ impl Screen {
         if self.color { format!("\x1b[{style}m{text}\x1b[0m") } else { text.into_owned() }
     }
 
-    /// The actions by id, in as many columns as the widest allows, read downwards.
+    /// The actions by id, column by column, in as many columns as the widest label allows.
     fn menu(&self, message: &Message<'_>, actions: &[Action]) -> String {
         if actions.is_empty() {
             return "no action is legal now\n".to_owned();
@@ -68,9 +69,9 @@ impl Screen {
     }
 }
 
-/// `selected`
+/// The width of `selected`.
 const TITLE_WIDTH: usize = 8;
-/// `[172] `
+/// The width of `[172] `.
 const ID_WIDTH: usize = 6;
 /// Between two columns.
 const GAP: usize = 2;

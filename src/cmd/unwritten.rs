@@ -1,13 +1,13 @@
-//! The end of a run waits a moment for the threads that serve HTTP.
+//! A short wait at the end of a run for the threads that serve HTTP.
 
 use std::convert::Infallible;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-/// How long the end of the run waits for clients to take what was sent to them.
+/// How long the end of the run waits for clients to read what was sent to them.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
-/// Closed when the threads have written all that clients get.
+/// Closed when the threads have written everything to the clients.
 pub struct Unwritten(Receiver<Infallible>);
 
 impl Unwritten {
@@ -17,9 +17,9 @@ impl Unwritten {
         (writing, Unwritten(unwritten))
     }
 
-    /// Waits until clients have got all that the stage sent them, for a moment at most; the link has been closed.
+    /// Waits until the clients have everything that the stage sent them, at most `LAST_WRITES`; the link has been closed.
     pub fn wait(self) {
-        // Nothing is ever sent: it is closed, or the time is over.
+        // Nothing is ever sent: the channel closes, or the time is over.
         let _ = self.0.recv_timeout(LAST_WRITES);
     }
 }

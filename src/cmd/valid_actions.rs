@@ -1,4 +1,4 @@
-//! `valid-actions`: adds to each message of the Spire mod what the player may do.
+//! `valid-actions`: adds the player's legal actions to each message of the Spire mod.
 
 use super::options::LimitOptions;
 use super::{Command, needs_input};
@@ -19,28 +19,28 @@ use std::sync::Arc;
 
 /// Add the legal actions to each message of the Slay the Spire mod
 ///
-/// Reads CommunicationMod's messages, one JSON object a line, and writes each out byte for byte with one field added:
-/// "valid_actions":[{"action_id","cmd","label"}]. The ids are the 173 of the action table; "cmd" is what the mod takes;
-/// "label" names the card, target, reward or price as the player sees it. The list is empty while the game isn't
-/// ready, in menus, and for error messages. Any other line passes unchanged.
+/// Reads CommunicationMod's messages, one JSON object per line, and writes each out byte for byte with one field added:
+/// "valid_actions":[{"action_id","cmd","label"}]. The ids are the 173 of the action table; "cmd" is the mod command; "label"
+/// names the card, target, reward or price as the player sees it. The list is empty while the game is not ready, in menus, and
+/// for error messages. Any other line passes unchanged.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     /// Print only {"action_ids":[...]} for each message; with --text, its text as one line
     #[arg(long)]
     bare: bool,
-    /// Print each message as text for people: the state, and the legal actions with their ids, or those that the message has
-    /// already
+    /// Print each message as text for people: the state, and the legal actions with their ids (those in the message, if it has
+    /// them)
     #[arg(long)]
     text: bool,
-    /// Stop at the first line that can't be read
+    /// Stop at the first line that cannot be read
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     limits: LimitOptions,
 }
 
-/// As wide as most terminals.
+/// Fits most terminals.
 const TEXT_WIDTH: usize = 80;
 
 const NAME: &str = "valid-actions";
@@ -48,15 +48,15 @@ const AFTER_HELP: &str = "\
 Examples:
   A Spire bot in one line, as the mod's command:
     echo ready; valid-actions | jq --unbuffered -r 'if .error then \"state\" else .valid_actions[0].cmd // empty end'
-  How many choices a recorded session offered at each step:
+  Count the choices at each step of a recorded session:
     valid-actions --bare < session.jsonl | jq '.action_ids | length'
-  What the player of a recorded session saw:
+  Show a recorded session as its player saw it:
     valid-actions --text < session.jsonl | less
-  Each state as a prompt of one line, in which line feeds are written as \\n:
+  Give a model each state as a prompt of one line; line feeds are written as \\n:
     sts-proxy -- sh -c 'valid-actions --text --bare | llm-pipe --bare -m MODEL --system @prompt.md'
 
 Exit status:
-  0 all well; 1 a line couldn't be read (it was passed on); 2 usage. See pipewright(7).";
+  0 all well; 1 a line could not be read (it was passed on); 2 usage. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -110,7 +110,7 @@ impl Adder {
             Ok(Some(message)) => self.write(line, &text, &message, out.onward(side)),
             Ok(None) => {
                 out.onward(side).extend_from_slice(line.raw());
-                // No object, but perhaps no JSON either.
+                // Not an object; perhaps not JSON at all.
                 if !text.trim_start().starts_with('{')
                     && !line.is_blank()
                     && let Err(error) = serde_json::from_str::<IgnoredAny>(&text)
@@ -144,7 +144,7 @@ impl Adder {
         let screen = Screen { width: if self.bare { None } else { Some(TEXT_WIDTH) }, color: false };
         let text = screen.draw(message, &actions);
         if self.bare {
-            // As `llm-pipe --bare` writes its answers: the one control character in a drawing is the line feed.
+            // As `llm-pipe --bare` writes its answers: a line feed is the only control character in a drawing.
             out.extend_from_slice(text.trim_end().replace('\n', "\\n").as_bytes());
             out.push(b'\n');
         } else {

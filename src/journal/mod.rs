@@ -1,7 +1,7 @@
-//! The log format: what `jsonl-record` writes, and what everything that reads logs understands.
+//! The log format: written by `jsonl-record`, and read by every command that reads logs.
 //!
-//! A log is NDJSON that stays greppable. Every line has a `seq`, counted up by one over the whole life of the log,
-//! however often it is continued or rotated; what is missing shows. There are four kinds of lines:
+//! A log is NDJSON that can be searched with grep. Every line has a `seq`, which counts up by one over the whole life of the log,
+//! however often it is continued or rotated, so gaps are visible. There are four kinds of lines:
 //!
 //! ```json
 //! {"format":"pipewright-log","version":1,"seq":0,"start":"2026-11-22T01:27:54.123456Z","child":"agent","command":["./bot"]}
@@ -10,19 +10,18 @@
 //! {"t":2500,"seq":5,"end":"exit status 0","status":0}
 //! ```
 //!
-//! - A **header** begins each session, and each file of a rotated log. `start` is when `t` was 0; files of one session have
-//!   the same. `child` says whether the wrapped command is the `agent` or the `world`, where that was told.
-//! - A **message** is one line of a stream: `in` is what went to the child (in a pipe: what came on stdin), `out` what the
-//!   child said, `err` what it said on stderr. `t` is in microseconds since `start`. The line is one of `msg` (JSON, the
-//!   bytes as they came), `text` (a string: UTF-8 that is no JSON, or JSON that nests too deep, or holds a carriage return
-//!   or stands between white space, which would not come back the same), and `b64` (base64: no UTF-8, or mostly control
-//!   characters). `eol` is how the line ended where that wasn't a line feed; `more` says that an over-long line, or one
-//!   that stayed unfinished for a moment, goes on in the next message of the same direction. `withheld`, in place of the
-//!   content, says why it was not written.
-//! - **lost** messages could not be written (a full disk); their numbers are left out.
-//! - **end** says how the session ended, with the `status` of a child where there was one.
+//! - A **header** begins each session, and each file of a rotated log. `start` is the time at which `t` was 0; files of one
+//! session have the same `start`. `child` says whether the wrapped command is the `agent` or the `world`, if that is known.
+//! - A **message** is one line of a stream: `in` went to the child (in a pipe: came on stdin), `out` came from its stdout, `err`
+//! from its stderr. `t` is in microseconds since `start`. The line is one of: `msg` (JSON, the original bytes); `text` (a string:
+//! UTF-8 that is not JSON, or JSON that nests too deeply, contains a carriage return or is surrounded by white space, and would
+//! not come back the same); `b64` (base64: not UTF-8, or mostly control characters). `eol` is the line's end if that was not a
+//! line feed. `more` says that an over-long line, or one that stayed unfinished for a moment, continues in the next message of
+//! the same direction. `withheld`, in place of the content, says why it was not written.
+//! - **lost** messages could not be written (a full disk); their numbers are skipped.
+//! - **end** says how the session ended, with the `status` of a child if there was one.
 //!
-//! [`write`] makes the lines, [`read`] understands them and plain NDJSON, [`time`] reads times.
+//! [`write`] makes the lines, [`read`] reads them and plain NDJSON, [`time`] reads times.
 
 mod pieces;
 mod problem;
@@ -37,12 +36,12 @@ mod tests;
 
 use std::fmt;
 
-/// What a header's `format` says.
+/// The value of a header's `format`.
 pub const FORMAT: &str = "pipewright-log";
-/// The version that is written; higher ones are read as far as they can be understood.
+/// The version that is written. Logs of a higher version are read as far as possible.
 pub const VERSION: u64 = 1;
 
-/// Which way a message went.
+/// The direction of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// To the child; in a pipe, what came on stdin.
@@ -54,7 +53,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// As the log names it.
+    /// Its name in the log.
     pub fn name(self) -> &'static str {
         match self {
             Direction::In => "in",
@@ -68,7 +67,7 @@ impl Direction {
     }
 }
 
-/// Which part somebody plays in a conversation.
+/// A role in a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Takes observations, gives calls.
@@ -78,7 +77,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// As the log names it.
+    /// Its name in the log.
     pub fn name(self) -> &'static str {
         match self {
             Part::Agent => "agent",
@@ -86,7 +85,7 @@ impl Part {
         }
     }
 
-    /// The other side of the conversation.
+    /// The opposite role.
     pub fn other(self) -> Part {
         match self {
             Part::Agent => Part::World,

@@ -1,11 +1,11 @@
-//! Lines on which more than one record stands: fused, or torn by the next.
+//! Lines that hold more than one record: fused, or torn by the next record.
 
-/// So many places are tried at which a whole record may begin behind a torn one, and so much is looked at for that.
+/// How many places are tried as the beginning of a complete record after a torn one, and how many bytes are searched.
 const TRIES: usize = 100;
 const LOOKED_AT: usize = 16 << 20;
 
-/// How far there are whole objects, one behind the other.
-pub(super) fn length_of_whole_objects(json: &str) -> usize {
+/// The length of the complete objects at the beginning, one after the other.
+pub(super) fn length_of_complete_objects(json: &str) -> usize {
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
     let mut length = 0;
     while json[length..].trim_ascii_start().starts_with('{') && values.next().is_some_and(|value| value.is_ok()) {
@@ -14,9 +14,9 @@ pub(super) fn length_of_whole_objects(json: &str) -> usize {
     length
 }
 
-/// Where, after `from`, the whole records begin that stand behind a torn one.
-pub(super) fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
-    // Records of one file mostly begin with the same key, and so does the one behind a torn one; or it is a header.
+/// The position, after `from`, of the complete records that follow a torn one.
+pub(super) fn start_after_torn(json: &str, from: usize) -> Option<usize> {
+    // Records of one file mostly begin with the same key, so the one after a torn one does too; or it is a header.
     let key = json.find(':').filter(|_| json.starts_with("{\"")).map_or("{\"", |colon| &json[..=colon]);
     let key = &key[key.rfind("{\"").unwrap_or(0)..];
     let starts = memchr::memmem::find_iter(&json.as_bytes()[from..], b"{\"").map(|start| from + start);
@@ -35,28 +35,28 @@ pub(super) fn start_behind_torn(json: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// How every header begins.
+/// The beginning of every header.
 pub(super) const HEADER: &str = r#"{"format":"pipewright-log""#;
 
-/// Where the text is no more whole JSON values, one behind the other.
+/// The position of the first byte that is not part of a complete JSON value.
 fn first_error(json: &str) -> Option<usize> {
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<serde::de::IgnoredAny>();
     values.find_map(Result::err).map(|error| error.column())
 }
 
-/// What is open where a torn record ends: a log of a log holds records in its records.
+/// What is still open where a torn record ends: in a log of a log, records hold other records.
 #[derive(Default)]
 struct Open {
-    /// The brackets that aren't closed.
+    /// The brackets that are not closed.
     brackets: Vec<u8>,
     in_string: bool,
-    /// The last byte that is no white space, and how far was read.
+    /// The last byte that is not white space, and how far the text was read.
     last: u8,
     read: usize,
 }
 
 impl Open {
-    /// Whether what begins at `start` may be a value of the torn record that begins at `from`. Never goes back.
+    /// Whether the text at `start` may be a value of the torn record that begins at `from`. Never goes back.
     fn takes_a_value_at(&mut self, json: &[u8], from: usize, start: usize) -> bool {
         let mut at = self.read.max(from);
         while at < start {

@@ -1,12 +1,12 @@
-//! Reads logs line by line: our own format, and plain NDJSON (a game's, another tool's, sts-proxy's records).
+//! Reads logs line by line: our own format, and plain NDJSON (from a game, another tool, or sts-proxy).
 //!
-//! Whatever is wrong with a line is told and hurts that line alone; of a line on which two records were fused, or one was
-//! torn by the next, what is whole is read.
+//! A problem of a line is reported and affects only that line. If a line holds two fused records, or one that was torn by the
+//! next, its complete records are read.
 
 pub use super::problem::Problem;
 pub use super::shape::{Numbered, numbered};
 
-use super::pieces::{HEADER, length_of_whole_objects, start_behind_torn};
+use super::pieces::{HEADER, length_of_complete_objects, start_after_torn};
 use super::shape::{Record, Understood, What, plain_message};
 use super::{Direction, Part, VERSION, time};
 use crate::io::lines::{Line, Paths, text};
@@ -14,30 +14,30 @@ use crate::json::why_none;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// One thing that was found on a line, with the bytes of the record that says it; a problem has none.
+/// Takes each item found on a line, with the bytes of its record. A problem has no bytes.
 pub type Each<'e, 'a> = &'e mut dyn FnMut(&'a [u8], Found<'a>);
 
-/// One thing that was found on a line.
+/// An item found on a line.
 #[derive(Debug)]
 pub enum Found<'a> {
-    /// A session begins, or goes on in this file.
+    /// A session begins, or continues in this file.
     Header(Header),
     /// A line of a stream.
     Message(Message<'a>),
-    /// So many messages could not be written.
+    /// This many messages could not be written.
     Lost(u64),
     /// The session ended.
     End(End<'a>),
-    /// Something is wrong here.
+    /// A problem of this line.
     Problem(Problem),
 }
 
-/// What a header said.
+/// The contents of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// When the session began, in microseconds since 1970.
     pub start: Option<i64>,
-    /// Which part the wrapped command played, where that was told.
+    /// The role of the wrapped command, if it was recorded.
     pub child: Option<Part>,
     /// The wrapped command; empty in a pipe.
     pub command: Vec<String>,
@@ -46,44 +46,44 @@ pub struct Header {
 /// A line of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message<'a> {
-    /// When it passed, in microseconds since 1970; since the session's start, where that isn't known.
+    /// When it passed, in microseconds since 1970, or since the session's start if that is unknown.
     pub time: Option<i64>,
-    /// Whether the session's start is known, and with it the date.
+    /// Whether the session's start, and so the date, is known.
     pub is_dated: bool,
-    /// Microseconds since the session's start; of our own format alone.
+    /// Microseconds since the session's start; only in our own format.
     pub t: Option<u64>,
-    /// Its number; of our own format alone.
+    /// Its number; only in our own format.
     pub seq: Option<u64>,
-    /// Which way it went; of our own format alone.
+    /// Its direction; only in our own format.
     pub direction: Option<Direction>,
-    /// What it says.
+    /// Its content.
     pub content: Content<'a>,
     /// How the line ended.
     pub ending: &'static str,
-    /// The line goes on in the next message of the same direction.
+    /// The line continues in the next message of the same direction.
     pub more: bool,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content<'a> {
-    /// JSON, the bytes as they came.
+    /// JSON, the original bytes.
     Json(&'a str),
-    /// Text that is no JSON.
+    /// Text that is not JSON.
     Text(Cow<'a, str>),
-    /// No UTF-8.
+    /// Not UTF-8.
     Bytes(Cow<'a, [u8]>),
-    /// It was not written, and why.
+    /// It was not written; the reason.
     Withheld(Cow<'a, str>),
 }
 
 impl Message<'_> {
-    /// When it passed, in microseconds since 1970, where that is known.
+    /// When it passed, in microseconds since 1970, if that is known.
     pub fn date(&self) -> Option<i64> {
         self.time.filter(|_| self.is_dated)
     }
 
-    /// Appends the line as it passed, byte for byte. False where it was withheld.
+    /// Appends the original line, byte for byte. Returns false if it was withheld.
     pub fn write(&self, out: &mut Vec<u8>) -> bool {
         let Some(body) = self.body() else { return false };
         out.extend_from_slice(body);
@@ -93,7 +93,7 @@ impl Message<'_> {
         true
     }
 
-    /// What it says, without the line's end; `None` where it was withheld.
+    /// Its content without the line's end; `None` if it was withheld.
     pub fn body(&self) -> Option<&[u8]> {
         match &self.content {
             Content::Json(json) => Some(json.as_bytes()),
@@ -113,7 +113,7 @@ pub struct End<'a> {
     pub status: Option<u8>,
 }
 
-/// Which lines a file holds, known from its first one that can be read.
+/// The kind of lines in a file, known from the first one that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Ours,
@@ -125,41 +125,41 @@ enum Format {
 pub struct Reader {
     time_field: Paths,
     format: Option<Format>,
-    /// The session's, where its header has been read and tells it.
+    /// The start of the session, if its header was read and has one.
     start: Option<i64>,
     /// Whether a record has been read.
     in_session: bool,
     last_seq: Option<u64>,
     last_time: Option<i64>,
-    /// The last number in the file before this one of the same log.
+    /// The last number in the previous file of the same log.
     before: Option<u64>,
 }
 
 impl Reader {
-    /// `time_field` names the one place where plain NDJSON has its time; with no path in it, nothing has one.
+    /// `time_field` is the field that holds the time in plain NDJSON; without a path, lines have no time.
     pub fn new(time_field: Paths) -> Reader {
         let (format, start, last_seq, last_time, before) = (None, None, None, None, None);
         Reader { time_field, format, start, in_session: false, last_seq, last_time, before }
     }
 
-    /// Reads a file that follows this one: its numbers go on, unless it begins with 0 as a log of its own does.
+    /// Continues with the next file of the same log: its numbers continue, unless it begins with 0 as a separate log does.
     pub fn next_file(self) -> Reader {
         Reader { before: self.last_seq.or(self.before), ..Reader::new(self.time_field) }
     }
 
-    /// Whether the file is in our own format; false until its first record has been read.
+    /// Whether the file is in our own format. False until its first record has been read.
     pub fn is_ours(&self) -> bool {
         self.format == Some(Format::Ours)
     }
 
-    /// Reads one line, and gives what is on it, in order. A blank line is nothing.
+    /// Reads one line, and passes on its items in order. A blank line has none.
     pub fn read<'a>(&mut self, line: &Line<'a>, each: Each<'_, 'a>) {
         let body = line.body().trim_ascii();
         if body.is_empty() {
             return;
         }
         let Ok(json) = std::str::from_utf8(body) else {
-            return self.read_no_utf8(body, each);
+            return self.read_other_charset(body, each);
         };
         if self.format == Some(Format::Plain) && json.starts_with(HEADER) {
             each(b"", Found::Problem(Problem::LateHeader));
@@ -178,12 +178,12 @@ impl Reader {
         }
     }
 
-    /// Plain NDJSON that its writer made in another charset.
-    fn read_no_utf8<'a>(&mut self, body: &'a [u8], each: Each<'_, 'a>) {
+    /// Plain NDJSON in another charset.
+    fn read_other_charset<'a>(&mut self, body: &'a [u8], each: Each<'_, 'a>) {
         let lossy = text(body);
         let mut found = [None];
         if self.format == Some(Format::Ours) || self.time_field.find(&lossy, &mut found).is_err() {
-            return each(b"", Found::Problem(Problem::NotJson("no UTF-8".to_owned())));
+            return each(b"", Found::Problem(Problem::NotJson("not UTF-8".to_owned())));
         }
         let time = found[0].and_then(time::read);
         self.format = Some(Format::Plain);
@@ -191,7 +191,7 @@ impl Reader {
         self.give_plain(body, time, Content::Bytes(Cow::Borrowed(body)), each);
     }
 
-    /// Says whether the line was understood as one of our format.
+    /// Returns whether the line was read as one of our format.
     fn read_ours<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
         let understood = plain_message(json).or_else(|| {
             let record = if json.starts_with('{') { serde_json::from_str::<Record<'a>>(json).ok() } else { None };
@@ -289,12 +289,11 @@ impl Reader {
         (time < before).then(|| Problem::Backwards(before.abs_diff(time)))
     }
 
-    /// Reads a line that is not one JSON value: several one after another, torn ones among them. Says whether there was a
-    /// whole one.
+    /// Reads a line that is not one JSON value: several in a row, some of them torn. Returns whether there was a complete one.
     fn read_pieces<'a>(&mut self, json: &'a str, each: Each<'_, 'a>) -> bool {
-        let whole = length_of_whole_objects(json);
+        let whole = length_of_complete_objects(json);
         let (records, rest) = json.split_at(whole);
-        let behind = if rest.trim_ascii().is_empty() { None } else { Some(start_behind_torn(json, whole)) };
+        let behind = if rest.trim_ascii().is_empty() { None } else { Some(start_after_torn(json, whole)) };
         each(
             b"",
             Found::Problem(match behind {

@@ -1,4 +1,4 @@
-//! A line of our format as it stands there, and what it means.
+//! A line of our format as written, and its meaning.
 
 use super::read::{Content, End, Header};
 use super::{Direction, FORMAT, Part};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// What a line of our format says for who wants to go on with the log; `None` for any other line.
+/// The number and version of a line of our format, for continuing the log; `None` for any other line.
 pub fn numbered(body: &[u8]) -> Option<Numbered> {
     let record: Record<'_> = serde_json::from_slice(body).ok()?;
     let Understood { seq, what, .. } = record.understand()?;
@@ -22,11 +22,11 @@ pub fn numbered(body: &[u8]) -> Option<Numbered> {
 pub struct Numbered {
     /// Its number.
     pub seq: u64,
-    /// The format's version, where it is a header.
+    /// The format's version, in a header.
     pub version: Option<u64>,
 }
 
-/// A line of our format as it stands there; what it means, [`Record::understand`] finds out.
+/// A line of our format as written; [`Record::understand`] gives its meaning.
 #[derive(Deserialize)]
 pub(super) struct Record<'a> {
     #[serde(borrow, default)]
@@ -70,7 +70,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// What a line says.
+/// The meaning of a line.
 pub(super) struct Understood<'a> {
     pub(super) seq: u64,
     pub(super) t: u64,
@@ -123,13 +123,13 @@ impl<'a> Record<'a> {
     }
 }
 
-/// A message as it is mostly written: JSON, ended by a line feed. It is the same that [`Record`] would make of it, sooner.
+/// A message in its usual form: JSON, ended by a line feed. Gives the same result as [`Record`], but faster.
 pub(super) fn plain_message(json: &str) -> Option<Understood<'_>> {
     let (t, rest) = number(json.strip_prefix("{\"t\":")?)?;
     let (seq, rest) = number(rest.strip_prefix(",\"seq\":")?)?;
     let (dir, rest) = rest.strip_prefix(",\"dir\":\"")?.split_once('"')?;
     let msg = rest.strip_prefix(",\"msg\":")?.strip_suffix('}')?;
-    // Where another field follows, it is none.
+    // Not if another field follows.
     if !is_json(msg.as_bytes(), usize::MAX) {
         return None;
     }
@@ -138,7 +138,7 @@ pub(super) fn plain_message(json: &str) -> Option<Understood<'_>> {
     Some(Understood { seq, t, what })
 }
 
-/// A number as we write it, and what follows.
+/// A number as we write it, and the rest of the text.
 fn number(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, rest) = text.split_at(digits);

@@ -4,7 +4,7 @@ use super::*;
 use crate::io::lines::{Limits, Line, Paths, Piece, Splitter};
 use proptest::prelude::*;
 
-/// Everything that is found in a file: messages as the bytes they were, and the problems.
+/// Everything found in a file: the original bytes of messages, and the problems.
 #[derive(Default)]
 struct All {
     headers: Vec<Header>,
@@ -45,7 +45,7 @@ fn kind(message: &Message<'_>) -> &'static str {
     }
 }
 
-/// Records a stream as it is cut by reads of these sizes.
+/// Records a stream, cut into reads of these sizes.
 fn record(stream: &[u8], reads: &[usize], max_line: usize) -> Vec<u8> {
     let limits = Limits { max_line, max_depth: 4 };
     let mut log = Vec::new();
@@ -87,14 +87,14 @@ proptest! {
         prop_assert_eq!(&all.problems, &Vec::<String>::new());
         prop_assert_eq!(all.bytes, stream);
         for line in log.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
-            // Greppable: one JSON object a line, for every reader of lines.
+            // Searchable with grep: one JSON object per line, for every reader of lines.
             prop_assert!(serde_json::from_slice::<serde_json::Value>(line).unwrap().is_object());
             prop_assert!(!line.contains(&b'\r'));
         }
     }
 
     #[test]
-    fn nothing_that_is_read_makes_it_panic(lines in prop::collection::vec(prop_oneof![
+    fn no_input_makes_the_reader_panic(lines in prop::collection::vec(prop_oneof![
         any::<String>(), r#"\{"(t|seq|dir|msg|lost|end|format|version)":[0-9"a-z{}]{0,12}(,"(t|seq|dir|msg)":[0-9"a-z{}]{0,9}){0,3}\}?"#,
     ], 0..12)) {
         read(lines.join("\n").as_bytes());
@@ -102,7 +102,7 @@ proptest! {
 }
 
 #[test]
-fn json_is_kept_as_it_came_and_other_lines_are_text() {
+fn json_keeps_its_bytes_and_other_lines_are_text() {
     let line = |raw: &[u8]| {
         let mut out = Vec::new();
         let stamp = Stamp { t: 7, seq: 3, direction: Direction::Out };
@@ -119,7 +119,7 @@ fn json_is_kept_as_it_came_and_other_lines_are_text() {
         "too deep for readers"
     );
     assert_eq!(line(b"\xb4\xf2\n"), "{\"t\":7,\"seq\":3,\"dir\":\"out\",\"b64\":\"tPI=\"}\n");
-    assert!(line(&[1; 1000]).len() < 1500, "what would mostly be escapes is base64");
+    assert!(line(&[1; 1000]).len() < 1500, "text that would mostly be escapes is base64");
 }
 
 const LOG: &str = r#"{"format":"pipewright-log","version":1,"seq":0,"start":"2026-11-22T01:00:00.000000Z","child":"agent","command":["bot"]}
@@ -139,7 +139,7 @@ fn a_log_is_read_with_its_times_and_roles() {
 }
 
 #[test]
-fn whatever_happened_to_a_log_is_told_and_hurts_only_itself() {
+fn each_kind_of_damage_is_reported_and_affects_only_its_line() {
     let lines: Vec<&str> = LOG.lines().collect();
     let [header, one, two, end] = lines[..] else { panic!() };
     let problems = |file: &str| {
@@ -148,11 +148,14 @@ fn whatever_happened_to_a_log_is_told_and_hurts_only_itself() {
     };
     let both = "{\"n\":1}\ngo\n".to_owned();
     let torn_first = format!("{}\n{one}\n{two}\n", &header[..40]);
-    let (told, bytes) = problems(&torn_first);
-    assert!(told.starts_with("1: not JSON, left out: EOF"), "{told}");
+    let (problem, bytes) = problems(&torn_first);
+    assert!(problem.starts_with("1: not JSON, left out: EOF"), "{problem}");
     assert_eq!(bytes, both);
-    let (told, bytes) = problems(&format!("{header}\n{}\n{two}\n", &one[..20]));
-    assert!(told.starts_with("2: not JSON") && told.ends_with("3: one record is missing before this one"), "{told}");
+    let (problem, bytes) = problems(&format!("{header}\n{}\n{two}\n", &one[..20]));
+    assert!(
+        problem.starts_with("2: not JSON") && problem.ends_with("3: one record is missing before this one"),
+        "{problem}"
+    );
     assert_eq!(bytes, "go\n");
     assert_eq!(
         problems(&format!("{header}\n{one}\n{}", &two[..20])),
@@ -160,26 +163,30 @@ fn whatever_happened_to_a_log_is_told_and_hurts_only_itself() {
     );
     let fused = format!("{header}\n{one}{two}\n{end}\n");
     assert_eq!(problems(&fused), ("2: several records on one line; each was read".to_owned(), both.clone()));
-    let (told, bytes) = problems(&format!("{header}\n{}{two}\n", &one[..30]));
-    assert!(told.starts_with("2: a record is torn by the next, which was read"), "{told}");
+    let (problem, bytes) = problems(&format!("{header}\n{}{two}\n", &one[..30]));
+    assert!(problem.starts_with("2: a record is torn by the next, which was read"), "{problem}");
     assert_eq!(bytes, "go\n");
     let back = format!("{header}\n{}\n{two}\n", one.replace("\"t\":10", "\"t\":1000020"));
     assert_eq!(problems(&back), ("3: the clock went back by 1.000000 s".to_owned(), both.clone()));
-    let (told, bytes) = problems(&format!("{}\n{one}\n{two}\n", header.replace("\"version\":1", "\"version\":2")));
-    assert!(told.starts_with("1: written by a newer pipewright (log version 2, known is 1)"), "{told}");
+    let (problem, bytes) = problems(&format!("{}\n{one}\n{two}\n", header.replace("\"version\":1", "\"version\":2")));
+    assert!(problem.starts_with("1: written by a newer pipewright (log version 2, known is 1)"), "{problem}");
     assert_eq!(bytes, both);
     let foreign = format!("{header}\n{{\"other\":1}}\n{one}\n{two}\n");
-    assert_eq!(problems(&foreign), ("2: no record of this log, left out".to_owned(), both.clone()));
+    assert_eq!(problems(&foreign), ("2: not a record of this log, left out".to_owned(), both.clone()));
     let again = format!("{header}\n{one}\n{one}\n");
-    assert_eq!(problems(&again).0, "3: seq 1 stands after 1");
+    assert_eq!(problems(&again).0, "3: seq 1 follows 1");
     let lost = format!("{header}\n{one}\n{{\"t\":20,\"seq\":7,\"lost\":5}}\n");
-    assert_eq!((problems(&lost).0.as_str(), read(lost.as_bytes()).lost), ("", 5), "what is told as lost isn't missing");
+    assert_eq!(
+        (problems(&lost).0.as_str(), read(lost.as_bytes()).lost),
+        ("", 5),
+        "what is reported as lost is not missing"
+    );
     let deep = format!("{header}\n{}\n{one}\n", "[".repeat(100_000));
     assert!(problems(&deep).0.starts_with("2: not JSON"));
 }
 
 #[test]
-fn plain_ndjson_has_its_time_where_it_says() {
+fn plain_ndjson_has_its_time_in_the_given_field() {
     let all =
         read(b"{\"ts\":\"2026-11-22T01:00:00Z\",\"status\":\"ok\"}\n\n{\"ts\":1763773201.5}\r\n{\"none\":1}\n7\n");
     assert_eq!(all.contents, ["msg"; 4]);
@@ -190,17 +197,17 @@ fn plain_ndjson_has_its_time_where_it_says() {
     );
     let gbk = read(b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n");
     assert_eq!(gbk.bytes, b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n");
-    assert!(gbk.problems[0].contains("no UTF-8"));
+    assert!(gbk.problems[0].contains("not UTF-8"));
 }
 
 #[test]
-fn a_record_behind_a_torn_one_is_found_wherever_that_is_torn() {
+fn a_record_after_a_torn_one_is_found_wherever_that_is_torn() {
     let [header, one, two] = LOG.lines().take(3).collect::<Vec<_>>()[..] else { panic!() };
     let long = one.replace("{\"n\":1}", "{\"n\":[1,{\"a\":\"b, c\"}],\"m\":{\"x\":null,\"y\":2}}");
     let found: Vec<usize> = (1..long.len())
         .filter(|at| read(format!("{header}\n{}{two}\n", &long[..*at]).as_bytes()).bytes == b"go\n")
         .collect();
-    // Behind a colon, and in an array, it may be what the torn record holds.
+    // After a colon, and in an array, it may be a value of the torn record.
     let unsure: Vec<&str> = (1..long.len()).filter(|at| !found.contains(at)).map(|at| &long[..at]).collect();
     assert!(
         unsure.iter().all(|torn| torn.ends_with(':') || torn.ends_with('[') || torn.ends_with("[1,")),
@@ -209,10 +216,10 @@ fn a_record_behind_a_torn_one_is_found_wherever_that_is_torn() {
 }
 
 #[test]
-fn what_a_torn_record_holds_is_not_taken_for_a_record() {
+fn a_record_inside_a_torn_record_is_not_read_as_a_record() {
     let header = LOG.lines().next().unwrap();
     let inner = "{\"t\":3,\"seq\":9,\"dir\":\"out\",\"text\":\"inner\"}";
-    // The log of a log, torn behind the record that it holds.
+    // The log of a log, torn after the record that it holds.
     let file = format!("{header}\n{{\"t\":7,\"seq\":1,\"dir\":\"in\",\"msg\":{inner}");
     let all = read(file.as_bytes());
     assert_eq!(

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// Reads the JSON value of a time field: an ISO 8601 string (without a zone it is taken for UTC), or a number since
-/// 1970 in seconds, milliseconds, microseconds or nanoseconds, whichever gives a time between 1973 and 5138.
+/// Reads the JSON value of a time field: an ISO 8601 string (UTC if it has no zone), or a number since 1970 in seconds,
+/// milliseconds, microseconds or nanoseconds. The unit is the one that gives a time between 1973 and 5138.
 ///
 /// ```
 /// use pipewright::journal::time::read;
@@ -39,7 +39,7 @@ pub fn read(json: &str) -> Option<i64> {
     Some(microseconds.round() as i64)
 }
 
-/// The same time in words, for people and spreadsheets.
+/// The time as text, for people and spreadsheets.
 pub fn write(microseconds: i64) -> String {
     match Timestamp::from_microsecond(microseconds) {
         Ok(time) => format!("{time:.6}"),

@@ -1,4 +1,4 @@
-//! Lines of a log.
+//! Writes the lines of a log.
 
 use super::{Direction, FORMAT, Part, VERSION};
 use crate::io::lines::{Piece, is_json};
@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug, Serialize)]
 pub struct Header<'a> {
     format: &'static str,
@@ -20,7 +20,7 @@ pub struct Header<'a> {
 }
 
 impl<'a> Header<'a> {
-    /// `start` is when the session began, in ISO 8601 with microseconds; `command` what was wrapped, empty in a pipe.
+    /// `start` is when the session began, in ISO 8601 with microseconds; `command` is the wrapped command, empty in a pipe.
     pub fn new(seq: u64, start: &'a str, child: Option<Part>, command: &'a [String]) -> Header<'a> {
         Header { format: FORMAT, version: VERSION, seq, start, child: child.map(Part::name), command }
     }
@@ -32,18 +32,18 @@ impl<'a> Header<'a> {
     }
 }
 
-/// Where a message stands in the log.
+/// The position of a message in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     /// Microseconds since the session's start.
     pub t: u64,
     /// Its number.
     pub seq: u64,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
 }
 
-/// Appends a message: a line, or a part of an over-long one, as it came. JSON that nests deeper than `max_depth` is
+/// Appends a message: a line, or a part of an over-long one, with its bytes unchanged. JSON that nests deeper than `max_depth` is
 /// written as text, so that every reader can read the log.
 pub fn message(stamp: Stamp, piece: &Piece<'_>, max_depth: usize, out: &mut Vec<u8>) {
     let raw = piece.raw();
@@ -63,7 +63,7 @@ pub fn message(stamp: Stamp, piece: &Piece<'_>, max_depth: usize, out: &mut Vec<
     out.extend_from_slice(b"}\n");
 }
 
-/// Appends a line as text, even if it is JSON. `raw` has the line's end and no other line feed.
+/// Appends a line as text, even if it is JSON. `raw` includes the line's end and has no other line feed.
 pub fn text(stamp: Stamp, raw: &[u8], out: &mut Vec<u8>) {
     let (body, ending) = split_ending(raw);
     begin(stamp, out);
@@ -72,7 +72,7 @@ pub fn text(stamp: Stamp, raw: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Appends a message with another content than it had: `json`, which is one JSON value.
+/// Appends a message with changed content: `json` is one JSON value.
 pub fn changed(stamp: Stamp, json: &[u8], out: &mut Vec<u8>) {
     begin(stamp, out);
     out.extend_from_slice(b",\"msg\":");
@@ -88,7 +88,7 @@ pub fn withheld(stamp: Stamp, why: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Appends that `count` messages before this line could not be written.
+/// Appends a note that `count` messages before this line could not be written.
 pub fn lost(t: u64, seq: u64, count: u64, out: &mut Vec<u8>) {
     begin_line(t, seq, out);
     out.extend_from_slice(b",\"lost\":");
@@ -96,7 +96,7 @@ pub fn lost(t: u64, seq: u64, count: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Appends how the session ended; `status` is a child's.
+/// Appends how the session ended; `status` is the exit status of a child.
 pub fn end(t: u64, seq: u64, how: &str, status: Option<u8>, out: &mut Vec<u8>) {
     begin_line(t, seq, out);
     out.extend_from_slice(b",\"end\":");
@@ -147,11 +147,11 @@ fn comes_back_as_json(body: &[u8], max_depth: usize) -> bool {
         && is_json(body, max_depth)
 }
 
-/// As a string where that is the shorter way and possible, else in base64: no log line is much longer than what it holds.
+/// As a string if possible and shorter, else in base64: a log line is never much longer than its content.
 fn write_text(body: &[u8], out: &mut Vec<u8>) {
     let base64_length = body.len().div_ceil(3) * 4;
     let before = out.len();
-    // At once, so that a long line isn't copied from one place to the next as it grows.
+    // Reserved at once, so that a long line is not copied as it grows.
     out.reserve(body.len() + 128);
     if let Ok(text) = std::str::from_utf8(body) {
         out.extend_from_slice(b",\"text\":");
@@ -165,14 +165,14 @@ fn write_text(body: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"b64\":\"");
     let start = out.len();
     out.resize(start + base64_length, 0);
-    // The room is what the encoding takes, so it fits.
+    // The encoding takes exactly this room, so it fits.
     let written = STANDARD.encode_slice(body, &mut out[start..]).unwrap_or_default();
     out.truncate(start + written);
     out.push(b'"');
 }
 
 fn write_json<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    // It fails only where the writer or a map's key does: here neither can.
+    // This fails only if the writer or a map key fails, and neither can here.
     let _ = serde_json::to_writer(out, value);
 }
 

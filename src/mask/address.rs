@@ -5,17 +5,17 @@ use memchr::memchr_iter;
 use memchr::memmem;
 use std::ops::Range;
 
-/// How URLs and HTML write the sign.
+/// The `@` sign as written in URLs and HTML.
 const ENCODED: &[&str] = &["%40", "%2540", "&#64;", "&#x40;", "&commat;"];
 
-/// What names of files and of units of systemd end with, and no domain does.
+/// Endings of file names and systemd units that are not top-level domains.
 const ENDINGS: &[&str] = &[
     "service", "socket", "timer", "mount", "slice", "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "css", "json",
     "html", "tgz", "gz",
 ];
 
-/// Finds addresses such as `ann@example.com`, also with `%40` for the sign. The domain has a dot and ends in letters; a file such as
-/// `icon@2x.png` is none.
+/// Finds addresses such as `ann@example.com`, also with `%40` for the sign. The domain has a dot and ends in letters. A file name
+/// such as `icon@2x.png` does not count.
 pub(super) fn find_emails(text: &str, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
     let encoded = ENCODED.iter().flat_map(|sign| memmem::find_iter(bytes, sign).map(|at| (at, sign.len())));
@@ -27,19 +27,19 @@ pub(super) fn find_emails(text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// How long the name is that `before` ends with. Marks may stand in it but not at its beginning.
+/// The length of the name at the end of `before`. It may contain punctuation but not begin with it.
 fn local_part(before: &str) -> Option<usize> {
     let belongs = |character: &char| character.is_alphanumeric() || ".!$%*+-^_~'".contains(*character);
-    // 64 characters are the most (RFC 5321, section 4.5.3.1.1); some software takes more.
+    // At most 64 characters (RFC 5321, section 4.5.3.1.1); some software accepts more.
     let taken: Vec<char> = before.chars().rev().take(128).take_while(belongs).collect();
     let marks = taken.iter().rev().take_while(|character| !character.is_alphanumeric() && **character != '_').count();
     let length = taken[..taken.len() - marks].iter().map(|character| character.len_utf8()).sum();
-    // The user of every server of repositories.
+    // The user name of every repository server.
     let is_git = before[before.len() - length..] == *"git";
     (length > 0 && !is_git).then_some(length)
 }
 
-/// How long the domain is that `text` begins with.
+/// The length of the domain at the beginning of `text`.
 fn domain_length(text: &str) -> Option<usize> {
     let belongs = |character: char| character.is_alphanumeric() || character == '-' || character == '.';
     let mut domain = &text[..text.find(|character| !belongs(character)).unwrap_or(text.len())];
@@ -50,7 +50,7 @@ fn domain_length(text: &str) -> Option<usize> {
         if is_top {
             break;
         }
-        // What follows a full stop may be the next sentence.
+        // The text after a full stop may be the next sentence.
         domain = &domain[..domain.len() - last.len()];
     }
     let labels_are_good = domain.split('.').all(|label| !label.is_empty() && !label.starts_with('-'));
@@ -61,7 +61,7 @@ fn domain_length(text: &str) -> Option<usize> {
     (labels_are_good && !is_scale && !is_version && !is_file).then_some(domain.len())
 }
 
-/// Finds the user and the password of `scheme://user:password@host` (RFC 3986, section 3.2.1).
+/// Finds the user and password in `scheme://user:password@host` (RFC 3986, section 3.2.1).
 pub(super) fn find_credentials(text: &str, found: &mut Vec<Finding>) {
     for scheme in memmem::find_iter(text.as_bytes(), b"://") {
         let start = scheme + 3;

@@ -1,4 +1,4 @@
-//! Secrets that text assigns to a name: `password=hunter2`, `"api_key": "..."`, `Cookie: sid=1; theme=dark`.
+//! Secrets assigned to a name in text: `password=hunter2`, `"api_key": "..."`, `Cookie: sid=1; theme=dark`.
 
 use super::finding::{Finding, Kind};
 use super::names::secret;
@@ -9,7 +9,7 @@ use super::text::is_lookalike;
 use memchr::{memchr2_iter, memmem};
 use std::ops::Range;
 
-/// Finds the values of names that are those of secrets.
+/// Finds the values assigned to names of secrets.
 pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     let mut end = 0;
     for at in memchr2_iter(b':', b'=', text.as_bytes()) {
@@ -17,17 +17,17 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
             continue;
         }
         let before = text[..at].trim_end_matches([' ', '\t']);
-        // `config["password"] = `, and the field of a form: `user[password]=`, `user%5Bpassword%5D=`
+        // `config["password"] = `, and a form's field: `user[password]=`, `user%5Bpassword%5D=`
         let bracket = if text.as_bytes()[at] == b'=' {
             ["]", "%5D"].iter().find_map(|end| before.strip_suffix(end))
         } else {
             None
         };
         let name = name_before(bracket.unwrap_or(before));
-        // "What does not pass: ..."
+        // "pass" is a verb here: "What does not pass: ..."
         let is_verb = name == "pass" && text.as_bytes()[at] == b':';
         if let Some(kind) = secret(name).filter(|_| !is_verb)
-            && let Some(range) = value_behind(text, at, kind)
+            && let Some(range) = value_after(text, at, kind)
         {
             end = range.end;
             if is_lookalike(rules, &text[range.clone()]) {
@@ -38,7 +38,7 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// Finds the values of options that stand behind a blank: `--password hunter2`.
+/// Finds the values of options after a blank: `--password hunter2`.
 pub(super) fn find_options(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     const LONGEST: usize = 100;
     let mut end = 0;
@@ -52,7 +52,7 @@ pub(super) fn find_options(rules: &Rules, text: &str, found: &mut Vec<Finding>) 
         let blank = dashes + 2 + length;
         if text.as_bytes().get(blank) == Some(&b' ')
             && let Some(kind) = secret(&name[..length])
-            && let Some(range) = value_behind(text, blank, kind)
+            && let Some(range) = value_after(text, blank, kind)
         {
             end = range.end;
             let value = &text[range.clone()];
@@ -81,13 +81,14 @@ pub(super) fn find_in_elements(text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// "The password is hunter2", "Your verification code is 123456".
+/// Matches "The password is hunter2", "Your verification code is 123456".
 static SENTENCE: Pattern = Pattern::new(concat!(
     r"(?-u:\b)(?i-u:(password|passwort|kennwort|passcode|passphrase)|pin|otp",
     r"|(?:verification|confirmation|security|login|access|one-time) code)(?: (?:is|was|ist))?:? +[\x22'`]?([^\s\x22'`<>,;{$\[(][^\s\x22'`<>,;]*)",
 ));
 
-/// Finds passwords and codes in sentences. A password has letters and digits there: other words say something of passwords.
+/// Finds passwords and codes in sentences. There a password must have letters and digits: other words are statements about
+/// passwords.
 pub(super) fn find_in_sentences(text: &str, found: &mut Vec<Finding>) {
     for groups in SENTENCE.captures_iter(text) {
         let Some(value) = groups.get(2) else { continue };
@@ -104,10 +105,10 @@ pub(super) fn find_in_sentences(text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// The name that `before` ends with, without quotes.
+/// The name at the end of `before`, without quotes.
 fn name_before(before: &str) -> &str {
     const LONGEST: usize = 100;
-    // A word, a blank and a quote are no name in quotes.
+    // A word, a blank and a quote are not a quoted name.
     let inner = before.strip_suffix(['"', '\'', '`']).unwrap_or(before).trim_end_matches('\\');
     let belongs = |character: &char| character.is_alphanumeric() || "_-.".contains(*character);
     let length = inner.chars().rev().take(LONGEST).take_while(belongs).map(char::len_utf8).sum::<usize>();
@@ -115,8 +116,8 @@ fn name_before(before: &str) -> &str {
     if outer.ends_with('%') { name.strip_prefix("5B").unwrap_or(name) } else { name }
 }
 
-/// Whether a variable of the environment ends before the equals sign at `at`, as in `DB_PASSWORD=x`, at the beginning of a line or an
-/// argument. Then its value ends with a blank only.
+/// Whether an environment variable ends before the equals sign at `at`, as in `DB_PASSWORD=x`, at the beginning of a line or an
+/// argument. Then only a blank ends its value.
 fn is_variable(text: &str, at: usize) -> bool {
     let belongs = |character: char| character.is_ascii_uppercase() || character.is_ascii_digit() || character == '_';
     let outer = text[..at].trim_end_matches(belongs);
@@ -124,23 +125,23 @@ fn is_variable(text: &str, at: usize) -> bool {
     begins && outer.len() < at && text[at..].starts_with('=') && !text[at + 1..].starts_with(['$', '<', '{', '[', '('])
 }
 
-/// The value behind the colon, the equals sign or the blank at `at`.
-fn value_behind(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
+/// The value after the colon, equals sign or blank at `at`.
+fn value_after(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
     let is_colon = text.as_bytes().get(at) == Some(&b':');
     let rest = &text[at + 1..];
     let is_arrow = || rest.starts_with('>') && rest[1..].trim_start().starts_with(['"', '\'']);
     if rest.starts_with([':', '=', '>']) && !(is_colon && rest.starts_with('=')) && !is_arrow() {
-        return None; // a path, a comparison or a match of code
+        return None; // a path, a comparison or a match arm in code
     }
     let rest = rest.strip_prefix(['=', '>']).unwrap_or(rest);
     let rest = rest.trim_start_matches([' ', '\t']).trim_start_matches('\\');
-    // Bytes of Python.
+    // Python's bytes literals.
     let rest = rest.strip_prefix(['b', 'u']).filter(|rest| rest.starts_with(['"', '\''])).unwrap_or(rest);
     let start = text.len() - rest.len();
     if let Some(quote @ ('"' | '\'' | '`')) = rest.chars().next() {
         return quoted(rest, quote).map(|value| start + value.start..start + value.end);
     }
-    // Up to the next colon, so that no text is looked through twice.
+    // Up to the next colon, so that no text is searched twice.
     let has_cookie = || {
         let mark = rest.find(['=', ':', '\n', '<', '"', '\'', '`']);
         mark.is_some_and(|at| rest[at..].starts_with('='))
@@ -159,7 +160,7 @@ fn value_behind(text: &str, at: usize, kind: Kind) -> Option<Range<usize>> {
     (!is_none && (kind == Kind::PASSWORD || is_random(value))).then_some(start + scheme..start + scheme + length)
 }
 
-/// Within the quotes that `rest` begins with; to the end where they are not closed. A backslash escapes a quote.
+/// The text within the quotes at the beginning of `rest`, to the end if they are not closed. A backslash escapes a quote.
 fn quoted(rest: &str, quote: char) -> Option<Range<usize>> {
     // Shorter than any secret: "unexpected token: '<'".
     const SHORTEST: usize = 3;
@@ -174,7 +175,7 @@ fn quoted(rest: &str, quote: char) -> Option<Range<usize>> {
     (end > SHORTEST).then_some(1 + scheme..end)
 }
 
-/// Whether it is code: a word that stands for a value or its type, or what goes on with a bracket.
+/// Whether it is code: a word that stands for a value or its type, or a name with a bracket after it.
 fn is_code(value: &str, behind: &str) -> bool {
     const LONGEST: usize = 100;
     if value.len() > LONGEST {
@@ -183,7 +184,7 @@ fn is_code(value: &str, behind: &str) -> bool {
     let word = value.to_lowercase();
     behind.starts_with(['(', '[', '{', '<'])
         || is_reference(value)
-        // Asterisks in place of a secret.
+        // Asterisks replace a secret.
         || !value.contains(char::is_alphanumeric)
         || matches!(
             &*word,
@@ -203,7 +204,7 @@ fn is_code(value: &str, behind: &str) -> bool {
         )
 }
 
-/// Whether a sentence or a declaration goes on: "token: unexpected end of input", "TOKEN: usize = 8".
+/// Whether it is part of a sentence or a declaration: "token: unexpected end of input", "TOKEN: usize = 8".
 fn is_prose(value: &str, behind: &str) -> bool {
     let goes_on = behind.trim_start().starts_with(|character: char| character.is_lowercase() || character == '=');
     value.bytes().all(|byte| byte.is_ascii_lowercase()) && behind.starts_with(' ') && goes_on

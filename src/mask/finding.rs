@@ -1,9 +1,9 @@
-//! What is found in a text: where, of which kind, and its value.
+//! A finding in a text: its position, kind and value.
 
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// What a value is. Its name stands in its placeholders.
+/// The kind of a value. Its name is used in placeholders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Kind(pub(super) u16);
 
@@ -21,10 +21,10 @@ impl Kind {
     pub(super) const CODE: Kind = Kind(10);
     pub(super) const COOKIE: Kind = Kind(11);
     pub(super) const SECRET: Kind = Kind(12);
-    /// The `<` of a text that looks like a placeholder and is none.
+    /// The `<` of a text that looks like a placeholder but is not one.
     pub(super) const LOOKALIKE: Kind = Kind(u16::MAX);
 
-    /// The names of the kinds above, by their numbers. Those of rules follow.
+    /// The names of the kinds above, by number. The kinds of rules follow.
     pub(super) const NAMES: [&str; 13] = [
         "CARD",
         "IBAN",
@@ -42,10 +42,10 @@ impl Kind {
     ];
 }
 
-/// A value that is to be replaced.
+/// A value to be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
-    /// Its bytes, in the text in which it was found.
+    /// Its byte range, in the text in which it was found.
     pub(super) range: Range<usize>,
     pub(super) kind: Kind,
     /// The value without escapes.
@@ -53,15 +53,15 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// What stands at `range` in `text`.
+    /// A finding at `range` in `text`.
     pub(super) fn new(text: &str, range: Range<usize>, kind: Kind) -> Finding {
         let value = text.get(range.clone()).unwrap_or_default().to_owned();
         Finding { range, kind, value }
     }
 }
 
-/// Sorts what was found in `text`. Of findings that overlap, one is left that covers all of them, so that no part of any stays:
-/// of the kind that begins first, then the longest, then the one that was found first.
+/// Sorts the findings in `text`. Overlapping findings become one that covers all of them, so that no part of any is left
+/// unmasked. Its kind is that of the finding that begins first, then of the longest, then of the one found first.
 pub(super) fn settle(text: &str, mut found: Vec<Finding>) -> Vec<Finding> {
     if found.len() < 2 {
         return found;

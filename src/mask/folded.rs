@@ -1,12 +1,12 @@
-//! A text as its reader takes it: JSON's escapes resolved, digits and marks of other scripts as those of ASCII, invisible
-//! characters left out. What is found there is mapped back to the bytes that it was written with.
+//! A text as its reader sees it: JSON escapes resolved, digits and marks of other scripts replaced by ASCII, invisible characters
+//! left out. Findings are mapped back to the original bytes.
 
 use super::finding::Finding;
 use std::ops::Range;
 
-/// The text as it is read; `None` where that is how it is written.
+/// The folded text; `None` if it equals `raw`.
 ///
-/// Text that is no JSON is read in the same way, since logs quote JSON: a backslash that begins no escape of JSON stays.
+/// Text that is not JSON is read in the same way, since logs quote JSON: a backslash that does not begin a JSON escape is kept.
 pub(super) fn fold(raw: &str) -> Option<String> {
     if raw.is_ascii() && !raw.contains('\\') {
         return None;
@@ -15,7 +15,7 @@ pub(super) fn fold(raw: &str) -> Option<String> {
     (folded != raw).then_some(folded)
 }
 
-/// Maps what was found in `fold(raw)` to where it stands in `raw`. The findings are sorted and do not overlap.
+/// Maps findings in `fold(raw)` to their ranges in `raw`. The findings are sorted and do not overlap.
 pub(super) fn map_back(raw: &str, found: &mut [Finding]) {
     let mut characters = Characters { raw, at: 0 };
     let mut folded = 0;
@@ -36,7 +36,7 @@ pub(super) fn map_back(raw: &str, found: &mut [Finding]) {
     }
 }
 
-/// The characters of a text, each with the bytes that it is written with; `None` for one that is not seen.
+/// The characters of a text, each with its original bytes; `None` for an invisible one.
 struct Characters<'a> {
     raw: &'a str,
     at: usize,
@@ -55,7 +55,7 @@ impl Iterator for Characters<'_> {
     }
 }
 
-/// The length of the escape that `text` begins with, and what it stands for (RFC 8259, section 7). Half a surrogate pair stands for
+/// The length of the escape at the beginning of `text`, and its character (RFC 8259, section 7). Half a surrogate pair becomes
 /// U+FFFD.
 fn unescape(text: &str) -> (usize, char) {
     let bytes = text.as_bytes();
@@ -84,13 +84,13 @@ fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// The zeros of the scripts whose digits are written in numbers of cards and phones (Unicode's category Nd).
+/// The zeros of the scripts whose digits appear in card and phone numbers (Unicode's category Nd).
 const ZEROS: [u32; 19] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040,
     0x17e0, 0x1810, 0xff10,
 ];
 
-/// The character of ASCII that is read for this one; `None` for one that is not seen.
+/// The ASCII character for this one; `None` for an invisible one.
 fn plain(character: char) -> Option<char> {
     let code = character as u32;
     match character {
@@ -100,7 +100,7 @@ fn plain(character: char) -> Option<char> {
         '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' => Some('-'),
         '\u{2024}' | '\u{3002}' | '\u{ff61}' => Some('.'),
         '\u{fe6b}' => Some('@'),
-        // Not quotes and backslashes: they would end strings that no reader of JSON ends there.
+        // Not quotes and backslashes: they would end strings that a JSON reader does not end there.
         '\u{ff02}' | '\u{ff07}' | '\u{ff3c}' => Some(character),
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(code - 0xfee0),
         // Mathematical digits, in five styles.

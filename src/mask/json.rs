@@ -1,4 +1,4 @@
-//! The walk over a line of JSON: each string is looked into by its decoded value, and by the field that it stands in.
+//! Walks a line of JSON: each string is searched by its decoded value and by its field.
 
 use super::finding::{Finding, Kind, settle};
 use super::names::{Field, described, field, secret, takes_no_text};
@@ -8,7 +8,7 @@ use crate::io::lines::{behind_space, string_end};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Finds what is to be masked in `json`, which is one JSON value.
+/// Finds the values to mask in `json`, which is one JSON value.
 pub(super) fn find(search: Search<'_>, json: &str) -> Vec<Finding> {
     let mut walk =
         Walk { search, json, frames: Vec::new(), typed: Vec::new(), described: Vec::new(), found: Vec::new() };
@@ -19,31 +19,31 @@ pub(super) fn find(search: Search<'_>, json: &str) -> Vec<Finding> {
 struct Walk<'a> {
     search: Search<'a>,
     json: &'a str,
-    /// The arrays and objects that are open.
+    /// The open arrays and objects.
     frames: Vec<Frame>,
-    /// Values that are secrets if the field is one for secrets that they are typed into; those of a frame are the last.
+    /// Values that are secrets if they are typed into a field for secrets; those of the current frame come last.
     typed: Vec<Range<usize>>,
-    /// Texts that say what that field is.
+    /// Texts that describe this field.
     described: Vec<Range<usize>>,
     found: Vec<Finding>,
 }
 
-/// An array or an object that is open.
+/// An open array or object.
 struct Frame {
-    /// What it is to the object around it.
+    /// Its field in the object around it.
     field: Field,
-    /// What the field is that comes next; in an array, what each element is.
+    /// The field of the next value; in an array, of each element.
     next: Field,
-    /// Where its texts begin in [`Walk::typed`] and [`Walk::described`].
+    /// The start of its texts in [`Walk::typed`] and [`Walk::described`].
     typed_from: usize,
     described_from: usize,
-    /// What is typed there is a secret.
+    /// Text typed there is a secret of this kind.
     typed_kind: Option<Kind>,
     /// The value of a field `token`.
     token: Option<Range<usize>>,
-    /// That token is a piece of text.
+    /// Whether that token is a piece of text.
     is_text: bool,
-    /// What the string before in this array names.
+    /// The kind that the previous string in this array names.
     named: Option<Kind>,
     is_array: bool,
 }
@@ -89,7 +89,7 @@ impl Walk<'_> {
             },
             typed_from: self.typed.len(),
             described_from: self.described.len(),
-            // A list of cookies has the value of each in a field.
+            // In a list of cookies, each one's value is in a field.
             typed_kind: secret,
             token: None,
             is_text: false,
@@ -117,7 +117,7 @@ impl Walk<'_> {
                     self.take(range, kind);
                 }
             }
-            // The target may follow.
+            // The target may come later.
             None if frame.field == Field::Arguments => {}
             None => self.typed.truncate(frame.typed_from),
         }
@@ -128,13 +128,13 @@ impl Walk<'_> {
         }
     }
 
-    /// What the texts say, from this one on.
+    /// The kind that the texts describe, from this one on.
     fn described_kind(&self, from: usize) -> Option<Kind> {
         let texts = || self.described[from..].iter().map(|range| decoded(&self.json[range.clone()]));
         if texts().any(|text| takes_no_text(&text)) { None } else { texts().find_map(|text| described(&text)) }
     }
 
-    /// Takes the string at `start`, and gives the position behind it.
+    /// Takes the string at `start`, and returns the position after it.
     fn string(&mut self, start: usize) -> usize {
         let bytes = self.json.as_bytes();
         let end = string_end(bytes, start + 1);
@@ -149,12 +149,12 @@ impl Walk<'_> {
         end
     }
 
-    /// Keys are masked, too: tables are kept by address or number.
+    /// Keys are masked too: tables may be keyed by address or number.
     fn key(&mut self, content: Range<usize>) {
         let name = decoded(&self.json[content.clone()]);
         let next = self.search.rules().field(&name).map_or_else(|| field(&name), Field::Secret);
         if let Some(frame) = self.frames.last_mut() {
-            // Of an assistant_message, or of what a model's provider says of each token.
+            // In an assistant_message, or in a provider's data about each token.
             frame.is_text |= matches!(&*name, "is_final" | "logprob");
             frame.next = match frame.field {
                 Field::Secrets(kind) if !is_of_schema(&name) => Field::Secret(kind),
@@ -187,8 +187,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The kind that the string before `content` in an array names, as in `["Authorization", "Bearer abc1"]` and `["--password",
-    /// "hunter2"]`. Other lists have names of fields only, so the value must not be a word.
+    /// The kind named by the string before `content` in an array, as in `["Authorization", "Bearer abc1"]` and `["--password",
+    /// "hunter2"]`. Other lists contain only names of fields, so the value must not be a word.
     fn named_before(&mut self, content: &Range<usize>) -> Option<Kind> {
         let frame = self.frames.last_mut().filter(|frame| frame.is_array)?;
         let text = &self.json[content.clone()];
@@ -196,7 +196,7 @@ impl Walk<'_> {
         named.filter(|_| frame.named.is_none() && (is_random(text) || scheme_length(text) > 0))
     }
 
-    /// Takes a whole string as a value of this kind, but for the name of an authentication scheme.
+    /// Takes a complete string as a value of this kind, except for the name of an authentication scheme.
     fn take(&mut self, content: Range<usize>, kind: Kind) {
         let start = content.start + scheme_length(&self.json[content.clone()]);
         let range = start..content.end;
@@ -221,7 +221,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a schema says something by this name about a field, whose value it does not have.
+/// Whether a schema uses this key to describe a field. The field's value is not there.
 fn is_of_schema(name: &str) -> bool {
     matches!(
         name,
@@ -239,11 +239,11 @@ fn is_of_schema(name: &str) -> bool {
     )
 }
 
-/// A string's content without its escapes.
+/// A string's content with its escapes resolved.
 fn decoded(content: &str) -> Cow<'_, str> {
     if !content.contains('\\') {
         return Cow::Borrowed(content);
     }
-    // Half a surrogate pair is no text.
+    // Half a surrogate pair cannot be decoded.
     serde_json::from_str(&format!("\"{content}\"")).map_or(Cow::Borrowed(content), Cow::Owned)
 }

@@ -1,7 +1,7 @@
 //! Personal data and secrets in a line, replaced by placeholders such as `<EMAIL_1>`. Pure: it takes text and gives text.
 //!
-//! Only the bytes of a value change. A string of JSON is looked into by its decoded value, so that neither escapes nor JSON text in JSON
-//! text hide one; numbers of JSON stay. What is found in which field, and what is not found, is in docs/masking.md.
+//! Only the bytes of a value change. A JSON string is searched by its decoded value, so neither escapes nor JSON text within JSON
+//! text can hide a value. JSON numbers are kept. docs/masking.md lists what is found in which field, and what is not found.
 
 mod address;
 mod assigned;
@@ -31,7 +31,7 @@ use placeholders::Placeholders;
 use search::Search;
 use std::borrow::Cow;
 
-/// Masks the lines of a run: the same value always becomes the same placeholder.
+/// Masks the lines of a run: the same value always gets the same placeholder.
 ///
 /// ```
 /// use pipewright::mask::{Masker, Rules};
@@ -43,25 +43,25 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub struct Masker {
     rules: Rules,
-    /// How deep JSON text nests that is read as JSON.
+    /// JSON text that nests deeper than this is read as plain text.
     max_depth: usize,
     placeholders: Placeholders,
-    /// The lines of text so far end within a private key.
+    /// The text lines so far end within a private key.
     in_private_key: bool,
 }
 
 impl Masker {
-    /// So many values are told apart; further ones get the number 0.
+    /// How many values get distinct placeholders; further ones get the number 0.
     pub const MOST: usize = Placeholders::MOST;
 
-    /// A masker without placeholders. JSON text that nests deeper than `max_depth` is looked into as text only, so that fields go
-    /// unnoticed; who needs them withholds such a line.
+    /// A masker without placeholders. JSON text that nests deeper than `max_depth` is searched only as text, so fields are not
+    /// recognised; callers that need them withhold such a line.
     pub fn new(rules: Rules, max_depth: usize) -> Masker {
         let placeholders = Placeholders::new(rules.kinds());
         Masker { rules, max_depth, placeholders, in_private_key: false }
     }
 
-    /// Masks a line without its line ending: one JSON value, or else text. Bytes that are no UTF-8 stay as they are.
+    /// Masks a line without its line ending: one JSON value, or else text. Bytes that are not UTF-8 are kept.
     pub fn line<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
         let text = lines::text(line);
         let is_json = lines::is_json(text.as_bytes(), self.max_depth);
@@ -76,23 +76,23 @@ impl Masker {
         }
     }
 
-    /// Masks a text that is no line of JSON by itself; JSON within it is looked into.
+    /// Masks a text that is not a JSON line itself; JSON within it is searched.
     pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let found = Search::new(&self.rules, self.max_depth).in_value(text, false);
         match self.replaced(text.as_bytes(), &found).map(String::from_utf8) {
             Some(Ok(masked)) => Cow::Owned(masked),
-            // Findings begin and end with a character, so that what is left is text.
+            // Findings begin and end at character boundaries, so the rest is text.
             Some(Err(error)) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
             None => Cow::Borrowed(text),
         }
     }
 
-    /// Whether a value came that there was no number for.
+    /// Whether a value came for which there was no number left.
     pub fn is_full(&self) -> bool {
         self.placeholders.is_full()
     }
 
-    /// A line of text, which may be one of several that a private key is written in.
+    /// A line of text, which may be one of several lines of a private key.
     fn in_text_line(&mut self, text: &str) -> Vec<Finding> {
         if self.in_private_key {
             let (continues, ends) = secrets::continues_private_key(text);
@@ -105,7 +105,7 @@ impl Masker {
         Search::new(&self.rules, self.max_depth).in_value(text, false)
     }
 
-    /// The line with what was found replaced; `None` where nothing was.
+    /// The line with its findings replaced; `None` if there are none.
     fn replaced(&mut self, line: &[u8], found: &[Finding]) -> Option<Vec<u8>> {
         if found.is_empty() {
             return None;

@@ -1,31 +1,31 @@
-//! Names of fields: which hold secrets, what is typed, or what it is typed into.
+//! Names of fields: which fields hold secrets, typed text, or the description of what it is typed into.
 
 use super::finding::Kind;
 use crate::identifier::split;
 use std::borrow::Cow;
 
-/// What the value of a field is.
+/// The meaning of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Secret(Kind),
-    /// Several, each under a name of its own where they are an object.
+    /// Several secrets, each under its own name if they are an object.
     Secrets(Kind),
-    /// A secret, or a piece of text that a model writes.
+    /// A secret, or a piece of text from a model.
     Token,
-    /// A phone number, in whatever form.
+    /// A phone number, in any form.
     Phone,
-    /// What is typed, or set: a secret where the field that it is typed into is one for secrets.
+    /// Typed or set text: a secret if the field it is typed into is one for secrets.
     Typed,
-    /// Says what the field is that something is typed into.
+    /// Describes the field that something is typed into.
     Described,
     /// The element that a call acts on.
     Target,
-    /// A call's arguments, or where JSON-RPC has the target.
+    /// A call's arguments, or the place of the target in JSON-RPC.
     Arguments,
     Other,
 }
 
-/// What the value of the field with this name is, in whatever spelling.
+/// The meaning of the field with this name, in any spelling.
 pub(super) fn field(name: &str) -> Field {
     match &*name.to_ascii_lowercase() {
         "text" | "value" | "values" | "val" | "keys" => Field::Typed,
@@ -44,7 +44,7 @@ pub(super) fn field(name: &str) -> Field {
     }
 }
 
-/// Words for passwords, as they stand in names of fields and on forms. Where one is part of a word, that is one, too.
+/// Words for passwords in names of fields and on forms. They also count as part of a longer word.
 const PASSWORDS: &[&str] = &[
     "password",
     "passwd",
@@ -78,7 +78,7 @@ const PASSWORDS: &[&str] = &[
     "kata sandi",
 ];
 
-/// Words for one-time codes, as people are asked for them, where [`secret_word`] does not find them.
+/// Words for one-time codes in questions to people, where [`secret_word`] does not find them.
 const CODES: &[&str] = &[
     "2fa",
     "two-factor",
@@ -111,9 +111,9 @@ pub fn mentions_secret(text: &str) -> bool {
     is_named || PASSWORDS.iter().chain(CODES).any(|word| lower.contains(word))
 }
 
-/// What a text on a form, or a name, says of the field beside it: that secrets are typed there.
+/// The kind of secret that a form's label, or a name, describes.
 pub(super) fn described(text: &str) -> Option<Kind> {
-    // More is no name.
+    // A longer text is not a name.
     const LONGEST: usize = 200;
     if text.len() > LONGEST {
         return None;
@@ -121,14 +121,14 @@ pub(super) fn described(text: &str) -> Option<Kind> {
     secret(&without_form_words(text)).or_else(|| is_password(&without_placeholders(text)).then_some(Kind::PASSWORD))
 }
 
-/// Whether nothing can be typed into what has this role or is of this type: "Show password" is a button.
+/// Whether an element of this role or type takes no text: "Show password" is a button.
 pub(super) fn takes_no_text(role: &str) -> bool {
     ["button", "link", "heading", "label", "tab", "checkbox", "radio", "switch", "menuitem", "option", "img"]
         .iter()
         .any(|known| role.eq_ignore_ascii_case(known))
 }
 
-/// The name of a field without the words for its form and its place: "OTP input field in the login form".
+/// A field's name without the words for its form and place: "OTP input field in the login form".
 fn without_form_words(text: &str) -> String {
     let words = split(text).into_iter().map(str::to_lowercase);
     let name = words.take_while(|word| !matches!(&**word, "in" | "on" | "of" | "for"));
@@ -141,10 +141,11 @@ fn is_password(text: &str) -> bool {
     PASSWORDS.iter().any(|password| lower.contains(password))
 }
 
-/// The kind of secret that a field with this name holds: its words end with one for a secret, but for such as "new" and "value".
+/// The kind of secret in a field with this name: the name ends with a word for a secret, apart from words such as "new" and
+/// "value".
 pub(super) fn secret(name: &str) -> Option<Kind> {
     const LONGEST: usize = 100;
-    // What stands in angle brackets, such as a placeholder, says nothing of the field.
+    // Text in angle brackets, such as a placeholder, does not describe the field.
     if name.len() < 3 || name.len() > LONGEST || name.contains('<') {
         return None;
     }
@@ -154,7 +155,7 @@ pub(super) fn secret(name: &str) -> Option<Kind> {
         let word = word.to_lowercase();
         match secret_word(&before, &word) {
             Some(kind) => found = Some(kind),
-            None if says_nothing(&word) => {}
+            None if is_neutral(&word) => {}
             None => found = None,
         }
         before = word;
@@ -162,7 +163,7 @@ pub(super) fn secret(name: &str) -> Option<Kind> {
     found
 }
 
-/// A label without what stands in angle brackets, such as a placeholder.
+/// A label without text in angle brackets, such as a placeholder.
 fn without_placeholders(name: &str) -> Cow<'_, str> {
     if !name.contains('<') {
         return Cow::Borrowed(name);
@@ -210,7 +211,7 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
         {
             Kind::CODE
         }
-        // The others say where a list or a job goes on.
+        // The other tokens are positions in a list or a job.
         "token"
             if !matches!(
                 before,
@@ -224,7 +225,7 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
         "secret" | "secrets" | "clientsecret" | "mnemonic" | "psk" => Kind::SECRET,
         "phrase" if matches!(before, "pass" | "seed" | "recovery") => Kind::SECRET,
         "answer" if before == "security" => Kind::SECRET,
-        // Of URLs that give access.
+        // In URLs that give access.
         "signature" if matches!(before, "amz" | "goog" | "access") => Kind::SECRET,
         "key" | "keys"
             if matches!(
@@ -256,8 +257,8 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
     Some(kind)
 }
 
-/// Whether a field is as secret with this word behind its name as without.
-fn says_nothing(word: &str) -> bool {
+/// Whether this word at the end of a name does not change how secret the field is.
+fn is_neutral(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
         || matches!(
             word,
@@ -283,7 +284,7 @@ fn says_nothing(word: &str) -> bool {
         )
 }
 
-/// Whether it names a phone number.
+/// Whether it is a name for a phone number.
 pub(super) fn is_phone(name: &str) -> bool {
     split(name).iter().any(|word| {
         matches!(

@@ -1,9 +1,9 @@
-//! Numbers of cards and bank accounts, and the groups of digits that they and phone numbers are written in.
+//! Card and bank account numbers, and the groups of digits in which they and phone numbers are written.
 
 use super::finding::{Finding, Kind};
 use std::ops::Range;
 
-/// Digits that stand together.
+/// Adjacent digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) start: usize,
@@ -30,8 +30,8 @@ pub(super) fn groups(text: &str) -> Vec<Group> {
     groups
 }
 
-/// Finds numbers of payment cards: of a length and with a beginning that an issuer uses, and with the check digit right (ISO/IEC
-/// 7812-1). They are written in one, or in groups of three and more digits.
+/// Finds payment card numbers: with a length and prefix that an issuer uses, and a correct check digit (ISO/IEC 7812-1). They are
+/// written without gaps, or in groups of three or more digits.
 pub(super) fn find_cards(text: &str, groups: &[Group], found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -46,7 +46,7 @@ pub(super) fn find_cards(text: &str, groups: &[Group], found: &mut Vec<Finding>)
     }
 }
 
-/// Of how many of the groups a card's number consists that begins with the first.
+/// How many groups a card number has that begins with the first one.
 fn card_from(bytes: &[u8], groups: &[Group]) -> Option<usize> {
     let mut digits: Vec<u8> = Vec::new();
     let mut count = None;
@@ -71,7 +71,7 @@ fn is_gap_of_card(gap: &[u8]) -> bool {
     (1..=2).contains(&gap.len()) && gap.iter().all(|byte| b" -".contains(byte)) || matches!(gap, b"." | b"+" | b" - ")
 }
 
-/// Whether a number may begin here: it is no part of a word, a decimal fraction or a UUID.
+/// Whether a number may begin here: not within a word, a decimal fraction or a UUID.
 pub(super) fn begins_number(bytes: &[u8], at: usize) -> bool {
     let before = |offset: usize| at.checked_sub(offset).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
     let is_word = before(1).is_ascii_alphanumeric() || before(1) == b'_';
@@ -129,14 +129,14 @@ fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// The countries with IBANs, each with the length of theirs (SWIFT's registry, release 99).
+/// The countries with IBANs, each with the length of its IBANs (SWIFT's registry, release 99).
 const COUNTRIES: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 \
     FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 \
     LY25 MC27 MD24 ME22 MK19 MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 SI19 SK24 \
     SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30";
 
-/// Finds IBANs: as long as those of the country are, and with the check digits right (ISO 13616-1). Blanks and hyphens may stand
-/// between any two characters.
+/// Finds IBANs: of the country's length, and with correct check digits (ISO 13616-1). Blanks and hyphens may separate any two
+/// characters.
 pub(super) fn find_ibans(text: &str, groups: &[Group], found: &mut Vec<Finding>) {
     let mut end = 0;
     for group in groups {
@@ -168,7 +168,7 @@ fn iban_at(text: &str, start: usize) -> Option<Range<usize>> {
         }
         at += 1;
     }
-    // Two check digits, which are rotated to the end with the country.
+    // The two check digits are moved to the end with the country.
     characters.rotate_left(4);
     let remainder = characters.iter().fold(0u32, |remainder, byte| match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,

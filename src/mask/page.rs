@@ -1,4 +1,4 @@
-//! What Playwright's tools say of a field for secrets: the code that typed into it, and its value in a snapshot of the page.
+//! Secrets in the output of Playwright's tools: in the code that typed them, and in a snapshot of the page.
 
 use super::finding::{Finding, Kind};
 use super::names::described;
@@ -15,27 +15,27 @@ static TYPED_INTO: Pattern = Pattern::new(
     r#"\.(?:fill|type)\(['"`]((?:[^'"`\\\n]|\\.)*)['"`], *(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)"#,
 );
 
-/// `- textbox "Password" [active] [ref=e7]: hunter2`, or the value below what else there is: `- text: hunter2`
+/// `- textbox "Password" [active] [ref=e7]: hunter2`, or the value on a line below: `- text: hunter2`
 static SHOWN: Pattern =
     Pattern::new(r#"(?m)^\s*- '?textbox "((?:[^"\\\n]|\\.)*)"[^:\n]*:(?:(?:\n\s*- /.*){0,8}\n\s*- text:)? *(\S.*)$"#);
 
-/// Finds both.
+/// Finds both forms.
 pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
     let has_typed = [".fill(", ".type(", ".pressSequentially(", ".send_keys(", ".sendKeys(", ".value"]
         .iter()
         .any(|call| memmem::find(bytes, call.as_bytes()).is_some());
     if has_typed {
-        find_behind(&TYPED, text, found);
-        find_behind(&TYPED_INTO, text, found);
+        find_after(&TYPED, text, found);
+        find_after(&TYPED_INTO, text, found);
     }
     if memmem::find(bytes, b"textbox \"").is_some() {
-        find_behind(&SHOWN, text, found);
+        find_after(&SHOWN, text, found);
     }
 }
 
-/// Finds the values that a pattern has behind the words for a field.
-fn find_behind(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
+/// Finds the values that follow the words for a field in a pattern.
+fn find_after(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
     for groups in pattern.captures_iter(text) {
         let kind: Option<Kind> = groups.get(1).and_then(|field| described(end_of(field.as_str())));
         let value = (2..groups.len()).find_map(|number| groups.get(number)).filter(|value| !value.is_empty());
@@ -45,7 +45,7 @@ fn find_behind(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// The end of a text: as many bytes as a description may have.
+/// The end of a text, at most as long as a description.
 fn end_of(text: &str) -> &str {
     const LONGEST: usize = 200;
     let from = (text.len().saturating_sub(LONGEST)..).find(|at| text.is_char_boundary(*at));

@@ -1,4 +1,4 @@
-//! A pattern that is built in, compiled where it is needed first.
+//! A built-in pattern, compiled when it is first needed.
 
 use regex::Regex;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ impl Deref for Pattern {
     type Target = Regex;
 
     fn deref(&self) -> &Regex {
-        // The sources are constants, each of which a test compiles. Masking without one of them would let values through.
+        // The sources are constants, and a test compiles each. Masking without one of them would let values through.
         #[allow(clippy::expect_used)]
         self.compiled.get_or_init(|| Regex::new(self.source).expect("a built-in pattern compiles"))
     }

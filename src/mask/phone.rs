@@ -1,23 +1,23 @@
-//! Phone numbers. Digits have no check, so a number counts that is written as only phone numbers are, and any other only where the
-//! words beside it speak of phones.
+//! Phone numbers. Their digits have no check digit. So a number counts if it has a form that only phone numbers have; any other
+//! counts only if the words next to it mention phones.
 
 use super::finding::{Finding, Kind};
 use super::numbers::{Group, begins_number, ends_number};
 use super::pattern::Pattern;
 use std::ops::{Range, RangeInclusive};
 
-/// So many digits a phone number has at most (ITU-T E.164), and a local one at least.
+/// The digits of a phone number: at most 15 (ITU-T E.164), at least 6 for a local one.
 const DIGITS: RangeInclusive<usize> = 6..=15;
 
-/// Words that speak of phones.
+/// Words that mention phones.
 static WORDS: Pattern = Pattern::new(
     r"(?i)(?-u:\b)(?:(?:tele|mobile|cell)?phones?|tel|mobile|cell|call(?:s|ed|ing)?|fax|contact|reach|dial|sms|messages?|whatsapp|answering|desk|office|telefon\p{L}*|t[eé]l[eé]phone|tel[eé]fono|handy|m[oó]vil|celular|tlf)(?-u:\b)|телефон|电话|手机|電話|携帯|전화",
 );
 
-/// Of an office's number: `x123`, ` ext. 12`.
+/// An extension: `x123`, ` ext. 12`.
 static EXTENSION: Pattern = Pattern::new(r"(?i)^ ?(?:x|ext\.?|extension|#) ?[0-9]{1,6}(?-u:\b)");
 
-/// Finds them. `is_phone` says that the field of this text is for phone numbers.
+/// Finds phone numbers. `is_phone`: the field of this text is for phone numbers.
 pub(super) fn find(text: &str, groups: &[Group], is_phone: bool, found: &mut Vec<Finding>) {
     let words: Vec<Range<usize>> = WORDS.find_iter(text).map(|word| word.range()).collect();
     let mut at = 0;
@@ -32,7 +32,7 @@ pub(super) fn find(text: &str, groups: &[Group], is_phone: bool, found: &mut Vec
     }
 }
 
-/// The longest number that begins with the group at `first`, and of how many groups it is.
+/// The longest number that begins with the group at `first`, and its number of groups.
 fn longest_from(
     text: &str,
     groups: &[Group],
@@ -53,7 +53,8 @@ fn longest_from(
         }
         let number = Number { text, groups: &groups[first..=last], start, digits };
         let is_phone = is_phone || number.is_labelled(words);
-        let is_number = || number.is_plain() || number.may_be(is_phone) && (is_phone || number.is_told(words));
+        let is_number =
+            || number.is_plain() || number.may_be(is_phone) && (is_phone || number.is_near_phone_word(words));
         if digits >= *DIGITS.start() && number.ends() && is_number() {
             let extension = extension_length(&text[groups[last].end..]);
             longest = Some((start..groups[last].end + extension, last - first + 1));
@@ -62,7 +63,8 @@ fn longest_from(
     longest
 }
 
-/// Where a number begins whose first digit stands at `at`: with a plus or a parenthesis before it. `None` where none can.
+/// The start of a number whose first digit is at `at`, including a plus or a parenthesis before it. `None` if no number can begin
+/// there.
 fn beginning(bytes: &[u8], at: usize) -> Option<usize> {
     let mut start = at;
     while start > 0 && b"+(".contains(&bytes[start - 1]) && at - start < 2 {
@@ -79,18 +81,18 @@ fn beginning(bytes: &[u8], at: usize) -> Option<usize> {
     (begins_number(bytes, start) && !is_part).then_some(start)
 }
 
-/// What stands between a group and the one before it, where that may stand in a phone number.
+/// The text between a group and the previous one, if it may occur in a phone number.
 fn gap<'a>(bytes: &'a [u8], groups: &[Group], at: usize) -> Option<&'a [u8]> {
     let gap = &bytes[groups[at - 1].end..groups[at].start];
     matches!(gap, b" " | b"-" | b"." | b"/" | b") " | b")" | b" (" | b"(" | b")-" | b"-(" | b") (" | b" - " | b"  ")
         .then_some(gap)
 }
 
-/// A number that may be one of a phone.
+/// A candidate phone number.
 struct Number<'a> {
     text: &'a str,
     groups: &'a [Group],
-    /// Where it begins, with a plus or a parenthesis.
+    /// Its start, including a plus or a parenthesis.
     start: usize,
     digits: usize,
 }
@@ -108,7 +110,7 @@ impl Number<'_> {
         (1..self.groups.len()).filter_map(|at| gap(self.text.as_bytes(), self.groups, at)).collect()
     }
 
-    /// Whether the number may end here, and does not go on with what is no phone number.
+    /// Whether the number may end here, and is not part of something longer.
     fn ends(&self) -> bool {
         let rest = &self.text[self.end()..];
         if extension_length(rest) > 0 {
@@ -124,7 +126,7 @@ impl Number<'_> {
         ends_number(self.text.as_bytes(), self.end()) && !goes_on
     }
 
-    /// Whether only phone numbers are written like this.
+    /// Whether only phone numbers have this form.
     fn is_plain(&self) -> bool {
         let bytes = self.text.as_bytes();
         let lengths = self.lengths();
@@ -141,7 +143,7 @@ impl Number<'_> {
         if digits.starts_with(b"00") {
             return digits[2..].first().is_some_and(|digit| (b'1'..=b'9').contains(digit)) && self.digits >= 11;
         }
-        // Not the digits as such.
+        // Not the ten digits themselves.
         if digits[0] == b'0' && !digits.starts_with(b"0123456789") {
             let is_even = gaps.iter().all(|gap| *gap == gaps[0]) || gaps.iter().all(|gap| b" -/".contains(&gap[0]));
             let are_long = lengths.iter().all(|length| *length >= 2) && (lengths.len() > 1 || self.digits >= 10);
@@ -149,7 +151,7 @@ impl Number<'_> {
         }
         let is_even = gaps.iter().all(|gap| *gap == gaps[0]);
         match &lengths[..] {
-            // Columns of numbers have blanks between them, too; area codes and exchanges begin with 2 to 9.
+            // Columns of numbers are separated by blanks too. Area codes and exchanges begin with 2 to 9.
             [3, 3, 4] if is_even && gaps[0] == b" " => {
                 self.groups[..2].iter().all(|group| (b'2'..=b'9').contains(&bytes[group.start]))
             }
@@ -160,7 +162,7 @@ impl Number<'_> {
         }
     }
 
-    /// Whether it can be one, if the words beside it say so: it is no date, no address of a computer and no decimal number.
+    /// Whether it can be a phone number if the words next to it say so: not a date, an IP address or a decimal number.
     fn may_be(&self, is_phone: bool) -> bool {
         let lengths = self.lengths();
         let gaps = self.gaps();
@@ -178,13 +180,13 @@ impl Number<'_> {
             && lengths.iter().filter(|length| **length == 1).count() <= 1
     }
 
-    /// Seconds or milliseconds since 1970, of the years 2020 to 2033.
+    /// Whether it is a time in seconds or milliseconds since 1970, in the years 2020 to 2033.
     fn is_time(&self) -> bool {
         let digits = &self.text.as_bytes()[self.groups[0].start..];
         self.groups.len() == 1 && matches!(self.digits, 10 | 13) && matches!(digits, [b'1', b'6'..=b'9', ..])
     }
 
-    /// `2026-11-22`, `22.11.2026` and their like.
+    /// Whether it is a date such as `2026-11-22` or `22.11.2026`.
     fn is_date(&self) -> bool {
         let is_year = |group: &Group| {
             let year: u32 = self.text[group.start..group.end].parse().unwrap_or(0);
@@ -197,7 +199,7 @@ impl Number<'_> {
         }
     }
 
-    /// Whether it stands behind a label: "Tel.: 12345678".
+    /// Whether it follows a label: "Tel.: 12345678".
     fn is_labelled(&self, words: &[Range<usize>]) -> bool {
         let next = words.partition_point(|word| word.end <= self.start);
         let between =
@@ -205,8 +207,8 @@ impl Number<'_> {
         between.contains(':') && between.chars().all(|character| " .:\"'".contains(character))
     }
 
-    /// Whether one of the words before it, or right behind it, speaks of phones.
-    fn is_told(&self, words: &[Range<usize>]) -> bool {
+    /// Whether one of the words before it, or right after it, mentions phones.
+    fn is_near_phone_word(&self, words: &[Range<usize>]) -> bool {
         const BEFORE: usize = 60;
         const BEHIND: usize = 12;
         let next = words.partition_point(|word| word.end <= self.start);
@@ -215,7 +217,7 @@ impl Number<'_> {
     }
 }
 
-/// How long an extension is that `rest` begins with: `x123`, ` ext. 12`.
+/// The length of the extension at the beginning of `rest`: `x123`, ` ext. 12`.
 fn extension_length(rest: &str) -> usize {
     EXTENSION.find(rest).map_or(0, |found| found.end())
 }

@@ -1,31 +1,31 @@
-//! The table of values that have a placeholder.
+//! The table of values with placeholders.
 
 use super::finding::Kind;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 
-/// Gives each value its placeholder, the same for as long as the table lives.
+/// Gives each value its placeholder, which stays the same for the life of the table.
 ///
-/// The table has a hash of each value under a key of its own, not the values. Two of its values share a placeholder by chance with a
-/// probability of 2 in 10^9 when it is full.
+/// The table holds a keyed hash of each value, with a key of its own, not the values. When it is full, two of its values share a
+/// placeholder by chance with a probability of 2 in 10^9.
 #[derive(Debug)]
 pub(super) struct Placeholders {
     given: HashMap<u64, (Kind, u32)>,
     hasher: RandomState,
-    /// By kind.
+    /// The number of values of each kind.
     counts: Vec<u32>,
     is_full: bool,
 }
 
 impl Placeholders {
-    /// So many values are told apart; a table of them takes about 10 MB.
+    /// How many values get distinct placeholders; a full table takes about 10 MB.
     pub(super) const MOST: usize = 1 << 18;
 
     pub(super) fn new(kinds: usize) -> Placeholders {
         Placeholders { given: HashMap::new(), hasher: RandomState::new(), counts: vec![0; kinds], is_full: false }
     }
 
-    /// The kind and the number of a value's placeholder. The number 0 is that of all values which the table has no place for.
+    /// The kind and number of a value's placeholder. All values for which the table has no room get the number 0.
     pub(super) fn of(&mut self, kind: Kind, value: &str) -> (Kind, u32) {
         let hash = self.hasher.hash_one(&*normal(kind, value));
         if let Some(given) = self.given.get(&hash) {
@@ -40,13 +40,14 @@ impl Placeholders {
         *self.given.entry(hash).or_insert((kind, *count))
     }
 
-    /// Whether there was a value without a place.
+    /// Whether a value came for which there was no room.
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
 }
 
-/// A value in the form in which it is compared: the marks between the digits of a number do not count, nor does the case of an address.
+/// A value in the form in which it is compared: separators between the digits of a number do not count, nor does the case of an
+/// address.
 fn normal(kind: Kind, value: &str) -> String {
     match kind {
         Kind::CARD | Kind::IBAN | Kind::PHONE => {

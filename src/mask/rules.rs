@@ -1,10 +1,10 @@
-//! Rules that people write, in TOML: what else is to be masked.
+//! Masking rules that people write, in TOML.
 //!
 //! ```toml
 //! [[rule]]
 //! name = "CUSTOMER"           # becomes <CUSTOMER_1>
-//! regex = 'C-\d{6}'           # what it looks like, anywhere in a text
-//! fields = ["customer_id"]    # fields whose values it is, in any spelling
+//! regex = 'C-\d{6}'           # its form, anywhere in a text
+//! fields = ["customer_id"]    # names of its fields, in any spelling
 //! ```
 
 use super::finding::{Finding, Kind};
@@ -14,13 +14,13 @@ use regex::Regex;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// What is masked beside the built-in kinds.
+/// The kinds to mask in addition to the built-in ones.
 #[derive(Debug)]
 pub struct Rules {
     /// The names of all kinds, the built-in ones first.
     names: Vec<String>,
     patterns: Vec<(Regex, Kind)>,
-    /// Names of fields, without their spelling.
+    /// Names of fields, normalised.
     fields: Vec<(String, Kind)>,
 }
 
@@ -57,7 +57,7 @@ impl Rules {
     /// ```
     ///
     /// # Errors
-    /// `LINE:COLUMN: WHY` where the text is no such file.
+    /// `LINE:COLUMN: WHY` if the text is not a valid rules file.
     pub fn read(text: &str) -> Result<Rules, String> {
         let file: File = toml::from_str(text).map_err(|error| describe(text, &error))?;
         let mut rules = Rules::default();
@@ -73,11 +73,11 @@ impl Rules {
         if !name.starts_with(|first: char| first.is_ascii_uppercase()) || !name.bytes().all(is_plain) || name.len() > 40
         {
             return Err(format!(
-                "rule {name:?}: a name is of up to 40 characters of A to Z, 0 to 9 and _, and begins with a letter"
+                "rule {name:?}: a name has up to 40 characters (A to Z, 0 to 9 and _) and begins with a letter"
             ));
         }
         if regex.is_none() && fields.is_empty() {
-            return Err(format!("rule {name:?}: it masks nothing; give it a regex, or fields"));
+            return Err(format!("rule {name:?}: it masks nothing; add a regex or fields"));
         }
         let kind = match self.kind_named(&name) {
             Some(kind) => kind,
@@ -98,7 +98,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The kind of that name.
+    /// The kind with that name.
     pub(super) fn kind_named(&self, name: &str) -> Option<Kind> {
         let number = self.names.iter().position(|known| known == name)?;
         u16::try_from(number).ok().map(Kind)
@@ -112,7 +112,7 @@ impl Rules {
         self.names.len()
     }
 
-    /// The kind of the values of this field, where a rule names it.
+    /// The kind of this field's values, if a rule names the field.
     pub(super) fn field(&self, name: &str) -> Option<Kind> {
         if self.fields.is_empty() {
             return None;
@@ -121,7 +121,7 @@ impl Rules {
         self.fields.iter().find(|(field, _)| *field == name).map(|(_, kind)| *kind)
     }
 
-    /// Finds what the patterns match.
+    /// Finds the matches of the patterns.
     pub(super) fn find(&self, text: &str, found: &mut Vec<Finding>) {
         for (pattern, kind) in &self.patterns {
             let matched = pattern.find_iter(text).filter(|matched| !matched.is_empty());

@@ -1,4 +1,4 @@
-//! Where a text is looked into: as JSON, as text with escapes, or as it stands.
+//! How a text is searched: as JSON, as text with escapes, or as plain text.
 
 use super::finding::Finding;
 use super::folded::{fold, map_back};
@@ -6,18 +6,18 @@ use super::rules::Rules;
 use super::{json, text};
 use crate::io::lines::is_json;
 
-/// Looks for what is to be masked.
+/// Finds the values to mask.
 #[derive(Clone, Copy)]
 pub(super) struct Search<'a> {
     rules: &'a Rules,
     max_depth: usize,
-    /// How many more times text within text is decoded.
+    /// How many more levels of text within text are decoded.
     levels: usize,
 }
 
 impl<'a> Search<'a> {
-    /// JSON text in JSON text is looked into so deep. Without an end, a line that is nothing but escapes would take the square of its
-    /// length.
+    /// How many levels of JSON text within JSON text are searched. Without a limit, a line that consists of escapes would take
+    /// quadratic time.
     const LEVELS: usize = 8;
 
     pub(super) fn new(rules: &'a Rules, max_depth: usize) -> Search<'a> {
@@ -32,7 +32,7 @@ impl<'a> Search<'a> {
         text::is_lookalike(self.rules, content)
     }
 
-    /// Looks into a line, or a text that may be JSON.
+    /// Searches a line, or a text that may be JSON.
     pub(super) fn in_value(self, value: &str, is_phone: bool) -> Vec<Finding> {
         let may_be_json = value.trim_start().starts_with(['{', '[', '"']);
         match self.deeper() {
@@ -41,12 +41,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks into what stands between the quotes of a JSON string.
+    /// Searches the text between the quotes of a JSON string.
     pub(super) fn in_string(self, content: &str, is_phone: bool) -> Vec<Finding> {
         if content.contains('\\') { self.in_text(content, is_phone) } else { self.in_value(content, is_phone) }
     }
 
-    /// Looks into text that is no JSON, without its escapes where it has any.
+    /// Searches text that is not JSON, with its escapes resolved if it has any.
     pub(super) fn in_text(self, raw: &str, is_phone: bool) -> Vec<Finding> {
         match (self.deeper(), fold(raw)) {
             (Some(deeper), Some(folded)) => {

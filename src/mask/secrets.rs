@@ -1,4 +1,4 @@
-//! Keys and tokens that providers give a fixed form, JSON Web Tokens, private keys in PEM, and the Authorization header.
+//! Keys and tokens with a provider's fixed form, JSON Web Tokens, private keys in PEM, and the Authorization header.
 
 use super::finding::{Finding, Kind};
 use super::pattern::Pattern;
@@ -7,10 +7,10 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem;
 
-/// The shortest that any of them is.
+/// The length of the shortest of them.
 const SHORTEST: usize = 14;
 
-/// By what a key begins with, and how it goes on. A part of these is in gitleaks' rules (MIT), too.
+/// Prefixes of keys, and the form of the rest. Some of these are also in gitleaks' rules (MIT).
 static KEYS: Pattern = Pattern::new(concat!(
     r"(?-u:\b)(?:",
     r"sk-[A-Za-z0-9_-]{20,}", // OpenAI, Anthropic (sk-ant-), OpenRouter (sk-or-)
@@ -43,7 +43,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
     find_private_keys(text, found);
     for matched in KEYS.find_iter(text) {
         let kind = if matched.as_str().starts_with("eyJ") { Kind::JWT } else { Kind::KEY };
-        // Names in CSS and the like have neither.
+        // Names in CSS and the like have neither digits nor capitals.
         let is_random = matched.as_str().bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if is_random {
             found.push(Finding::new(text, matched.range(), kind));
@@ -52,7 +52,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
     for matched in SCHEMES.captures_iter(text) {
         let Some(value) = matched.get(2) else { continue };
         let is_token = match matched.get(1) {
-            // "Bearer authentication" is none.
+            // "Bearer authentication" is not a token.
             Some(_) => value.as_str().bytes().any(|byte| byte.is_ascii_digit()) || value.len() >= 20,
             None => is_basic(value.as_str()),
         };
@@ -73,7 +73,7 @@ fn is_basic(value: &str) -> bool {
     LENIENT.decode(value).is_ok_and(|bytes| bytes.contains(&b':'))
 }
 
-/// How long the name of an authentication scheme is that `value` begins with, with the blanks behind it.
+/// The length of the authentication scheme's name at the beginning of `value`, including the blanks after it.
 pub(super) fn scheme_length(value: &str) -> usize {
     const LONGEST: usize = 9;
     let length = value.bytes().take(LONGEST + 1).position(|byte| byte == b' ').unwrap_or(0);
@@ -82,12 +82,12 @@ pub(super) fn scheme_length(value: &str) -> usize {
     if is_scheme { value.len() - value[length..].trim_start_matches(' ').len() } else { 0 }
 }
 
-/// Whether it can be a key or a token: those are no plain words.
+/// Whether it can be a key or a token, that is, not a plain word.
 pub(super) fn is_random(value: &str) -> bool {
     value.len() >= 20 || value.len() >= 3 && value.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// Whether it is a variable, whose value stands elsewhere: `$TOKEN`, `${TOKEN}`.
+/// Whether it is a reference to a variable: `$TOKEN`, `${TOKEN}`.
 pub(super) fn is_reference(value: &str) -> bool {
     let belongs = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     let is_name = |name: &str| !name.is_empty() && name.bytes().all(belongs);
@@ -99,7 +99,7 @@ pub(super) fn is_reference(value: &str) -> bool {
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 
-/// Finds private keys (RFC 7468) from their first line to their last, or to the end where that is missing.
+/// Finds private keys (RFC 7468) from their first line to their last, or to the end of the text if that is missing.
 fn find_private_keys(text: &str, found: &mut Vec<Finding>) {
     let mut end = 0;
     for start in memmem::find_iter(text.as_bytes(), BEGIN) {
@@ -111,7 +111,7 @@ fn find_private_keys(text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// Behind the five dashes that end an `END` line whose name begins at `at`.
+/// The position after the five dashes that end an `END` line whose name begins at `at`.
 fn end_of_line(text: &str, at: usize) -> usize {
     text[at..].find("-----").map_or(text.len(), |dashes| at + dashes + 5)
 }
@@ -121,12 +121,12 @@ fn begins_private_key(text: &str) -> bool {
     name.len() < 60 && name.contains("PRIVATE KEY")
 }
 
-/// Whether a private key begins in `text` and does not end there.
+/// Whether a private key begins in `text` and does not end in it.
 pub(super) fn leaves_private_key_open(text: &str) -> bool {
     text.rfind(BEGIN).is_some_and(|at| begins_private_key(&text[at..]) && !text[at..].contains(END))
 }
 
-/// Whether `text` may be a line within a private key. The second value is whether that is its last line.
+/// Whether `text` may be a line within a private key; the second value: whether that is its last line.
 pub(super) fn continues_private_key(text: &str) -> (bool, bool) {
     let text = text.trim();
     let is_end = text.contains(END);

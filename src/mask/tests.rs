@@ -6,7 +6,7 @@ fn masked(line: &str) -> String {
     String::from_utf8(Masker::new(Rules::default(), 512).line(line.as_bytes()).into_owned()).unwrap()
 }
 
-/// Each text with what becomes of it.
+/// Each text with its masked form.
 fn check(cases: &[(&str, &str)]) {
     for (line, expected) in cases {
         assert_eq!(masked(line), *expected, "{line}");
@@ -43,7 +43,7 @@ fn each_kind_is_found_in_text() {
 }
 
 #[test]
-fn each_way_to_assign_a_secret_is_known() {
+fn each_form_of_assigned_secret_is_found() {
     check(&[
         ("DB_PASSWORD=Xk9(m;P2!q\nUSER=ann", "DB_PASSWORD=<PASSWORD_1>\nUSER=ann"),
         (r#"docker run -e "DB_PASSWORD=a&b" x"#, r#"docker run -e "DB_PASSWORD=<PASSWORD_1>" x"#),
@@ -63,7 +63,7 @@ fn each_way_to_assign_a_secret_is_known() {
 }
 
 #[test]
-fn what_only_looks_alike_stays() {
+fn similar_text_is_not_masked() {
     for line in [
         "4111 1111 1111 1112, 41111111111111110000, 0.4111111111111111, x4111111111111111",
         "01 00 0 0000 and 0123456789",
@@ -96,7 +96,7 @@ fn what_only_looks_alike_stays() {
 }
 
 #[test]
-fn strings_are_looked_into_by_their_decoded_value() {
+fn strings_are_searched_by_their_decoded_value() {
     check(&[
         (
             r#"{"a":"ann\u0040example.com","b":"https:\/\/a:b1@c\/"}"#,
@@ -117,7 +117,7 @@ fn strings_are_looked_into_by_their_decoded_value() {
 }
 
 #[test]
-fn digits_of_other_scripts_and_invisible_characters_hide_nothing() {
+fn digits_of_other_scripts_and_invisible_characters_do_not_hide_values() {
     check(&[
         ("４１１１１１１１１１１１１１１１", "<CARD_1>"),
         ("٤١١١١١١١١١١١١١١١", "<CARD_1>"),
@@ -129,7 +129,7 @@ fn digits_of_other_scripts_and_invisible_characters_hide_nothing() {
 }
 
 #[test]
-fn fields_are_known_by_their_names_in_any_spelling() {
+fn fields_are_recognised_by_name_in_any_spelling() {
     for (kind, names) in [
         (
             "PASSWORD",
@@ -173,7 +173,7 @@ fn fields_are_known_by_their_names_in_any_spelling() {
 }
 
 #[test]
-fn what_is_typed_into_a_field_for_passwords_is_masked() {
+fn text_typed_into_a_password_field_is_masked() {
     check(&[
         (
             r#"{"type":"tool_call","arguments":{"text":"hunter2"},"target":{"role":"textbox","name":"Passwort"}}"#,
@@ -207,7 +207,7 @@ fn what_is_typed_into_a_field_for_passwords_is_masked() {
 }
 
 #[test]
-fn what_playwright_says_of_a_field_for_passwords_is_masked() {
+fn playwrights_output_about_a_password_field_is_masked() {
     check(&[
         (
             "await page.getByRole('textbox', { name: 'Password' }).fill('hunt\\'er2');\nawait page.getByLabel('User').fill('ann');",
@@ -272,7 +272,7 @@ fn a_private_key_is_found_over_several_lines_of_text() {
 }
 
 #[test]
-fn bytes_that_are_no_text_stay_and_hide_nothing() {
+fn invalid_utf8_is_kept_and_does_not_hide_values() {
     let mut masker = Masker::new(Rules::default(), 512);
     assert_eq!(
         *masker.line(b"{\"a\":\"\xb4\xf2\",\"password\":\"\xff\"}"),
@@ -293,17 +293,17 @@ fn rules_add_patterns_and_fields() {
         ("[[rule]]\nname = 'A'\n\n[[rule]]\nname = 'B'", "1:1: rule \"A\": it masks nothing"),
         ("[[rule]]\nname = 'A'\nregex = '('", "1:1: rule \"A\": regex: "),
         ("[[rule]]\nname = 'A'\nregex = 'a*'", "it matches the empty text"),
-        ("[[rule]]\nname = 'a b'\nregex = 'a'", "a name is of up to 40 characters"),
+        ("[[rule]]\nname = 'a b'\nregex = 'a'", "a name has up to 40 characters"),
         ("[[rule]]\nname = 'A'\nregx = 'a'", "3:1: unknown field `regx`"),
         ("rules = 1", "1:1: unknown field `rules`"),
     ] {
-        let told = Rules::read(rules).unwrap_err();
-        assert!(told.contains(why), "{told}");
+        let error = Rules::read(rules).unwrap_err();
+        assert!(error.contains(why), "{error}");
     }
 }
 
 #[test]
-fn the_table_has_a_limit_and_what_comes_after_it_is_masked_all_the_same() {
+fn values_beyond_the_table_limit_are_still_masked() {
     let mut table = Placeholders::new(Kind::NAMES.len());
     for number in 1..=Placeholders::MOST {
         assert_eq!(table.of(Kind::EMAIL, &number.to_string()), (Kind::EMAIL, number as u32));
@@ -311,11 +311,11 @@ fn the_table_has_a_limit_and_what_comes_after_it_is_masked_all_the_same() {
     assert!(!table.is_full());
     assert_eq!(table.of(Kind::CARD, "x"), (Kind::CARD, 0));
     assert!(table.is_full());
-    assert_eq!(table.of(Kind::CARD, "7"), (Kind::EMAIL, 7), "what was there stays");
+    assert_eq!(table.of(Kind::CARD, "7"), (Kind::EMAIL, 7), "earlier placeholders are kept");
 }
 
 #[test]
-fn nothing_takes_the_square_of_its_length() {
+fn no_input_takes_quadratic_time() {
     let long = |part: &str| part.repeat(400_000 / part.len());
     for part in [
         "a@",
@@ -392,7 +392,7 @@ fn json() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// Each placeholder written as a text that only looks like one.
+/// Rewrites each placeholder as a text that only looks like one.
 fn escaped(line: &str) -> String {
     let mut out = String::new();
     for (index, part) in line.split('<').enumerate() {
@@ -409,12 +409,12 @@ fn escaped(line: &str) -> String {
 
 proptest! {
     #[test]
-    fn a_line_is_json_afterwards_where_it_was_before(value in json(), torn: prop::sample::Index) {
+    fn masked_json_is_still_json(value in json(), torn: prop::sample::Index) {
         let line = value.to_string();
         let masked = masked(&line);
         prop_assert!(serde_json::from_str::<serde_json::Value>(&masked).is_ok(), "{masked}");
         for value in &VALUES[..7] {
-            // What is in no secret's field is found as well.
+            // Values outside secret fields are found too.
             prop_assert!(!masked.contains(value) || *value == "Bearer abc123def456", "{line}: {masked}");
         }
         let half: String = line.chars().take(torn.index(line.len())).collect();
@@ -424,7 +424,7 @@ proptest! {
     }
 
     #[test]
-    fn the_second_time_nothing_is_found(value in json()) {
+    fn masking_again_finds_nothing(value in json()) {
         let once = masked(&value.to_string());
         let twice = masked(&once);
         prop_assert_eq!(&twice, &escaped(&once));
@@ -432,7 +432,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_not_found_stays_byte_for_byte(value in json()) {
+    fn unmasked_text_is_kept_byte_for_byte(value in json()) {
         let line = value.to_string();
         let found = Search::new(&Rules::default(), 512).in_value(&line, false);
         let masked = masked(&line);
@@ -455,14 +455,14 @@ proptest! {
     }
 
     #[test]
-    fn harmless_lines_are_not_changed(words in prop::collection::vec("[a-z]{1,8}|[1-9][0-9]?|[0-9]\\.[0-9]{1,9}", 0..20)) {
+    fn lines_without_secrets_are_not_changed(words in prop::collection::vec("[a-z]{1,8}|[1-9][0-9]?|[0-9]\\.[0-9]{1,9}", 0..20)) {
         let line = words.join(" ");
         prop_assert_eq!(masked(&line), line);
     }
 }
 
 #[test]
-fn sentences_about_passwords_and_codes_are_told_from_others() {
+fn sentences_about_passwords_and_codes_are_recognised() {
     for text in [
         "What is your password?",
         "Bitte PIN eingeben",

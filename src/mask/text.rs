@@ -1,11 +1,11 @@
-//! Everything that is looked for in a text without escapes.
+//! All searches of a text without escapes.
 
 use super::finding::{Finding, Kind, settle};
 use super::rules::Rules;
 use super::{address, assigned, numbers, page, phone, secrets};
 use memchr::memchr_iter;
 
-/// Which marks and how many digits a text has: most texts have none of those that a value cannot be without.
+/// Which marks and how many digits a text has. Each kind of value needs some of them, and most texts have none.
 struct Marks {
     digits: usize,
     has: u8,
@@ -37,7 +37,7 @@ impl Marks {
     }
 }
 
-/// What is found in `text`, sorted. `is_phone` says that it is the value of a field for phone numbers.
+/// The findings in `text`, sorted. `is_phone`: it is the value of a field for phone numbers.
 pub(super) fn find(rules: &Rules, text: &str, is_phone: bool) -> Vec<Finding> {
     let mut found = Vec::new();
     let marks = Marks::of(text);
@@ -81,7 +81,7 @@ fn find_lookalikes(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
     }
 }
 
-/// How long the text is that looks like a placeholder and that `text` begins with.
+/// The length of the placeholder lookalike at the beginning of `text`.
 fn lookalike_length(rules: &Rules, text: &str) -> Option<usize> {
     let inner = text.strip_prefix('<')?;
     let length = inner.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -90,7 +90,7 @@ fn lookalike_length(rules: &Rules, text: &str) -> Option<usize> {
     (is_numbered && inner[length..].starts_with('>') && rules.kind_named(name).is_some()).then_some(length + 2)
 }
 
-/// Whether `text` is nothing but a text that looks like a placeholder, escaped or not.
+/// Whether `text` is only a placeholder lookalike, escaped or not.
 pub(super) fn is_lookalike(rules: &Rules, text: &str) -> bool {
     let whole = |text: &str| lookalike_length(rules, text) == Some(text.len());
     whole(text) || text.strip_prefix("<_").is_some_and(|rest| whole(&format!("<{rest}")))

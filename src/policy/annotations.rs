@@ -1,5 +1,5 @@
-//! What a server says of its own tools (MCP's `ToolAnnotations`). That may always add a question; it takes one away only where the
-//! server is trusted.
+//! A server's hints about its own tools (MCP's `ToolAnnotations`). A hint may always add a question. It removes one only if the server is
+//! trusted.
 
 use crate::record::{Fields, is_same_id};
 use serde::{Deserialize, Deserializer};
@@ -7,29 +7,29 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// So many tools are remembered.
+/// At most this many tools are remembered.
 const MOST: usize = 10_000;
-/// So many lists may be asked for before one is answered.
+/// At most this many requests for a list are remembered until one is answered.
 const MOST_ASKED: usize = 100;
 
-/// What a server says of a tool, as far as it counts.
+/// A server's hint about a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hint {
-    /// Nothing.
+    /// None.
     #[default]
     None,
-    /// It only reads: `readOnlyHint` of a server that is trusted.
+    /// It only reads: `readOnlyHint` of a trusted server.
     ReadOnly,
-    /// Nothing, by a server that is trusted and that lists the tool.
+    /// A trusted server lists the tool without a hint.
     Unsaid,
     /// It is destructive: `destructiveHint`.
     Destructive,
-    /// The same, of a server that says so of every tool that does not only read: Playwright's does, of clicking, typing and opening a
-    /// page. The hint tells no tool from another.
+    /// The same, but the server gives this hint to every tool that does more than read, as Playwright's does for clicking, typing and
+    /// opening a page. The hint does not distinguish tools then.
     DestructiveAsAll,
 }
 
-/// From so many tools on, a server that says of all of them that they are destructive tells none from another.
+/// A server with at least this many tools, all of them `destructiveHint`, does not distinguish them.
 const MANY: usize = 5;
 
 /// The hints of a server's tools.
@@ -39,7 +39,7 @@ pub struct Annotations {
     /// By name.
     hints: HashMap<String, Hints>,
     tells_apart: bool,
-    /// A list came since [`Annotations::take_changed`] was last called.
+    /// A list arrived since the last call of [`Annotations::take_changed`].
     has_changed: bool,
     /// The ids of the requests for the list, as JSON text.
     asked: Vec<String>,
@@ -68,7 +68,7 @@ struct Hints {
     read_only_hint: Option<bool>,
 }
 
-/// A hint of another type than a truth counts as one that adds a question.
+/// A hint that is not a Boolean counts as the value that adds a question.
 fn unless_false<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
     Ok(match Value::deserialize(from)? {
         Value::Null => None,
@@ -95,7 +95,7 @@ impl Hints {
     }
 }
 
-/// Whether `destructiveHint` tells tools from others that change something as well.
+/// Whether `destructiveHint` distinguishes tools among those that change something.
 fn tells_apart<'a>(hints: impl Iterator<Item = &'a Hints>) -> bool {
     let mut changing = hints.filter(|hints| hints.read_only_hint != Some(true) || hints.destructive_hint == Some(true));
     let mut count = 0;
@@ -106,12 +106,12 @@ fn tells_apart<'a>(hints: impl Iterator<Item = &'a Hints>) -> bool {
 }
 
 impl Annotations {
-    /// No hints yet, of a server whose `readOnlyHint` counts if it `is_trusted`.
+    /// No hints yet. `readOnlyHint` counts if the server `is_trusted`.
     pub fn new(is_trusted: bool) -> Annotations {
         Annotations { is_trusted, ..Annotations::default() }
     }
 
-    /// Looks at a line that passes to the server: the list that it asks for will count.
+    /// Reads a line that passes to the server: if it requests the list, the answer will count.
     pub fn observe_request(&mut self, line: &str) {
         if !line.contains("tools/list") && !line.contains("tools\\/list") {
             return;
@@ -124,15 +124,15 @@ impl Annotations {
         }
     }
 
-    /// The answer to the request of this id, JSON text, will count.
+    /// The answer to the request with this id, JSON text, will count.
     pub fn expect(&mut self, id: &str) {
         if self.asked.len() < MOST_ASKED {
             self.asked.push(id.to_owned());
         }
     }
 
-    /// Looks at a line of the server's: a list that was asked for (`tools/list`'s result, or a `tool_list` record), or the notification
-    /// that the list has changed. Gives the id of the request that it answers, and the cursor of the list's next page, as JSON text.
+    /// Reads a line of the server: if it is a requested list (`tools/list`'s result, or a `tool_list` record), its hints count. Gives the
+    /// id of the request that it answers, and the cursor of the list's next page, as JSON text.
     pub fn observe_answer(&mut self, line: &[u8]) -> Option<Answer> {
         if self.asked.is_empty() {
             return None;
@@ -163,12 +163,12 @@ impl Annotations {
         self.tells_apart = tells_apart(self.hints.values());
     }
 
-    /// The list has changed: until it is read again, no tool is believed to read only.
+    /// The list has changed: until it is read again, no tool is taken to be read-only.
     pub fn distrust(&mut self) {
         self.hints.values_mut().for_each(|hints| hints.read_only_hint = Some(false));
     }
 
-    /// Whether a list came since this was last asked.
+    /// Whether a list arrived since the last call.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
     }
@@ -178,7 +178,7 @@ impl Annotations {
         self.hints.keys().map(String::as_str)
     }
 
-    /// What the server says of a tool.
+    /// The server's hint about a tool.
     pub fn hint(&self, tool: &str) -> Hint {
         self.hints.get(tool).map_or(Hint::None, |hints| hints.hint(self.is_trusted, self.tells_apart))
     }
@@ -187,14 +187,14 @@ impl Annotations {
 /// An answer to a request for the list.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The request's id, JSON text as it was asked.
+    /// The request's id, JSON text as in the request.
     pub id: String,
-    /// Where the list goes on, JSON text.
+    /// The cursor of the next page, JSON text.
     pub next_cursor: Option<String>,
 }
 
-/// The tools of a list, in their order, with their hints: of the answer to `tools/list`, its result alone, or a `tool_list` record. `None`
-/// where the text is none of these.
+/// The tools of a list, in their order, with their hints. The list is the answer to `tools/list`, its result alone, or a `tool_list`
+/// record. `None` if the text is none of these.
 pub fn listed(list: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
     let fields = Fields::read(list).ok()?;
     let list = fields.get("result").map_or(list, RawValue::get);
@@ -221,7 +221,7 @@ mod tests {
     const LIST: &[u8] = br#"{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a","annotations":{"destructiveHint":true,"readOnlyHint":true}},{"name":"b"},{"name":7},{"name":"c","annotations":{"readOnlyHint":true,"destructiveHint":false}}]}}"#;
 
     #[test]
-    fn only_what_a_list_that_was_asked_for_says_counts() {
+    fn only_a_requested_list_counts() {
         let mut annotations = Annotations::default();
         annotations.observe_answer(LIST);
         assert_eq!(annotations.hint("a"), Hint::None);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_server_is_believed_until_its_list_changes() {
+    fn the_hints_of_a_trusted_server_count_until_its_list_changes() {
         let mut annotations = Annotations::new(true);
         annotations.expect("2");
         annotations.observe_answer(LIST);
@@ -243,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_of_another_type_adds_a_question_and_takes_none_away() {
+    fn a_hint_of_another_type_adds_a_question_and_removes_none() {
         let list = r#"{"tools":[{"name":"a","annotations":{"destructiveHint":1}},{"name":"b","annotations":{"destructiveHint":true,"readOnlyHint":"x"}},{"name":"c","annotations":{"readOnlyHint":1}},{"name":"d","annotations":{"destructiveHint":null}}]}"#;
         let hints: Vec<Hint> = listed(list, true).unwrap().into_iter().map(|(_, hint)| hint).collect();
         assert_eq!(hints, [Hint::Destructive, Hint::Destructive, Hint::None, Hint::Unsaid]);
     }
 
     #[test]
-    fn a_hint_that_all_changing_tools_have_tells_none_apart() {
+    fn a_hint_on_all_changing_tools_does_not_distinguish_them() {
         let tool = |name: &str, destructive: bool| {
             format!(
                 r#"{{"name":"{name}","annotations":{{"destructiveHint":{destructive},"readOnlyHint":{}}}}}"#,
@@ -264,13 +264,13 @@ mod tests {
         let all =
             [("snapshot", false), ("click", true), ("type", true), ("navigate", true), ("drag", true), ("press", true)];
         assert_eq!(listed(&list(&all), false).unwrap()[1].1, Hint::DestructiveAsAll);
-        assert_eq!(listed(&list(&all[..5]), false).unwrap()[1].1, Hint::Destructive, "too few to say");
+        assert_eq!(listed(&list(&all[..5]), false).unwrap()[1].1, Hint::Destructive, "too few tools to tell");
         let other = list(&all).replace("]}", r#",{"name":"hover"}]}"#);
         assert_eq!(listed(&other, false).unwrap()[1].1, Hint::Destructive);
     }
 
     #[test]
-    fn a_record_of_our_own_worlds_counts_as_well() {
+    fn a_record_of_our_own_worlds_counts_too() {
         let mut annotations = Annotations::new(true);
         annotations.expect("\"x\"");
         let record = br#"{"type":"tool_list","request_id":"\u0078","tools":[{"name":"a","annotations":{"readOnlyHint":true}}],"nextCursor":null}"#;

@@ -1,6 +1,6 @@
-//! What gates write on a call, and take off again: `target`, `policy` and `requires_approval`. They stand at the top of a record;
-//! of a JSON-RPC call they stand in `params._meta`, and whoever settles them takes them out: a foreign server may do anything
-//! with them (one was seen that gave no reply at all). Every other byte stays.
+//! The marks that gates write on a call, and remove again: `target`, `policy` and `requires_approval`. They are top-level fields of a
+//! record; a JSON-RPC call has them in `params._meta`. A settled JSON-RPC call has no marks, since a foreign server may do anything with
+//! them (one was observed that gave no reply at all). All other bytes stay.
 
 use crate::io::lines::{Change, FieldError, FieldPosition, change, find};
 use crate::record::{Call, Form};
@@ -8,20 +8,20 @@ use crate::record::{Call, Form};
 /// The marks of a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Marks<'a> {
-    /// What it acts on, JSON text; left as it is where there is none.
+    /// What it acts on, JSON text; with `None`, the field is left as it is.
     pub target: Option<&'a str>,
     /// The decision, JSON text.
     pub policy: Option<&'a str>,
-    /// Whether a person has to agree.
+    /// Whether a person must approve the call.
     pub requires_approval: bool,
 }
 
 const NAMES: [&str; 3] = ["target", "policy", "requires_approval"];
 
-/// The text of a call with these marks, whatever marks it came with.
+/// The text of a call with these marks, which replace its own.
 ///
 /// # Errors
-/// The text is no object; that of a call that was recognised is one.
+/// If the text is not an object; the text of a recognised call is one.
 pub fn mark(call: &Call<'_>, text: &str, marks: &Marks<'_>) -> Result<String, FieldError> {
     let set = |value: Option<&'static str>| value.map_or(Change::Remove, |value| Change::Set(value.as_bytes()));
     let mut changes = Vec::with_capacity(3);
@@ -33,14 +33,14 @@ pub fn mark(call: &Call<'_>, text: &str, marks: &Marks<'_>) -> Result<String, Fi
     at_marks(call, text, &changes)
 }
 
-/// The text of a call that may pass: nothing holds it any more. What a record says of its target and of the decision stays;
-/// from a JSON-RPC call all marks are taken.
+/// The text of a call that may pass, without the mark that holds it. A record keeps its target and policy; a JSON-RPC call loses all
+/// marks.
 ///
 /// # Errors
 /// As [`mark`].
 pub fn settle(call: &Call<'_>, text: &str) -> Result<String, FieldError> {
-    let gone = NAMES.map(|name| (name, Change::Remove));
-    at_marks(call, text, if call.form == Form::JsonRpc { &gone } else { &gone[2..] })
+    let removed = NAMES.map(|name| (name, Change::Remove));
+    at_marks(call, text, if call.form == Form::JsonRpc { &removed } else { &removed[2..] })
 }
 
 /// The text of a call with other arguments, which are JSON text.
@@ -62,7 +62,7 @@ fn at_marks(call: &Call<'_>, text: &str, changes: &[(&str, Change<'_>)]) -> Resu
     }
 }
 
-/// Changes fields of the object at `path`, which is made where it is missing and taken out where nothing is left in it.
+/// Changes fields of the object at `path`, which is created if it is missing, and removed if it becomes empty.
 fn within(text: &str, path: &[&str], changes: &[(&str, Change<'_>)]) -> Result<String, FieldError> {
     let mut out = Vec::with_capacity(text.len() + 256);
     let Some((key, deeper)) = path.split_first() else {
@@ -75,7 +75,7 @@ fn within(text: &str, path: &[&str], changes: &[(&str, Change<'_>)]) -> Result<S
     };
     let changed = within(inner.unwrap_or("{}"), deeper, changes)?;
     let is_empty = changed.bytes().all(|byte| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}'));
-    // Who had written an empty object keeps it.
+    // An empty object of the caller stays.
     let had_any = inner.is_some_and(|inner| inner.trim().len() > 2);
     match (inner, is_empty) {
         (None, true) => return Ok(text.to_owned()),
@@ -85,7 +85,7 @@ fn within(text: &str, path: &[&str], changes: &[(&str, Change<'_>)]) -> Result<S
     string(out)
 }
 
-/// Text of which whole values were replaced by text.
+/// Text in which complete values were replaced by text.
 fn string(bytes: Vec<u8>) -> Result<String, FieldError> {
     String::from_utf8(bytes).map_err(|_| FieldError::NotAnObject)
 }
@@ -104,7 +104,7 @@ mod tests {
         Marks { target: Some(r#"{"name":"Pay"}"#), policy: Some(r#"{"verdict":"confirm"}"#), requires_approval: true };
 
     #[test]
-    fn marks_stand_where_the_form_has_them_and_come_off_again() {
+    fn marks_are_written_where_the_form_has_them_and_removed_again() {
         for (call, held, settled) in [
             (
                 r#"{"tool":"click","args":{"n":1.10} }"#,
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_caller_had_marked_is_overwritten() {
+    fn the_callers_own_marks_are_overwritten() {
         let own =
             r#"{"type":"tool_call","tool_name":"x","policy":{"verdict":"allow"},"requires_approval":false,"z":1}"#;
         assert_eq!(

@@ -1,5 +1,5 @@
-//! What a person must be asked about first: what is [built in](builtin), [rules](rules), the [marks](marks) that gates write, and
-//! the [audit]. Pure: no stream, file or clock.
+//! Which calls need a person's approval: the [built-in policy](builtin), [rules](rules), the [marks](marks) that gates write, and the
+//! [audit]. Pure: no stream, file or clock.
 
 pub mod annotations;
 pub mod arguments;

@@ -1,11 +1,11 @@
-//! Rules that people write, in TOML: which calls they mean, and what becomes of those. The strictest of all that match counts,
-//! together with the built-in policy.
+//! Rules that people write, in TOML: which calls they match, and the verdict on those. The strictest verdict of all matching rules and
+//! the built-in policy counts.
 //!
 //! ```toml
 //! [[rule]]
 //! id = "own-folder"
 //! verdict = "allow"                      # allow, confirm or deny
-//! instead_of_builtin = true              # which asks about writing
+//! instead_of_builtin = true              # the built-in policy asks about writing
 //! tool = ["read_text_file", "write_file"]        # globs
 //! arguments = { ".path" = { within = "/home/me/project" } }
 //! match = ['{"tool":"write_file","args":{"path":"/home/me/project/a"}}']
@@ -32,16 +32,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// A rules file, read.
+/// A parsed rules file.
 #[derive(Debug)]
 pub struct Rules {
-    /// Whether the built-in policy has its say.
+    /// Whether the built-in policy applies.
     pub builtin: bool,
-    /// What becomes of what no rule knows, where the built-in policy has none.
+    /// Without the built-in policy: the verdict on calls that no rule matches.
     pub default: Verdict,
     /// In the order of the file.
     pub rules: Vec<Rule>,
-    /// The paths of all rules' arguments, and the same for finding them together.
+    /// The paths of all rules' arguments, and a finder for all of them at once.
     paths: Vec<Path>,
     finder: Paths,
 }
@@ -67,18 +67,18 @@ pub struct Rule {
     /// The line in its file on which it begins.
     #[serde(skip)]
     pub line: usize,
-    /// By it verdicts name the rule.
+    /// The name of the rule in verdicts.
     pub id: String,
-    /// What becomes of the calls that it means.
+    /// The verdict on the calls that it matches.
     pub verdict: Verdict,
     /// For people.
     pub reason: Option<String>,
-    /// What the calls do; it is shown to who is asked.
+    /// What the calls do; it is shown to the person who is asked.
     pub kind: Option<ActionKind>,
-    /// The built-in policy has no say about what this rule means.
+    /// The built-in policy does not apply to the calls that this rule matches.
     #[serde(default)]
     pub instead_of_builtin: bool,
-    /// It counts for no call in which the built-in policy sees that something is paid or ordered.
+    /// The rule does not count for calls that pay or order according to the built-in policy.
     #[serde(default)]
     except_payments: bool,
     tool: Option<Globs>,
@@ -89,15 +89,15 @@ pub struct Rule {
     target: BTreeMap<TargetField, Globs>,
     #[serde(default)]
     arguments: BTreeMap<String, Condition>,
-    /// A jq filter that has to be true as well; it is run by whoever asks, over [`Facts::json`].
+    /// A jq filter that must be true, too; the caller of [`Rules::matching`] runs it, over [`Facts::json`].
     pub when: Option<String>,
-    /// Calls that it must mean, as JSON.
+    /// Calls that it must match, as JSON.
     #[serde(default, rename = "match")]
     pub matches: Vec<String>,
-    /// Calls that it must not mean.
+    /// Calls that it must not match.
     #[serde(default, rename = "not_match")]
     pub not_matches: Vec<String>,
-    /// Where the values that `arguments` names are among all paths.
+    /// The indices of the paths of `arguments` among all paths.
     #[serde(skip)]
     places: Vec<usize>,
 }
@@ -111,13 +111,13 @@ enum TargetField {
     Context,
 }
 
-/// Whether a rule's jq filter is true of a call, by the rule's index; why it can't be told, in words.
+/// Whether a rule's jq filter is true of a call, by the rule's index; if it cannot be run, why.
 pub type When<'a> = dyn FnMut(usize) -> Result<bool, String> + 'a;
 
 fn check_id(rule: &Rule, before: &[Rule]) -> Result<(), String> {
     let Rule { line, id, .. } = rule;
     if id.is_empty() || id.starts_with("builtin") {
-        return Err(format!("{line}: rule {id:?}: an id is a text, and doesn't begin with `builtin`"));
+        return Err(format!("{line}: rule {id:?}: an id must not be empty and must not begin with `builtin`"));
     }
     match before.iter().find(|other| other.id == *id) {
         Some(other) => Err(format!("{line}: rule {id:?}: the rule on line {} has this id already", other.line)),
@@ -129,13 +129,13 @@ impl Rules {
     /// Reads a rules file.
     ///
     /// # Errors
-    /// What is wrong, behind where it is: `LINE: WHY` or `LINE:COLUMN: WHY`.
+    /// What is wrong, after its place: `LINE: WHY` or `LINE:COLUMN: WHY`.
     pub fn read(text: &str) -> Result<Rules, String> {
         let File { builtin, default, rule } = toml::from_str::<File>(text).map_err(|error| describe(text, &error))?;
         if builtin && let Some(default) = &default {
             let line = place(text, default.span().start).0;
             return Err(format!(
-                "{line}: `default` is for what no rule knows, which the built-in policy asks about; it goes with `builtin = false`"
+                "{line}: `default` is for calls that no rule matches; it needs `builtin = false`, since the built-in policy asks about them"
             ));
         }
         let (mut paths, mut rules) = (Vec::new(), Vec::new());
@@ -156,7 +156,7 @@ impl Rules {
         Ok(Rules { builtin, default, rules, finder: Paths::new(&paths), paths })
     }
 
-    /// Which rules mean the call, by index; and for each that can't be told, why.
+    /// Which rules match the call, by index, each with the reason if its filter cannot be run.
     pub fn matching(&self, facts: &Facts<'_>, when: &mut When<'_>) -> Vec<(usize, Result<(), String>)> {
         let mut found = vec![None; self.paths.len()];
         if !self.paths.is_empty() {
@@ -171,7 +171,7 @@ impl Rules {
             })
             .collect();
         let of = |(index, rule): (usize, &Rule)| {
-            if !rule.means(facts, &found) {
+            if !rule.matches_call(facts, &found) {
                 return None;
             }
             match &rule.when {
@@ -186,56 +186,56 @@ impl Rules {
         self.rules.iter().enumerate().filter_map(of).collect()
     }
 
-    /// What becomes of a call that these rules mean, and that the built-in policy has judged.
+    /// The decision on a call, from the rules that match it and the built-in policy's decision.
     pub fn decide(&self, matching: &[(usize, Result<(), String>)], builtin: Decision) -> Decision {
         let pays = builtin.pays;
         let matching = matching.iter().filter(|(index, _)| !(pays && self.rules[*index].except_payments));
-        let is_told = |(_, told): &&(usize, Result<(), String>)| told.is_ok();
-        let settled = matching.clone().filter(is_told).any(|(index, _)| self.rules[*index].instead_of_builtin);
-        // What it doesn't know, a rule may know.
+        let is_certain = |(_, filtered): &&(usize, Result<(), String>)| filtered.is_ok();
+        let settled = matching.clone().filter(is_certain).any(|(index, _)| self.rules[*index].instead_of_builtin);
+        // A rule may know a call that the built-in policy does not know.
         let is_known = !builtin.rule.starts_with("builtin.unknown") || matching.clone().next().is_none();
-        // It denies what two readers could read differently: the rules have judged one reading only.
+        // The built-in policy denies what two readers could read differently: the rules have judged one reading only.
         let is_denied = builtin.verdict == Verdict::Deny;
         let mut decision = (is_denied || self.builtin && !settled && is_known).then_some(builtin);
-        for (index, told) in matching {
-            let own = self.rules[*index].decision(told);
+        for (index, filtered) in matching {
+            let own = self.rules[*index].decision(filtered);
             decision = Some(match decision {
                 Some(decision) => decision.or_stricter(own),
                 None => own,
             });
         }
-        let mut decision = decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule knows it"));
+        let mut decision = decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule matches it"));
         decision.pays |= pays;
         decision
     }
 }
 
 impl Rule {
-    fn decision(&self, told: &Result<(), String>) -> Decision {
-        match told {
+    fn decision(&self, filtered: &Result<(), String>) -> Decision {
+        match filtered {
             Ok(()) => {
                 let reason = self.reason.clone().unwrap_or_else(|| format!("rule {}", self.id));
                 let decision = Decision::new(self.verdict, self.id.clone(), reason);
                 let pays = self.kind.is_some_and(ActionKind::is_payment);
                 Decision { kind: self.kind, severity: self.kind.map(ActionKind::severity), pays, ..decision }
             }
-            Err(why) => Decision::new(Verdict::Deny, self.id.clone(), format!("the rule can't be tried: {why}")),
+            Err(why) => Decision::new(Verdict::Deny, self.id.clone(), format!("the rule cannot be applied: {why}")),
         }
     }
 
-    /// Whether it asks anything of a call; else it means every call.
+    /// Whether it has any condition; without one it matches every call.
     pub fn has_condition(&self) -> bool {
         let globs = [&self.tool, &self.agent, &self.plan, &self.session];
         let has_fields = !self.target.is_empty() || !self.arguments.is_empty();
         globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
     }
 
-    /// Whether it is about an agent.
+    /// Whether it has a condition on the agent.
     pub fn has_agent(&self) -> bool {
         self.agent.is_some()
     }
 
-    fn means(&self, facts: &Facts<'_>, found: &[Found<'_>]) -> bool {
+    fn matches_call(&self, facts: &Facts<'_>, found: &[Found<'_>]) -> bool {
         let is = |globs: &Option<Globs>, text: Option<&str>| {
             globs.as_ref().is_none_or(|globs| text.is_some_and(|text| globs.match_text(text)))
         };
@@ -266,17 +266,17 @@ impl Rule {
     }
 }
 
-/// What an argument's path leads to.
+/// The value at an argument's path.
 enum Found<'a> {
     /// This value, JSON text.
     Value(&'a str),
-    /// This value, but only for readers that ignore case, as Go's do: `{"Path":..}` at `.path`. A rule that allows has to hold of
-    /// both readings, any other of one of them.
+    /// This value, but only for readers that ignore case, as Go's do: `{"Path":..}` at `.path`. A rule that allows must hold for both
+    /// readings, any other rule for one of them.
     InAnotherCase(&'a str),
     Nothing,
 }
 
-/// The value to which a path leads for readers that ignore case.
+/// The value at a path for readers that ignore case.
 fn ignoring_case<'a>(json: &'a str, steps: &[Step]) -> Option<&'a str> {
     let Some((step, below)) = steps.split_first() else { return Some(json) };
     let value: &RawValue = match step {
@@ -287,7 +287,7 @@ fn ignoring_case<'a>(json: &'a str, steps: &[Step]) -> Option<&'a str> {
     ignoring_case(value.get(), below)
 }
 
-/// What a jq filter or a person sees of an id: a text without its quotes.
+/// An id as a jq filter or a person gets it: text without its quotes.
 fn plain(json: &str) -> Cow<'_, str> {
     crate::io::lines::plain_text(json)
 }

@@ -1,4 +1,4 @@
-//! What a call acts on, as it stands in a call's `target`.
+//! The element that a call acts on, as in a call's `target`.
 
 use crate::json::Object;
 use crate::record::Fields;
@@ -6,20 +6,20 @@ use crate::record::Fields;
 /// An element of a user interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Target {
-    /// ARIA's, or what comes nearest: `button`.
+    /// The ARIA role, or the nearest word: `button`.
     pub role: Option<String>,
-    /// Its accessible name; what stands in it where it has none.
+    /// Its accessible name, or else the text in it.
     pub name: String,
-    /// What is typed or set, a submit button's `value`, where a link leads.
+    /// The typed or set value, a submit button's `value`, a link's address.
     pub value: Option<String>,
-    /// What stands close by: a dialog's question, a row's other cells.
+    /// The text near it: a dialog's question, a row's other cells.
     pub context: Option<String>,
-    /// Which snapshot showed it. Without it, the words of the call are all that is known.
+    /// The snapshot that showed it. Without it, only the words of the call are known.
     pub snapshot_id: Option<String>,
 }
 
 impl Target {
-    /// Reads a call's `target`; `None` where it can't be read for certain.
+    /// Reads a call's `target`; `None` if it can't be read for certain.
     ///
     /// ```
     /// use pipewright::policy::target::Target;
@@ -42,7 +42,7 @@ impl Target {
         })
     }
 
-    /// JSON text; what isn't known is left out.
+    /// JSON text, without the fields that are not known.
     pub fn json(&self) -> String {
         Object::default()
             .text_some("role", self.role.as_deref())
@@ -53,7 +53,7 @@ impl Target {
             .end()
     }
 
-    /// How many bytes of text it has.
+    /// The number of bytes of its texts.
     pub(super) fn size(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         self.name.len() + length(&self.role) + length(&self.value) + length(&self.context)
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_target_is_read_as_it_was_written() {
         let target = Target {
             role: Some("button".to_owned()),
             name: "a \"b\"\n\u{0}é".to_owned(),

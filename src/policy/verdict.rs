@@ -1,23 +1,23 @@
-//! What is decided about a call, and why.
+//! The decision about a call, and its reasons.
 
 use super::detector::{ActionKind, Finding, Severity};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What becomes of a call; the strictest of several counts, and they stand in that order.
+/// The verdict on a call. Of several, the strictest counts; the order is from lenient to strict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It passes.
     Allow,
-    /// It passes once a person has agreed.
+    /// It passes after a person has approved it.
     Confirm,
-    /// It doesn't pass.
+    /// It does not pass.
     Deny,
 }
 
 impl Verdict {
-    /// As it stands in records.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
@@ -30,37 +30,37 @@ impl Verdict {
 /// A verdict with its reasons; as JSON it is a call's `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Decision {
-    /// What becomes of the call.
+    /// The verdict on the call.
     pub verdict: Verdict,
-    /// The id of the rule that says so; those that are built in begin with `builtin.`.
+    /// The id of the rule that decided; the built-in ones begin with `builtin.`.
     pub rule: Cow<'static, str>,
     /// For people.
     pub reason: Cow<'static, str>,
-    /// What the call does, where that is destructive.
+    /// What the call does, if that is destructive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<ActionKind>,
-    /// How strongly that is to be shown.
+    /// How strongly it is to be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
-    /// Whether some part of the call pays or orders, whatever `kind` is.
+    /// Whether a part of the call pays or orders; `kind` may be another part's.
     #[serde(skip)]
     pub pays: bool,
 }
 
 impl Decision {
-    /// A decision about a call that destroys nothing, as far as is known.
+    /// A decision about a call that is not known to be destructive.
     pub fn new(verdict: Verdict, rule: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Decision {
         Decision { verdict, rule: rule.into(), reason: reason.into(), kind: None, severity: None, pays: false }
     }
 
-    /// A person is to be asked about what was found.
+    /// The decision to ask a person about a finding.
     pub fn confirm(rule: &'static str, found: Finding) -> Decision {
         let Finding { kind, severity, because } = found;
         let decision = Decision::new(Verdict::Confirm, rule, because);
         Decision { kind: Some(kind), severity: Some(severity), pays: kind.is_payment(), ..decision }
     }
 
-    /// The stricter of two; of equals the one that knows what the call does, else this one. It pays where either does.
+    /// The stricter of two; of equals the one with a `kind`, else this one. It pays if either does.
     #[must_use]
     pub fn or_stricter(self, other: Decision) -> Decision {
         let weight = |decision: &Decision| (decision.verdict, decision.kind.is_some());
@@ -71,7 +71,7 @@ impl Decision {
 
     /// JSON text: a call's `policy`.
     pub fn json(&self) -> String {
-        // Names and texts: there is nothing in them that can't be JSON.
+        // It has names and texts only, so it can't fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_strictest_wins_and_of_equals_the_one_that_knows_more() {
+    fn the_strictest_wins_and_of_equals_the_one_with_a_kind() {
         let found = Finding { kind: ActionKind::Pay, severity: Severity::Strong, because: "pay".to_owned() };
         let allow = Decision::new(Verdict::Allow, "a", "");
         let (confirm, pay) = (Decision::new(Verdict::Confirm, "c", ""), Decision::confirm("p", found));

@@ -1,39 +1,39 @@
-//! What is answered to a call: in the form that it came in, with its own id.
+//! The answer to a call: in the call's form, with its id.
 
 use super::{Call, Fields, Form, Kind};
 use crate::json::Object;
 use serde_json::value::RawValue;
 
-/// What became of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome<'a> {
     /// JSON text: the result.
     Ok(&'a RawValue),
     /// It was not carried out, or failed.
     Error {
-        /// Which sort of failure.
+        /// The kind of failure.
         kind: Kind,
         /// For people: what happened and what to do.
         message: &'a str,
-        /// The other side's own code.
+        /// The other side's own error code.
         code: Option<&'a str>,
-        /// JSON text: what else there is to know.
+        /// JSON text: further details.
         data: Option<&'a RawValue>,
     },
 }
 
-/// JSON-RPC's code for a failure of the server's own.
+/// JSON-RPC's code for an error of the server itself.
 const SERVER_ERROR: i32 = -32000;
 
 impl Call<'_> {
-    /// A record of ours about the call, of this type: its id and context, its tool, and `more` (plain names and JSON text); JSON text
-    /// without a line feed.
+    /// A record of ours about the call, of this type, with its id, context and tool, and the fields of `more` (plain names and
+    /// JSON text). JSON text without a line feed.
     pub fn event_record(&self, record_type: &str, more: &[(&str, &str)]) -> String {
         let record = self.identify(Object::default().text("type", record_type));
         record.text("tool_name", &self.tool).put_all(more.iter().copied()).end()
     }
 
-    /// By which a record is known to be about the call: its id, and its context.
+    /// Adds the fields that identify the call: its id and its context.
     pub(crate) fn identify(&self, record: Object) -> Object {
         let context = self.context.iter().map(|&(key, value)| (key, value.get()));
         record.put_some("call_id", self.id).put_all(context)
@@ -44,8 +44,8 @@ impl Call<'_> {
         self.answer_with(outcome, &[])
     }
 
-    /// The same with `more` fields behind it, their names plain and their values JSON text. In JSON-RPC's form, an error has
-    /// them in its `data`, and a result has no place for them.
+    /// The same with the fields of `more` at the end (plain names and JSON text). In JSON-RPC's form, an error has them in its
+    /// `data`, and a result has no place for them.
     pub fn answer_with(&self, outcome: Outcome<'_>, more: &[(&str, &str)]) -> String {
         let answer = Object::default();
         let answer = match self.form {
@@ -60,9 +60,9 @@ impl Call<'_> {
         answer.put_all(more.iter().copied()).end()
     }
 
-    /// The answer to a JSON-RPC call that was not carried out, as the result of a tool that failed (MCP 2025-11-25, tools, error
-    /// handling): a model reads a result, while most SDKs raise a JSON-RPC error as an exception. `text` is for the model; `_meta` has
-    /// what an error has in its `data`.
+    /// The answer to a JSON-RPC call that was not carried out, as the result of a failed tool (MCP 2025-11-25, tools, error
+    /// handling): models read results, while most SDKs raise a JSON-RPC error as an exception. `text` is for the model; `_meta`
+    /// has what an error has in its `data`.
     pub fn failed_result(&self, kind: Kind, text: &str, data: Option<&RawValue>) -> String {
         let block = Object::default().text("type", "text").text("text", text).end();
         let result = Object::default().put("content", format_args!("[{block}]")).put("isError", true);
@@ -71,7 +71,7 @@ impl Call<'_> {
     }
 }
 
-/// The kind of the failure in a result that [`Call::failed_result`] has made; `result` is JSON text. `None` is any other result.
+/// The kind of failure in a result made by [`Call::failed_result`]; `result` is JSON text. `None` for any other result.
 pub fn failed_kind(result: &str) -> Option<Kind> {
     let result =
         Fields::read(result).ok().filter(|result| result.get("isError").is_some_and(|it| it.get() == "true"))?;
@@ -79,7 +79,7 @@ pub fn failed_kind(result: &str) -> Option<Kind> {
     Kind::named(&serde_json::from_str::<String>(meta.get("kind")?.get()).ok()?)
 }
 
-/// What JSON-RPC's forms say about a failure beside its message.
+/// Details of a failure that JSON-RPC's forms have in addition to its message.
 fn about(kind: Kind, code: Option<&str>, data: Option<&RawValue>) -> Object {
     Object::default().text("kind", kind.name()).text_some("code", code).put_some("data", data)
 }
@@ -119,7 +119,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Whether a line, or a part of it, is JSON-RPC's as far as can be seen without reading it.
+/// Whether a line, or a part of it, looks like JSON-RPC. Does not parse it.
 pub fn looks_like_json_rpc(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"\"jsonrpc\"").is_some()
 }

@@ -1,10 +1,10 @@
-//! What a person has said about a call that was held: `hitl_response`.
+//! A person's answer about a held call: `hitl_response`.
 
 use super::{Fields, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
-/// Whether a record says what became of a call that a gate held: a `policy_result`, or a `status` of such a call. Only gates
-/// write them.
+/// Whether a record is a gate's decision about a held call: a `policy_result`, or a `status` of such a call. Only gates write
+/// them.
 pub fn is_decision(line: &str) -> bool {
     let Ok(fields) = Fields::read(line) else { return false };
     let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
@@ -15,50 +15,50 @@ pub fn is_decision(line: &str) -> bool {
     }
 }
 
-/// The statuses of a call that is held, and of one that was.
+/// The statuses of a call that is or was held.
 const HELD: [&str; 5] = ["waiting_human", "approved", "edited_by_human", "rejected", "cancelled"];
 
-/// What is to become of the call.
+/// What to do with the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It passes as it is.
+    /// Pass it unchanged.
     Approve,
-    /// It passes with other arguments.
+    /// Pass it with other arguments.
     Edit,
-    /// It doesn't pass.
+    /// Do not pass it.
     Reject,
 }
 
 /// `{"type":"hitl_response","call_id","nonce","action":"approve|edit|reject","edited_arguments"?,"replace"?,"arguments_sha256"?,"feedback"?,"scope"?,"rule"?,"remember"?}`.
 #[derive(Debug, Clone)]
 pub struct HitlResponse<'a> {
-    /// That of the call, as it was written.
+    /// The id of the call, as written.
     pub call_id: Option<&'a RawValue>,
-    /// That of the question: who wasn't asked doesn't know it.
+    /// The nonce of the question. Only the person or client who was asked has it.
     pub nonce: String,
-    /// What is to become of the call.
+    /// What to do with the call.
     pub action: Action,
-    /// JSON text, an object: there where the action is to edit. Its fields are merged over the call's own arguments, at the
-    /// top level.
+    /// JSON text, an object; present if the action is to edit. Its fields are merged over the call's own arguments, at the top
+    /// level.
     pub edited_arguments: Option<&'a str>,
-    /// `edited_arguments` take the place of all the call's arguments instead.
+    /// `edited_arguments` replaces all of the call's arguments.
     pub replace: bool,
-    /// Of which arguments it speaks, where it says so.
+    /// The hash of the arguments that were approved, if given.
     pub arguments_sha256: Option<String>,
-    /// For whoever made the call.
+    /// A message for the caller.
     pub feedback: Option<String>,
-    /// What is approved: this call, or with it until the end of the run what the rule matches.
+    /// What is approved: only this call, or also every call that the rule matches until the end of the run.
     pub scope: Scope,
-    /// The rule: the question offers some, and this is one that was edited. Without it, it is the first that is offered.
+    /// The rule: one that the question offered, perhaps edited. Without it, the first one offered.
     pub rule: Option<String>,
-    /// The rule is written to the rules file that the question names, too.
+    /// Also write the rule to the rules file that the question names.
     pub remember: bool,
 }
 
-/// What an approval is good for.
+/// The scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The call that was asked about.
+    /// Only the call in the question.
     Call,
     /// Every call that a rule matches, until the end of the run.
     Session,
@@ -68,7 +68,7 @@ impl<'a> HitlResponse<'a> {
     /// Reads a line; `None` is another record.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why it is not valid.
     pub fn read(line: &'a str) -> Result<Option<HitlResponse<'a>>, Unreadable> {
         let fields = Fields::read(line)?;
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
@@ -88,16 +88,18 @@ impl<'a> HitlResponse<'a> {
             "remember",
         ])?;
         if fields.get("arguments").is_some() {
-            return unreadable("a hitl_response with arguments: say edited_arguments");
+            return unreadable("a hitl_response with arguments: use edited_arguments");
         }
         let optional = |key| match fields.get(key).map(RawValue::get) {
             None | Some("null") => Ok(None),
-            Some(_) => text(key).map(Some).ok_or(()).or_else(|()| unreadable(format_args!("its {key} is no text"))),
+            Some(_) => {
+                text(key).map(Some).ok_or(()).or_else(|()| unreadable(format_args!("its {key} is not a string")))
+            }
         };
         let edited_arguments = match fields.get("edited_arguments").map(RawValue::get) {
             None | Some("null") => None,
             Some(json) if json.starts_with('{') => Some(json),
-            Some(_) => return unreadable("its edited_arguments are no object"),
+            Some(_) => return unreadable("its edited_arguments is not an object"),
         };
         let flag = |key| match fields.get(key).map(RawValue::get) {
             None | Some("null" | "false") => Ok(false),
@@ -109,12 +111,12 @@ impl<'a> HitlResponse<'a> {
             Some("approve") => Action::Approve,
             Some("edit") => Action::Edit,
             Some("reject") => Action::Reject,
-            _ => return unreadable("a hitl_response whose action is none of approve, edit and reject"),
+            _ => return unreadable("a hitl_response whose action is not approve, edit or reject"),
         };
         let scope = match optional("scope")?.as_deref() {
             None | Some("call") => Scope::Call,
             Some("session") if action == Action::Approve => Scope::Session,
-            Some("session") => return unreadable("only what is approved as it is can be allowed for the session"),
+            Some("session") => return unreadable("only an unchanged call can be approved for the session"),
             Some(_) => return unreadable("its scope is neither call nor session"),
         };
         let response = HitlResponse {
@@ -137,7 +139,7 @@ impl<'a> HitlResponse<'a> {
                 unreadable("a hitl_response that edits, without edited_arguments")
             }
             Action::Approve if edited_arguments.is_some() || replace => {
-                unreadable("a hitl_response that approves, and has edited_arguments or replace: say edit")
+                unreadable("a hitl_response that approves but has edited_arguments or replace: use edit")
             }
             _ => Ok(Some(response)),
         }
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_or_told_what_is_wrong_with_it() {
+    fn a_response_is_read_or_its_fault_is_reported() {
         let line = r#"{"type":"hitl\u005fresponse","call_id":7.10,"nonce":"n","action":"edit","edited_arguments":{"n":1.10},"feedback":null}"#;
         let read = HitlResponse::read(line).unwrap().unwrap();
         assert_eq!((read.call_id.unwrap().get(), read.nonce.as_str(), read.action), ("7.10", "n", Action::Edit));

@@ -1,5 +1,4 @@
-//! What a call says beside its name and its arguments, in fields that neither this vocabulary nor MCP defines: the other side gets those,
-//! too.
+//! The fields of a call that neither this vocabulary nor MCP defines. They are passed on to the other side as well.
 
 use super::{Call, Fields, Form};
 use crate::json::Object;
@@ -7,9 +6,9 @@ use crate::json::Object;
 /// An object of a call.
 #[derive(Clone, Copy)]
 enum Part {
-    /// The whole call in one of our own forms.
+    /// The complete call in one of our own forms.
     Record,
-    /// The whole call in JSON-RPC.
+    /// The complete call in JSON-RPC.
     Message,
     Params,
     Meta,
@@ -18,7 +17,7 @@ enum Part {
 }
 
 impl Part {
-    /// The fields that are defined here, whose values hold no others.
+    /// The fields defined here whose values contain no further objects.
     fn defined(self) -> &'static [&'static str] {
         match self {
             Part::Record => &[
@@ -43,7 +42,7 @@ impl Part {
         }
     }
 
-    /// The object in a field of this one, where it is defined.
+    /// The kind of the object in this field, if it is defined.
     fn within(self, key: &str) -> Option<Part> {
         match (self, key) {
             (Part::Message, "params") => Some(Part::Params),
@@ -54,7 +53,7 @@ impl Part {
         }
     }
 
-    /// The other fields of this object, as an object. None where there are none, or where it cannot be read.
+    /// The other fields of this object, as an object. None if there are none, or if it cannot be read.
     fn others(self, json: &str, arguments: &str) -> Option<String> {
         let holds_arguments = matches!(self, Part::Record | Part::Params);
         let mut others = None;
@@ -76,8 +75,8 @@ impl Part {
 }
 
 impl Call<'_> {
-    /// What `line`, in which this call was recognised, says in other fields than those that are defined: a JSON object that nests as the
-    /// line does. None where there is nothing.
+    /// The fields of `line`, in which this call was recognised, that are not defined here: a JSON object nested as in the line.
+    /// None if there are none.
     ///
     /// ```
     /// use pipewright::record::recognise;
@@ -98,7 +97,7 @@ mod tests {
     use super::super::recognise;
 
     #[test]
-    fn only_what_is_not_defined_is_beside_the_arguments() {
+    fn only_undefined_fields_are_beside_the_arguments() {
         let none = [
             r#"{"tool":"t","args":{"a":1},"id":7,"timeout":"5s","requires_approval":true,"session_id":"s","target":{"role":"r","name":null},"policy":{"verdict":"confirm"}}"#,
             r#"{"type":"tool_call","tool_name":"t","call_id":1,"arguments":null}"#,
@@ -110,7 +109,7 @@ mod tests {
                 r#"{"tool":"t","session_id":["x"],"target":{"name":"n","href":"h"}}"#,
                 r#"{"session_id":["x"],"target":{"href":"h"}}"#,
             ),
-            // In JSON-RPC these are no marks.
+            // In JSON-RPC these fields have no special meaning.
             (
                 r#"{"jsonrpc":{"x":1},"method":"tools/call","timeout":1,"params":{"name":"t","target":1,"_meta":{"progressToken":{},"k\"":2,"policy":[]}}}"#,
                 r#"{"jsonrpc":{"x":1},"timeout":1,"params":{"target":1,"_meta":{"progressToken":{},"k\"":2,"policy":[]}}}"#,

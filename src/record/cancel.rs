@@ -3,7 +3,7 @@
 use super::Fields;
 use serde_json::value::RawValue;
 
-/// The id of the call that a line asks to cancel: `{"type":"cancel","call_id":...}`, or MCP's `notifications/cancelled`.
+/// The id of the call to cancel: `{"type":"cancel","call_id":...}`, or MCP's `notifications/cancelled`.
 pub fn cancelled_id(line: &str) -> Option<&RawValue> {
     let fields = Fields::read(line).ok()?;
     let has = |key, value: &str| {
@@ -16,7 +16,7 @@ pub fn cancelled_id(line: &str) -> Option<&RawValue> {
     Fields::read(params.get()).ok()?.get("requestId")
 }
 
-/// Whether two ids, which are JSON text, are one: strings however they are escaped, whole numbers however they are written. None is null.
+/// Whether two ids (JSON text) are equal: strings regardless of escapes, whole numbers regardless of notation. None means null.
 pub fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
     let text = |id: &str| serde_json::from_str::<String>(id).ok();
     match (one.unwrap_or("null"), other.unwrap_or("null")) {
@@ -26,7 +26,7 @@ pub fn is_same_id(one: Option<&str>, other: Option<&str>) -> bool {
     }
 }
 
-/// The value of `7`, `7.0` or `0.7e1`. Beyond 2^53 only digits are certain.
+/// The value of `7`, `7.0` or `0.7e1`. Beyond 2^53 only plain digits are exact.
 fn whole_number(json: &str) -> Option<i128> {
     let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
     json.parse().ok().or_else(|| json.parse::<f64>().ok().filter(is_whole).map(|number| number as i128))
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_forms_of_cancelling_are_read() {
+    fn both_forms_of_cancel_requests_are_read() {
         for (line, id) in [
             (r#"{"type":"cancel","call_id":"c\u0041"}"#, Some(r#""c\u0041""#)),
             (r#"{"type":"cancel"}"#, None),

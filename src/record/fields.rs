@@ -1,4 +1,4 @@
-//! The fields of a JSON object, read so that no two readers can take it for different objects.
+//! The fields of a JSON object, read so that no two readers can read them as different objects.
 
 use super::{Text, Unreadable, unreadable};
 use crate::json::why_none;
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// An object's fields, unread: each key once, whichever way it is escaped or cased.
+/// An object's fields, with unparsed values. No key occurs twice, regardless of escapes and case.
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
@@ -15,35 +15,35 @@ impl<'a> Fields<'a> {
     /// As strict as [`recognise`].
     pub(crate) fn read(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         if text.trim_start().starts_with('[') {
-            return unreadable("it is an array: send one record a line");
+            return unreadable("it is an array: send one record per line");
         }
         let fields: Fields = match serde_json::from_str(text) {
             Ok(fields) => fields,
-            Err(error) => return unreadable(format_args!("it is no JSON object: {}", why_none(&error))),
+            Err(error) => return unreadable(format_args!("it is not a JSON object: {}", why_none(&error))),
         };
         match fields.twice() {
-            Some(twice) => unreadable(format_args!("{twice:?} is there twice, or in two spellings")),
+            Some(twice) => unreadable(format_args!("{twice:?} appears twice, or in two spellings")),
             None => Ok(fields),
         }
     }
 
-    /// The same, and no object within it has a key twice either, nor is there half a character. For arguments: what carries them
-    /// out reads all of them.
+    /// The same, and also no object within it has a key twice, and no string has an unpaired surrogate. For arguments: the
+    /// program that carries out the call reads all of them.
     #[cfg(feature = "gates")]
     pub(crate) fn read_deep(text: &'a str) -> Result<Fields<'a>, Unreadable> {
         let fields = Fields::read(text)?;
         if has_lone_surrogate(text.as_bytes()) {
             return unreadable(
-                "an escape such as \\ud800 is half a character, which some readers keep and others replace",
+                "an escape such as \\ud800 is an unpaired surrogate, which some readers keep and others replace",
             );
         }
         let mut nested = fields.0.iter().map(|(_, value)| value.get()).filter(|json| json.starts_with(['{', '[']));
         nested.try_for_each(unambiguous).map(|()| fields)
     }
 
-    /// A key that is there twice, whichever way it is cased.
+    /// A key that occurs twice, regardless of case.
     fn twice(&self) -> Option<String> {
-        // Most objects have a few plain keys; they are compared as they stand.
+        // Most objects have a few plain keys; they are compared directly.
         const FEW: usize = 16;
         let keys = || self.0.iter().map(|(key, _)| &**key);
         if self.0.len() <= FEW && keys().all(str::is_ascii) {
@@ -56,9 +56,9 @@ impl<'a> Fields<'a> {
         keys.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0].clone())
     }
 
-    /// A key that readers who ignore case take for one of these, and that one; `names` are in lower case.
+    /// A key that equals one of these for readers that ignore case, and that one. `names` are in lower case.
     pub(super) fn in_another_case<'name>(&self, names: &[&'name str]) -> Option<(&str, &'name str)> {
-        // Most keys are in lower case, and so are the names.
+        // Most keys are in lower case, as are the names.
         let has_case = |key: &&str| key.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
         let mut keys = self.0.iter().map(|(key, _)| &**key).filter(has_case);
         keys.find_map(|key| {
@@ -70,7 +70,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// All of them are said as they are meant, or not at all.
+    /// Checks that none of these names occurs in another case.
     pub(crate) fn spelled_as(&self, names: &[&str]) -> Result<(), Unreadable> {
         match self.in_another_case(names) {
             Some((key, name)) => {
@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// In the order in which they stand.
+    /// In their order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.0.iter().map(|(key, value)| (&**key, *value))
     }
@@ -89,15 +89,15 @@ impl<'a> Fields<'a> {
         self.0.iter().find(|(name, _)| name == key).map(|&(_, value)| value)
     }
 
-    /// A value that is there and not null.
+    /// A value that is present and not null.
     pub(crate) fn present(&self, key: &str) -> Option<&'a RawValue> {
         self.get(key).filter(|value| value.get() != "null")
     }
 
-    /// The string under the key; none where it is absent or null.
+    /// The string under the key; none if it is absent or null.
     ///
     /// # Errors
-    /// Another value, or half a character.
+    /// Another value, or an unpaired surrogate.
     pub(crate) fn string(&self, key: &str) -> Result<Option<String>, Unreadable> {
         match self.present(key).map(|value| serde_json::from_str(value.get())) {
             None => Ok(None),
@@ -106,7 +106,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The values of the list under the key; an absent one and null are an empty list.
+    /// The values of the list under the key; empty if it is absent or null.
     ///
     /// # Errors
     /// Another value.
@@ -118,30 +118,30 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The string under the key; another value is none.
+    /// The string under the key; none for any other value.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         serde_json::from_str(self.get(key)?.get()).ok()
     }
 
-    /// The count under the key; another value is none.
+    /// The count under the key; none for any other value.
     pub(crate) fn count(&self, key: &str) -> Option<u64> {
         self.get(key)?.get().parse().ok()
     }
 
-    /// The fields of the object under the key; another value, and an object that cannot be read for certain, is none.
+    /// The fields of the object under the key; none for any other value, or for an object that cannot be read unambiguously.
     pub(crate) fn object(&self, key: &str) -> Option<Fields<'a>> {
         Fields::read(self.get(key)?.get()).ok()
     }
 
-    /// The value that a reader who ignores case finds under the key.
+    /// The value that a reader that ignores case finds under the key.
     pub(crate) fn get_ignoring_case(&self, key: &str) -> Option<&'a RawValue> {
         let key = folded(key);
         self.0.iter().find(|(name, _)| folded(name) == key).map(|&(_, value)| value)
     }
 }
 
-/// Whether each object within a JSON value has each key once. Each level is read by itself, so depth takes time, and is bounded as
-/// serde_json bounds it.
+/// Checks that each object within a JSON value has each key once. Each level is parsed separately, so depth costs time;
+/// serde_json limits the depth.
 #[cfg(feature = "gates")]
 fn unambiguous(json: &str) -> Result<(), Unreadable> {
     const DEEPEST: usize = 127;
@@ -160,10 +160,10 @@ fn unambiguous(json: &str) -> Result<(), Unreadable> {
         }
         level = next;
     }
-    unreadable("it nests too deep to be read for certain")
+    unreadable("it nests too deeply to be read reliably")
 }
 
-/// A key as readers that ignore case see it; upper case first, for the letters (a long s) that have no way back.
+/// A key as readers that ignore case compare it. Upper case first, for letters (a long s) that have no way back.
 fn folded(key: &str) -> String {
     if key.is_ascii() {
         return key.to_ascii_lowercase();
@@ -171,7 +171,7 @@ fn folded(key: &str) -> String {
     key.to_uppercase().to_lowercase()
 }
 
-/// Whether JSON text escapes one half of a surrogate pair without the other (RFC 8259 section 8.2).
+/// Whether JSON text has an escape for half of a surrogate pair without the other half (RFC 8259, section 8.2).
 #[cfg(feature = "gates")]
 fn has_lone_surrogate(json: &[u8]) -> bool {
     let unit = |at: usize| {
@@ -184,7 +184,7 @@ fn has_lone_surrogate(json: &[u8]) -> bool {
         at += match (unit(at), unit(at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
             (Some(0xd800..=0xdfff), _) => return true,
-            // The backslash and what it escapes.
+            // The backslash and the escaped character.
             _ => 2,
         };
         if at > json.len() {

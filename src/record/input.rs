@@ -1,4 +1,4 @@
-//! What a tool asks whoever there is while it works, and what is said to that: `input_request` and `input_response`.
+//! A tool's question during a call, and its answer: `input_request` and `input_response`.
 
 use super::{Fields, Unreadable, unreadable};
 use crate::json::{Object, one_line};
@@ -7,20 +7,20 @@ use serde_json::value::RawValue;
 /// `{"type":"input_request","request_id","call_id"?,"tool"?,"source","method","params"}`.
 #[derive(Debug, Clone)]
 pub struct InputRequest<'a> {
-    /// Ours: by it the answer is known.
+    /// Our id, which the answer repeats.
     pub id: &'a str,
-    /// The call that waits for it, where that is known: its id as it was written, and its tool.
+    /// The call that waits for the answer, if known: its id as written, and its tool.
     pub call: Option<(Option<&'a RawValue>, &'a str)>,
-    /// Who asks: a plain name.
+    /// The name of the server that asks.
     pub source: &'a str,
-    /// What it asks for, as it calls that.
+    /// The method of the request, in its own protocol.
     pub method: &'a str,
     /// JSON text: the question.
     pub params: &'a str,
 }
 
 impl InputRequest<'_> {
-    /// The record, JSON text without a line feed, with `more` fields behind it: plain names and JSON text.
+    /// The record, JSON text without a line feed, with the fields of `more` at the end (plain names and JSON text).
     pub fn record(&self, more: &[(&str, &str)]) -> String {
         let record = Object::default().text("type", "input_request").text("request_id", self.id);
         let record = match self.call {
@@ -35,11 +35,11 @@ impl InputRequest<'_> {
 /// `{"type":"input_response","request_id","action":"accept|decline|cancel","content"?}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputResponse<'a> {
-    /// That of the [`InputRequest`].
+    /// The id of the [`InputRequest`].
     pub id: String,
     /// `accept`, `decline` or `cancel`.
     pub action: String,
-    /// JSON text: an object, the answer.
+    /// JSON text, an object: the answer.
     pub content: Option<&'a str>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> InputResponse<'a> {
     /// Reads a line; `None` is another record.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why it is not valid.
     pub fn read(line: &'a str) -> Result<Option<InputResponse<'a>>, Unreadable> {
         let fields = Fields::read(line)?;
         if fields.get("type").is_none_or(|value| value.get() != "\"input_response\"") {
@@ -55,20 +55,20 @@ impl<'a> InputResponse<'a> {
         }
         let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
         let Some(id) = text("request_id") else {
-            return unreadable("an input_response without request_id, which is a text");
+            return unreadable("an input_response without a request_id that is a string");
         };
         let action = text("action").filter(|action| ["accept", "decline", "cancel"].contains(&action.as_str()));
         let Some(action) = action else {
-            return unreadable("an input_response whose action is none of accept, decline and cancel");
+            return unreadable("an input_response whose action is not accept, decline or cancel");
         };
         let content = fields.get("content").map(RawValue::get);
         if content.is_some_and(|content| !content.starts_with('{')) {
-            return unreadable("an input_response whose content is no object");
+            return unreadable("an input_response whose content is not an object");
         }
         Ok(Some(InputResponse { id, action, content }))
     }
 
-    /// What MCP calls the result of an elicitation: JSON text.
+    /// The result of an elicitation in MCP, JSON text.
     pub fn result(&self) -> String {
         Object::default().text("action", &self.action).put_some("content", self.content).end()
     }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_or_told_what_is_wrong_with_it() {
+    fn an_answer_is_read_or_its_fault_is_reported() {
         let line = r#"{"type":"input_response","request_id":"q1","action":"accept","content":{"n":1.10}}"#;
         let read = InputResponse::read(line).unwrap().unwrap();
         assert_eq!((read.id.as_str(), read.result().as_str()), ("q1", r#"{"action":"accept","content":{"n":1.10}}"#));

@@ -1,10 +1,10 @@
-//! A call that is kept after its line is gone, so that the line need not be kept and recognised again.
+//! A call that is kept after its line is gone, so the line need not be kept and recognised again.
 
 use super::{Call, Form, is_same_id};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// What a [`Call`] has, owned.
+/// The parts of a [`Call`], owned.
 #[derive(Debug, Clone)]
 pub struct OwnedCall {
     form: Form,
@@ -38,7 +38,7 @@ impl From<&Call<'_>> for OwnedCall {
 }
 
 impl OwnedCall {
-    /// The call as it was recognised.
+    /// The recognised call.
     pub fn call(&self) -> Call<'_> {
         Call {
             form: self.form,
@@ -59,12 +59,12 @@ impl OwnedCall {
         &self.tool
     }
 
-    /// Whether its id is this one, JSON text.
+    /// Whether this is its id, as JSON text.
     pub fn has_id(&self, id: &str) -> bool {
         is_same_id(self.id.as_deref().map(RawValue::get), Some(id))
     }
 
-    /// How many bytes it keeps, about.
+    /// Approximate size in bytes.
     pub fn size(&self) -> usize {
         let size = |value: &Option<Box<RawValue>>| value.as_ref().map_or(0, |value| value.get().len());
         let context = self.context.iter().map(|(_, value)| value.get().len());
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_the_call_that_was_recognised() {
+    fn an_owned_call_equals_the_recognised_call() {
         for line in [
             r#"{"type":"tool_call","call_id":1.10,"tool_name":"a\"b","arguments":{"n":1.10},"timeout":"5s","plan_id":7,"target":{"role":"x"},"policy":{},"requires_approval":true}"#,
             r#"{"tool":"echo"}"#,

@@ -1,4 +1,4 @@
-//! `tool_result` as the caller reads it; [`Call::answer`](super::Call::answer) writes it.
+//! `tool_result`, as read by the caller; [`Call::answer`](super::Call::answer) writes it.
 
 use super::{Fields, Unreadable, unreadable};
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 /// `{"type":"tool_result","call_id"?,"status":"ok","result"}`, or with `"status":"error","error","kind","code"?,"data"?`.
 #[derive(Debug, Clone)]
 pub struct ToolResult<'a> {
-    /// That of the call, as JSON text.
+    /// The id of the call, as JSON text.
     pub call_id: Option<&'a RawValue>,
     /// The result, as JSON text, or why there is none.
     pub outcome: Result<&'a RawValue, ToolError<'a>>,
@@ -19,26 +19,26 @@ pub struct ToolResult<'a> {
 pub struct ToolError<'a> {
     /// For people and models.
     pub message: String,
-    /// The name of a [`Kind`](super::Kind); a world in another language may give another one.
+    /// The name of a [`Kind`](super::Kind); a world in another language may use others.
     pub kind: String,
-    /// The other side's own code.
+    /// The other side's own error code.
     pub code: Option<String>,
-    /// JSON text: what else there is to know.
+    /// JSON text: further details.
     pub data: Option<&'a RawValue>,
     /// The call was sent to the server behind the world and may have been executed.
     pub maybe_executed: bool,
 }
 
 impl<'a> ToolResult<'a> {
-    /// Reads the fields of a record of that type.
+    /// Reads the fields of such a record.
     ///
     /// # Errors
-    /// A status that is neither `ok` nor `error`, or no result.
+    /// A status other than `ok` and `error`, or no result.
     pub(crate) fn read(fields: &Fields<'a>) -> Result<ToolResult<'a>, Unreadable> {
         let outcome = match (fields.text("status").as_deref(), fields.get("result")) {
             (Some("ok"), Some(result)) => Ok(result),
             (Some("error"), _) => Err(ToolError {
-                message: fields.text("error").unwrap_or_else(|| "the world gives no reason".to_owned()),
+                message: fields.text("error").unwrap_or_else(|| "the world gave no reason".to_owned()),
                 kind: fields.text("kind").unwrap_or_else(|| "tool_error".to_owned()),
                 code: fields.text("code"),
                 data: fields.get("data"),

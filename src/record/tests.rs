@@ -26,7 +26,7 @@ fn a_call_is_recognised_in_every_form() {
 }
 
 #[test]
-fn what_is_no_call_is_none() {
+fn other_records_are_not_calls() {
     for line in [
         "{}",
         r#"{"type":"observation","source":"spire","data":{}}"#,
@@ -39,7 +39,7 @@ fn what_is_no_call_is_none() {
 }
 
 #[test]
-fn what_two_readers_could_read_differently_is_unreadable() {
+fn ambiguous_lines_are_unreadable() {
     assert!(why(r#"[{"tool":"x"}]"#).contains("array"));
     assert!(why(r#"["tool_call",true]"#).contains("array"));
     assert!(why(r#"{"tool":"x""#).contains("no JSON"));
@@ -49,7 +49,7 @@ fn what_two_readers_could_read_differently_is_unreadable() {
     assert!(why(r#"{"tool":"x","to\u006fl":"y"}"#).contains("twice"));
     assert!(why(r#"{"tool":"x","Tool":"y"}"#).contains("two spellings"));
     assert!(why(r#"{"tool":"x","cmd":"y"}"#).contains("both"));
-    // Readers that ignore case, as Go's does, would carry it out with arguments that nobody has judged.
+    // Readers that ignore case, as Go's does, would carry it out with arguments that no gate has checked.
     for line in [
         r#"{"tool":"browser_navigate","arGs":{"url":"javascript:1"}}"#,
         r#"{"type":"tool_call","tool_name":"x","Arguments":{}}"#,
@@ -64,7 +64,7 @@ fn what_two_readers_could_read_differently_is_unreadable() {
     }
     assert_eq!(tool(r#"{"tool":"x","Notes":"kept"}"#), Some((Form::Short, "x".into())));
     assert!(why(r#"{"tool":1}"#).contains("no string"));
-    assert!(why(r#"{"tool":"x","args":[1]}"#).contains("no object"));
+    assert!(why(r#"{"tool":"x","args":[1]}"#).contains("not an object"));
     assert!(why(r#"{"tool":"x","args":{},"arguments":{}}"#).contains("both"));
     assert!(why(r#"{"method":"tools/call","params":{"name":"x","args":{}}}"#).contains("arguments"));
     assert!(why(r#"{"tool":"x","requires_approval":1}"#).contains("neither"));
@@ -97,27 +97,27 @@ fn an_unreadable_call_is_refused_in_its_form_and_with_its_id() {
     for (line, refusal) in [
         (
             r#"{"tool":"x","args":[1],"id":"i"}"#,
-            r#"{"id":"i","tool":"x","status":"error","error":"line 7: \"args\" is no object","kind":"bad_input"}"#,
+            r#"{"id":"i","tool":"x","status":"error","error":"line 7: \"args\" is not an object","kind":"bad_input"}"#,
         ),
         (
             r#"{"type":"tool_call","call_id":1.0,"tool_name":"x","arguments":"{}"}"#,
-            r#"{"type":"tool_result","call_id":1.0,"status":"error","error":"line 7: \"arguments\" is no object","kind":"bad_input"}"#,
+            r#"{"type":"tool_result","call_id":1.0,"status":"error","error":"line 7: \"arguments\" is not an object","kind":"bad_input"}"#,
         ),
         (
             r#"{"cmd":"x","args":1,"id":2}"#,
-            r#"{"ok":false,"id":2,"error":"line 7: \"args\" is no object","code":"bad_input","events":[]}"#,
+            r#"{"ok":false,"id":2,"error":"line 7: \"args\" is not an object","code":"bad_input","events":[]}"#,
         ),
         (
             r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":1}}"#,
-            r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"line 7: \"name\" is no string","data":{"kind":"bad_input"}}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"line 7: \"name\" is not a string","data":{"kind":"bad_input"}}}"#,
         ),
         (
             r#"{"jsonrpc":"2.0","id":4,"method":"tools/call""#,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"line 7: it is no JSON object: EOF while parsing an object at column 45","data":{"kind":"bad_input"}}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"line 7: it is not a JSON object: EOF while parsing an object at column 45","data":{"kind":"bad_input"}}}"#,
         ),
         (
             "[]",
-            r#"{"type":"tool_result","status":"error","error":"line 7: it is an array: send one record a line","kind":"bad_input"}"#,
+            r#"{"type":"tool_result","status":"error","error":"line 7: it is an array: send one record per line","kind":"bad_input"}"#,
         ),
     ] {
         assert_eq!(recognise(line).unwrap_err().refusal(Kind::BadInput, 7), refusal, "{line}");
@@ -126,14 +126,14 @@ fn an_unreadable_call_is_refused_in_its_form_and_with_its_id() {
 
 #[test]
 fn a_marker_in_another_case_is_unreadable() {
-    // A reader that ignores case (there are such) would carry it out.
+    // A reader that ignores case (they exist) would carry it out.
     assert!(why(r#"{"Tool":"x"}"#).contains("case"));
     assert!(why(r#"{"tool":"x","args":{},"argſ":{}}"#).contains("spellings"));
     assert!(why(r#"{"METHOD":"tools/call","params":{"name":"x"}}"#).contains("case"));
 }
 
 #[test]
-fn marks_are_seen_where_each_form_has_them() {
+fn marks_are_read_in_the_places_of_each_form() {
     for line in [
         r#"{"type":"tool_call","tool_name":"x","requires_approval":true,"policy":{"verdict":"confirm"}}"#,
         r#"{"tool":"x","requires_approval":true,"policy":{"verdict":"confirm"}}"#,
@@ -146,7 +146,7 @@ fn marks_are_seen_where_each_form_has_them() {
 }
 
 #[test]
-fn each_form_is_answered_in_kind() {
+fn each_form_is_answered_in_the_same_form() {
     let result = RawValue::from_string("1.10".into()).unwrap();
     let error = Outcome::Error { kind: Kind::NeedsApproval, message: "ask \"first\"", code: None, data: None };
     for (line, ok, failed) in [
@@ -174,13 +174,13 @@ fn each_form_is_answered_in_kind() {
         let call = recognise(line).unwrap().unwrap();
         assert_eq!(call.answer(Outcome::Ok(&result)), ok);
         assert_eq!(call.answer(error), failed);
-        assert_eq!((tool(ok), tool(failed)), (None, None), "an answer is no call");
+        assert_eq!((tool(ok), tool(failed)), (None, None), "an answer is not a call");
     }
 }
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "[\\[\\]{}\",:a-z\\\\ 0-9]{0,60}") {
+    fn no_text_makes_the_reader_panic(text in "[\\[\\]{}\",:a-z\\\\ 0-9]{0,60}") {
         let _ = recognise(&text);
     }
 

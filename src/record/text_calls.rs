@@ -1,6 +1,6 @@
-//! The forms in which calls stand in text.
+//! The forms of calls in text.
 //!
-//! | form | of |
+//! | form | used by |
 //! |---|---|
 //! | `function_call: name=NAME args={...}` | what `llm::text_calls` asks for where a model takes no tools |
 //! | `<tool_call>{"name","arguments"}</tool_call>` | Hermes, Qwen |
@@ -8,17 +8,17 @@
 //! | `[TOOL_CALL]{...}[/TOOL_CALL]` | MiniMax and others |
 //! | `[TOOL_CALLS][{"name","arguments"}]` | Mistral |
 //! | `<\|python_tag\|>{"name","parameters"}` | Llama 3.1 |
-//! | a block of code of the language `json` | models that were asked for JSON |
-//! | an object that is all of the text, also `{"mode":"act","tool","args"}` | the same; `ask` and `done` call `assistant_ask` and `assistant_done` |
+//! | a code block with the language `json` | models that were asked for JSON |
+//! | a text that is only an object, also `{"mode":"act","tool","args"}` | the same; `ask` and `done` call `assistant_ask` and `assistant_done` |
 
 use crate::json::{Object, quoted};
 use crate::record::{Arguments, Fields, OwnedTool};
 use serde_json::value::RawValue;
 
-/// A tool's name, and what it is called with.
+/// A tool's name and arguments.
 pub(crate) type Call = (String, Arguments);
 
-/// What begins a call, and what ends it where something does.
+/// The beginning of each form, and its end marker if it has one.
 const MARKS: [(&str, &str); 6] = [
     (LINE, ""),
     (TAG, "</tool_call>"),
@@ -30,10 +30,10 @@ const MARKS: [(&str, &str); 6] = [
 const LINE: &str = "function_call:";
 const TAG: &str = "<tool_call>";
 
-/// What begins reasoning.
+/// The beginning of reasoning.
 pub(crate) const THINK: &str = "<think>";
 
-/// The reasoning at the beginning of a text, and what follows it.
+/// The reasoning at the beginning of a text, and the rest.
 pub(crate) fn reasoning(text: &str) -> Option<(&str, &str)> {
     let (reasoning, rest) = text.trim_start().strip_prefix(THINK)?.split_once("</think>")?;
     Some((reasoning.trim(), rest.trim_start()))
@@ -73,15 +73,15 @@ pub(crate) fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
     (calls, left.trim().to_owned())
 }
 
-/// Whether what follows this text begins a line, marks of Markdown aside.
+/// Whether the text after this begins a line, apart from Markdown marks.
 fn begins_line(before: &str) -> bool {
     let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
     line.chars().all(|character| character.is_whitespace() || "`*-".contains(character))
 }
 
-/// The next mark, where it stands, and what ends its call.
+/// The next mark: its position, the mark, and its end marker.
 fn next_mark(text: &str) -> Option<(usize, &'static str, &'static str)> {
-    // Each begins with one of these.
+    // Every mark begins with one of these characters.
     let mut from = 0;
     loop {
         let at = from + text[from..].find(['f', '<', '[', '`'])?;
@@ -92,14 +92,14 @@ fn next_mark(text: &str) -> Option<(usize, &'static str, &'static str)> {
     }
 }
 
-/// The JSON value at the beginning of a text, and what follows it.
+/// The JSON value at the beginning of a text, and the rest.
 fn first_json(text: &str) -> Option<(&RawValue, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let value = values.next()?.ok()?;
     Some((value, &text[values.byte_offset()..]))
 }
 
-/// ` name=NAME args={...}`. Arguments that are no JSON reach to the end of the line.
+/// ` name=NAME args={...}`. Arguments that are not JSON extend to the end of the line.
 fn of_line<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str)> {
     let text = text.trim_start().strip_prefix("name=")?;
     let (name, rest) = text.split_at(text.find([' ', ',', '\t', '\r', '\n']).unwrap_or(text.len()));
@@ -114,7 +114,7 @@ fn of_line<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str
     Some((vec![(tool.name.clone(), Arguments::Text(line.trim().to_owned()))], rest))
 }
 
-/// An object, or a list of them of which each is a call.
+/// An object, or a list of objects that are all calls.
 fn of_json<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str)> {
     let (json, rest) = first_json(text)?;
     let calls = match serde_json::from_str::<Vec<&RawValue>>(json.get()) {
@@ -125,7 +125,7 @@ fn of_json<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str
     Some((calls, rest))
 }
 
-/// `{"name","arguments"}` in each of its spellings, or `{"mode",...}`.
+/// `{"name","arguments"}` in all its spellings, or `{"mode",...}`.
 fn of_object(json: &RawValue, tools: &[OwnedTool]) -> Option<Call> {
     let fields = Fields::read(json.get()).ok()?;
     let fields = fields.object("function").unwrap_or(fields);
@@ -145,14 +145,15 @@ fn without_mode(fields: &Fields<'_>) -> String {
     others.fold(Object::default(), |object, (key, json)| object.put_any(key, json)).end()
 }
 
-/// Arguments as JSON text, also where they are a string that holds it.
+/// Arguments as JSON text, also if they are given as a string that contains it.
 fn spelled_out(json: &RawValue) -> String {
     serde_json::from_str(json.get()).unwrap_or_else(|_| json.get().to_owned())
 }
 
-/// `<function=NAME><parameter=NAME>value</parameter>...</function>`, as Qwen3-Coder's template writes it: values stand on lines of their own.
+/// `<function=NAME><parameter=NAME>value</parameter>...</function>`, as Qwen3-Coder's template writes it: values are on lines of
+/// their own.
 fn of_tags<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str)> {
-    // What another call begins with belongs to that one; so a text of many beginnings is searched once.
+    // The beginning of another call ends this one, so a text with many beginnings is searched only once.
     let own = &text[..text.find(TAG).unwrap_or(text.len())];
     let (name, mut rest) = own.trim_start().strip_prefix("<function=")?.split_once('>')?;
     let tool = offered(name.trim(), tools)?;

@@ -1,4 +1,4 @@
-//! Tool discovery: `list_tools` asks a world which tools it has, `tool_list` is its answer. Neither is a call, so gates and recorders
+//! Tool discovery: `list_tools` asks a world for its tools, `tool_list` is its answer. Neither is a call, so gates and recorders
 //! pass both unchanged.
 
 use super::{Fields, Unreadable, unreadable};
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 /// `{"type":"list_tools","request_id"?}`.
 #[derive(Debug, Clone, Copy)]
 pub struct ListTools<'a> {
-    /// JSON text of any type; comes back in the answer.
+    /// JSON text of any type; repeated in the answer.
     pub request_id: Option<&'a RawValue>,
 }
 
@@ -18,7 +18,7 @@ impl<'a> ListTools<'a> {
     /// # Errors
     /// Text that is not a JSON object, or has a key twice.
     pub fn read(line: &'a str) -> Result<Option<ListTools<'a>>, Unreadable> {
-        // Most lines are something else: they need not be parsed a second time.
+        // Most lines are other records and need not be parsed a second time.
         if !line.contains("list_tools") {
             return Ok(None);
         }
@@ -43,7 +43,7 @@ impl<'a> ListTools<'a> {
 /// One tool of a [`ToolList`].
 #[derive(Debug, Clone, Copy)]
 pub struct Tool<'a> {
-    /// What calls name it.
+    /// Its name in calls.
     pub name: &'a str,
     /// For people and models.
     pub description: &'a str,
@@ -65,15 +65,15 @@ impl Tool<'_> {
 /// `{"type":"tool_list","request_id"?,"world","tools":[{"name","description","input_schema","annotations"?}]}`.
 #[derive(Debug, Clone)]
 pub struct ToolList<'a> {
-    /// That of the request, as JSON text.
+    /// The id of the request, as JSON text.
     pub request_id: Option<&'a RawValue>,
-    /// The name of the world, where it gives one.
+    /// The name of the world, if it gives one.
     pub world: String,
     /// In the order of the list.
     pub tools: Vec<OwnedTool>,
 }
 
-/// A tool that was read from a [`ToolList`]; the fields are those of [`Tool`].
+/// A tool read from a [`ToolList`]; the fields are those of [`Tool`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // Tool has them
 pub struct OwnedTool {
@@ -87,7 +87,7 @@ impl<'a> ToolList<'a> {
     /// Reads a line; `None` is another record.
     ///
     /// # Errors
-    /// What is wrong with it: text that is not a JSON object, or tools that are not a list of named objects.
+    /// Why it is not valid: text that is not a JSON object, or tools that are not a list of named objects.
     pub fn read(line: &'a str) -> Result<Option<ToolList<'a>>, Unreadable> {
         if !line.contains("tool_list") {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Which recorded lines are about which recorded call: by the call's id, and where it has none, by the order of the calls.
+//! Matches recorded lines with the recorded calls they are about: by the call's id, or without one, by the order of the calls.
 
 use super::compare::DEEPEST;
 use super::json_rpc::name;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-/// Reads a call. `None` is any other line.
+/// Reads a call. `None` for any other line.
 pub(super) fn call(line: &[u8]) -> Option<Call<'_>> {
     recognise(text(line)?).ok().flatten()
 }
@@ -19,7 +19,7 @@ pub(super) fn own_call(line: &[u8]) -> Option<Call<'_>> {
     call(line).filter(|call| call.form != Form::JsonRpc)
 }
 
-/// Reads a line that some server may take for a call, and that is refused as unreadable by those who use [`recognise`].
+/// Reads a line that some server may read as a call, but that [`recognise`] refuses as unreadable.
 pub(super) fn unreadable_call(line: &[u8]) -> Option<Unreadable> {
     let error = match text(line) {
         Some(text) => recognise(text).err()?,
@@ -27,25 +27,25 @@ pub(super) fn unreadable_call(line: &[u8]) -> Option<Unreadable> {
     };
     let json = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii_start();
     let lower = json.to_ascii_lowercase();
-    // With an escape, a key can be spelled in many ways.
+    // With an escape, a key can be written in many ways.
     let has_word =
         ["tool", "cmd", "method", "\\u"].iter().any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
     (has_word && matches!(json, [b'{' | b'[', ..])).then_some(error)
 }
 
-/// The text of a line that is not nested too deep to be compared.
+/// The text of a line that is not nested too deeply to be compared.
 pub(super) fn text(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(line).ok().filter(|_| !deeper_than(line, DEEPEST))
 }
 
-/// A line that is about a call, and is none.
+/// A line about a call that is not itself a call.
 #[derive(Debug)]
 pub(super) struct About<'a> {
-    /// The call's id, the same text however it is written.
+    /// The id of the call, in one notation for all equal ids.
     pub(super) id: Option<String>,
-    /// The field that has it.
+    /// The field with the id.
     pub(super) id_key: &'static str,
-    /// The form of the call, where the line tells.
+    /// The form of the call, if the line shows it.
     pub(super) form: Option<Form>,
     tool: Option<Cow<'a, str>>,
     pub(super) news: News,
@@ -56,30 +56,31 @@ impl About<'_> {
         self.form == Some(Form::JsonRpc)
     }
 
-    /// Whether it names no call: what a gate did not read (it was too long, for one) is answered so.
+    /// Whether it names no call. That is the form of a gate's answer to a line that it did not read, for example because it was
+    /// too long.
     pub(super) fn names_none(&self) -> bool {
         self.id.as_ref().is_none_or(|id| id == "null") && self.tool.as_ref().is_none_or(|tool| tool.is_empty())
     }
 }
 
-/// What a line says about a call.
+/// What a line reports about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum News {
-    /// It is answered; `refused` where a gate, a person or its caller did not let it pass.
+    /// It is answered; `refused` if a gate, a person or its caller did not let it pass.
     Answered { refused: bool },
     /// Its caller cancels it.
     Cancelled,
     /// It waits for a person.
     Held,
-    /// A person, or a gate for want of one, did not let it pass as it was made: rejected it, or edited its arguments.
+    /// A person, or a gate that could not ask one, did not let it pass unchanged: the call was rejected, or its arguments edited.
     Rejected,
-    /// It was let pass as it was made.
+    /// It was passed unchanged.
     Approved,
     /// Anything else.
     Other,
 }
 
-/// Reads a line about a call. `None` is any other line.
+/// Reads a line about a call. `None` for any other line.
 pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
     let line = text(line)?;
     let fields = Fields::read(line).ok()?;
@@ -88,7 +89,7 @@ pub(super) fn about(line: &[u8]) -> Option<About<'_>> {
         let (id, tool) = (fields.get("call_id").map(name), string("tool_name"));
         let is_answer = kind == "tool_result";
         let news = if is_answer { answered(&fields, "kind") } else { news(&kind, &fields) };
-        // Without an id, only an answer and what a gate says is certain to be about a call.
+        // Without an id, only answers and a gate's records are certain to be about a call.
         let is_about_one = id.is_some() || is_answer || news != News::Other;
         let form = is_answer.then_some(Form::Record);
         return is_about_one.then_some(About { id, id_key: Form::Record.id_key(), form, tool, news });
@@ -136,14 +137,14 @@ fn news(kind: &str, fields: &Fields<'_>) -> News {
 
 fn answered(fields: &Fields<'_>, kind_key: &str) -> News {
     let kind = fields.get(kind_key).and_then(plain);
-    // Where a gate is behind mcp-pipe, what the gate said is in `data`.
+    // If a gate is behind mcp-pipe, the gate's answer is in `data`.
     let refused = kind.is_some_and(|kind| is_refusal(&kind))
         || fields.get("data").is_some_and(|data| fields.get("error").is_some() && is_refusal_in(data.get()));
-    // What mcp-pipe gave up after it was sent was not refused.
+    // A call that mcp-pipe gave up after sending it was not refused.
     News::Answered { refused: refused && fields.get("maybe_executed").is_none() }
 }
 
-/// Whether an error's data says that the call was refused; behind mcp-pipe it may be the result that a gate gave.
+/// Whether an error's data shows that the call was refused. Behind mcp-pipe it may be the result given by a gate.
 fn is_refusal_in(data: &str) -> bool {
     is_refused_result(data) || Fields::read(data).is_ok_and(|data| says_refused(&data))
 }
@@ -167,7 +168,7 @@ fn plain(value: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(value.get()).ok().map(|Text(text)| text)
 }
 
-/// The recorded calls that have no answer yet, and what is known of each.
+/// The recorded calls without an answer so far, and the data kept for each.
 #[derive(Debug)]
 pub(super) struct OpenCalls<T>(HashMap<Option<String>, VecDeque<Open<T>>>);
 
@@ -178,8 +179,8 @@ struct Open<T> {
     known: T,
 }
 
-/// A world reads no further while so many calls wait for answers (pipewright(7)): older ones of the same id, or without one, were never
-/// answered.
+/// A world stops reading while this many calls wait for answers (pipewright(7)). So older calls with the same id, or without one,
+/// were never answered.
 const MOST_OPEN: usize = 1024;
 
 impl<T> Default for OpenCalls<T> {
@@ -192,7 +193,7 @@ impl<T> OpenCalls<T> {
     pub(super) fn push(&mut self, call: &Call<'_>, known: T) {
         let open = Open { form: call.form, tool: call.tool.clone().into_owned(), known };
         let same = self.0.entry(call.id.map(name)).or_default();
-        // Answers without an id come in the order of the calls; an id that is used again means the latest.
+        // Answers without an id come in the order of the calls. An id that is used again means the latest call.
         if call.id.is_none() {
             same.push_back(open);
             if same.len() > MOST_OPEN {
@@ -208,18 +209,18 @@ impl<T> OpenCalls<T> {
         self.0.is_empty()
     }
 
-    /// What is known of the calls that a line may be about, the likeliest first.
+    /// The data of the calls that a line may be about, likeliest first.
     pub(super) fn of(&mut self, about: &About<'_>) -> impl Iterator<Item = &mut T> {
         let same = self.0.get_mut(&about.id).into_iter().flatten();
         same.filter(|open| open.is_meant(about)).map(|open| &mut open.known)
     }
 
-    /// What is known of the call that a line is most likely about.
+    /// The data of the call that a line is most likely about.
     pub(super) fn first(&self, about: &About<'_>) -> Option<&T> {
         self.0.get(&about.id)?.iter().find(|open| open.is_meant(about)).map(|open| &open.known)
     }
 
-    /// What is known of the calls with the id of this one, or, as it, without any.
+    /// The data of the calls with the same id as this one, or of those without an id if it has none.
     pub(super) fn like(&mut self, call: &Call<'_>) -> impl Iterator<Item = &mut T> {
         self.0.get_mut(&call.id.map(name)).into_iter().flatten().map(|open| &mut open.known)
     }
@@ -229,7 +230,7 @@ impl<T> OpenCalls<T> {
         self.0.values_mut().flatten().map(|open| &mut open.known)
     }
 
-    /// Takes out the call that an answer is most likely to.
+    /// Removes the call that an answer most likely belongs to.
     pub(super) fn close(&mut self, about: &About<'_>) -> Option<T> {
         let same = self.0.get_mut(&about.id)?;
         let at = same.iter().position(|open| open.is_meant(about))?;
@@ -252,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_that_are_never_answered_do_not_pile_up() {
+    fn unanswered_calls_do_not_accumulate() {
         let mut open = OpenCalls::default();
         for (line, first) in
             [(&b"{\"cmd\":\"play 1\"}"[..], 3000 - MOST_OPEN), (b"{\"cmd\":\"play 1\",\"id\":7}", 2999)]

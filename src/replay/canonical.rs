@@ -1,10 +1,10 @@
-//! JSON as one text for all the ways in which it can be written: no white space, keys in order, strings escaped alike, and numbers
-//! written alike where [`number`] reads them; the others stay the digits that they are.
+//! One canonical text for all notations of a JSON value: no white space, sorted keys, uniform escapes, and uniform numbers if
+//! [`number`] reads them; other numbers keep their digits.
 
 use super::compare::{Array, Object, below, number};
 use crate::io::lines::Step;
 
-/// Appends a value's text, but for what stands at the ignored places. What is no JSON stays as it is.
+/// Appends a value's canonical text, without the parts at the ignored paths. Text that is not JSON is kept.
 pub(super) fn write(json: &str, ignored: &[&[Step]], out: &mut String) {
     let json = json.trim_ascii();
     match json.as_bytes().first() {
@@ -18,7 +18,7 @@ pub(super) fn write(json: &str, ignored: &[&[Step]], out: &mut String) {
         },
         Some(b'"') => match serde_json::from_str::<String>(json) {
             Ok(text) => write_text(&text, out),
-            // Half a surrogate pair is no text, but JSON.
+            // Half a surrogate pair is valid JSON but not a valid text.
             Err(_) => out.push_str(json),
         },
         _ => match number(json) {
@@ -29,7 +29,7 @@ pub(super) fn write(json: &str, ignored: &[&[Step]], out: &mut String) {
     }
 }
 
-/// The same for an object whose fields are known already.
+/// The same for an object whose fields are already read.
 pub(super) fn write_object(fields: &Object<'_>, ignored: &[&[Step]], out: &mut String) {
     out.push('{');
     let mut is_first = true;
@@ -55,7 +55,7 @@ fn write_array(items: &Array<'_>, ignored: &[&[Step]], out: &mut String) {
             out.push(',');
         }
         let below = below(ignored, |step| *step == Step::Item(index));
-        // The others keep their places.
+        // The other elements keep their positions.
         if below.iter().any(|steps| steps.is_empty()) {
             out.push_str("null");
         } else {
@@ -66,7 +66,7 @@ fn write_array(items: &Array<'_>, ignored: &[&[Step]], out: &mut String) {
 }
 
 pub(super) fn write_text(text: &str, out: &mut String) {
-    // A text always becomes JSON.
+    // A text can always be serialised.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_is_one_text() {
+    fn one_value_has_one_text() {
         assert_eq!(
             canonical("{ \"b\" : [1.10, 12345678901234567890123, \"\\u0041\"],\n\"\\u0061\":{} }", &[]),
             r#"{"a":{},"b":[1.1,12345678901234567890123,"A"]}"#
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_is_not_there() {
+    fn ignored_parts_are_left_out() {
         assert_eq!(
             canonical(r#"{"a":{"t":1,"b":2},"c":[{"t":1},7]}"#, &[".a.t", ".c[].t"]),
             r#"{"a":{"b":2},"c":[{},7]}"#

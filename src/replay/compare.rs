@@ -1,4 +1,4 @@
-//! In what a live line differs from the recorded one.
+//! The differences between a live line and the recorded one.
 
 use super::calls::{News, about};
 use super::forms::comparable;
@@ -10,43 +10,42 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-/// Deeper lines are compared as text.
+/// Lines that nest deeper are compared as text.
 pub const DEEPEST: usize = 512;
 
-/// So many differences of one line are told.
+/// How many differences of one line are reported.
 const MOST: usize = 50;
 
-/// Changes a line before it is compared; `None` where it can't.
+/// Changes a line before it is compared; `None` if it cannot.
 pub type Normalise = Box<dyn Fn(&[u8]) -> Option<Vec<u8>> + Send>;
 
-/// What counts as the same.
+/// What counts as equal.
 #[derive(Default)]
 pub struct Comparison {
-    /// Places that may differ.
+    /// Paths that may differ.
     pub ignored: Vec<Path>,
-    /// What both sides go through first.
+    /// Applied to both sides first.
     pub normalise: Option<Normalise>,
-    /// Whether two calls in our own forms are the same where only their ids differ, or their forms.
+    /// Whether two calls in our own forms are equal if only their ids or forms differ.
     pub ignores_ids: bool,
 }
 
-/// One place in which two lines differ.
+/// A difference between two lines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Difference {
-    /// The place, in jq's words; empty where the whole line differs.
+    /// The path in jq's syntax; empty if the complete line differs.
     pub path: String,
-    /// What was recorded there; `None` where nothing was.
+    /// The recorded value; `None` if there was none.
     pub recorded: Option<String>,
-    /// What came.
+    /// The live value; `None` if there is none.
     pub now: Option<String>,
 }
 
 impl Comparison {
-    /// Says in what two lines (without their ends) differ; nothing where they are the same. JSON is compared as values:
-    /// neither white space nor the order of keys makes a difference, nor how a string is escaped. How long a call took
-    /// (`duration_ms` of a result) makes none either, nor does the `request_id` of `list_tools` and `tool_list`. Of
-    /// two requests to a model (each a [`RequestDelta`](super::model::RequestDelta)) the new messages are compared, and fields that are not
-    /// in pipewright(7).
+    /// The differences of two lines (without their ends); empty if they are the same. JSON is compared as values: white space,
+    /// the order of keys and the escapes of strings do not count. Neither do the duration of a call (`duration_ms` of a result),
+    /// nor the `request_id` of `list_tools` and `tool_list`. Of two requests to a model (each a
+    /// [`RequestDelta`](super::model::RequestDelta)), the new messages are compared, and fields that are not in pipewright(7).
     pub fn differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         if recorded == now {
             return Vec::new();
@@ -77,8 +76,8 @@ impl Comparison {
         walk.found
     }
 
-    /// In which settings two requests to a model differ: system, tools and the like, which the requests of a run share. Nothing where one
-    /// of the lines is something else.
+    /// The settings in which two requests to a model differ: system, tools and the like, which the requests of a run share. Empty
+    /// if one of the lines is not such a request.
     pub fn setting_differences(&self, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         let settings = |line: &[u8]| {
             let line = self.normalised(line);
@@ -99,12 +98,12 @@ impl Comparison {
     }
 }
 
-/// The differences of settings that were reported: each counts once, not at every request of a run.
+/// The reported differences of settings: each is reported once, not at every request of a run.
 #[derive(Debug, Default)]
 pub struct ReportedSettings(HashSet<Difference>);
 
 impl ReportedSettings {
-    /// The differences in the settings of two lines that were not given here before.
+    /// The differences in the settings of two lines that were not returned before.
     pub fn new_differences(&mut self, comparison: &Comparison, recorded: &[u8], now: &[u8]) -> Vec<Difference> {
         let mut differences = comparison.setting_differences(recorded, now);
         differences.retain(|difference| self.0.insert(difference.clone()));
@@ -116,13 +115,13 @@ fn is_model_request(line: &str) -> bool {
     matches!(model_record(line.as_bytes()), Some((ModelRecord::Request, _)))
 }
 
-/// Whether a line is a result that says how long its call took, which is never the same twice.
+/// Whether a line is a result with the duration of its call, which is never the same twice.
 fn is_timed_result(line: &str) -> bool {
     line.contains("duration_ms")
         && about(line.as_bytes()).is_some_and(|about| matches!(about.news, News::Answered { .. }))
 }
 
-/// Whether a line asks for the tools of a world, or answers that.
+/// Whether a line is a request for the tools of a world, or its answer.
 fn is_discovery(line: &str) -> bool {
     matches!(ListTools::read(line), Ok(Some(_))) || matches!(ToolList::read(line), Ok(Some(_)))
 }
@@ -207,7 +206,7 @@ impl Walk {
     }
 }
 
-/// What is left of the ignored paths one step further in.
+/// The ignored paths below this step.
 pub(super) fn below<'i>(ignored: &[&'i [Step]], is_it: impl Fn(&Step) -> bool) -> Vec<&'i [Step]> {
     let one_in = |steps: &&'i [Step]| steps.split_first().filter(|(step, _)| **step == Step::Each || is_it(step));
     ignored.iter().filter_map(one_in).map(|(_, rest)| rest).collect()
@@ -216,12 +215,12 @@ pub(super) fn below<'i>(ignored: &[&'i [Step]], is_it: impl Fn(&Step) -> bool) -
 fn field(key: &str) -> String {
     let is_plain = key.chars().all(|character| character.is_alphanumeric() || character == '_')
         && key.chars().next().is_some_and(|first| !first.is_ascii_digit());
-    // A string always becomes JSON.
+    // A string can always be serialised.
     if is_plain { format!(".{key}") } else { format!(".{}", serde_json::to_string(key).unwrap_or_default()) }
 }
 
-/// Whether two scalars are the same in spite of other bytes: a string that is escaped otherwise, a number such as 1.0 and 1.
-/// Numbers that a float can't hold are the same only where their digits are.
+/// Whether two scalars are equal although their bytes differ: a string with other escapes, or a number such as 1.0 and 1. Numbers
+/// that a float cannot hold are equal only if their digits are.
 fn is_same_scalar(recorded: &str, now: &str) -> bool {
     if recorded.starts_with('"') && now.starts_with('"') {
         let text = |json: &str| serde_json::from_str::<String>(json).ok();
@@ -230,7 +229,7 @@ fn is_same_scalar(recorded: &str, now: &str) -> bool {
     number(recorded).is_some_and(|recorded| Some(recorded) == number(now))
 }
 
-/// A number that a float holds.
+/// A number that a float can hold.
 pub(super) fn number(json: &str) -> Option<f64> {
     json.parse::<f64>().ok().filter(|number| number.is_finite() && json.len() <= 15)
 }
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_compared_and_not_bytes() {
+    fn values_are_compared_not_bytes() {
         for (recorded, now) in [
             ("choose 0", "choose 0"),
             (r#"{"a":1,"b":[1.0,"\u0041"]}"#, r#"{ "b":[1, "A"], "a":1 }"#),
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ignored_makes_no_difference() {
+    fn ignored_paths_do_not_count() {
         let (recorded, now) = (r#"{"ts":1,"a":[{"id":1,"v":1},{"id":2,"v":2}]}"#, r#"{"a":[{"id":7,"v":1},{"v":3}]}"#);
         assert_eq!(differences(&[".ts", ".a[].id"], recorded, now), [".a[1].v: 2 3"]);
         assert_eq!(differences(&[".ts", ".a[0]", ".a[1]"], recorded, now), [""; 0]);
@@ -276,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn how_long_a_call_took_makes_no_difference() {
+    fn the_duration_of_a_call_does_not_count() {
         for (recorded, now, paths) in [
             (
                 r#"{"tool":"a","status":"ok","duration_ms":1}"#,
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn of_calls_in_our_own_forms_ids_may_be_ignored_and_nothing_else() {
+    fn ids_of_calls_in_our_own_forms_can_be_ignored_and_nothing_else() {
         let comparison = Comparison { ignores_ids: true, ..Comparison::default() };
         let differs = |recorded: &str, now: &str| -> Vec<String> {
             let all = comparison.differences(recorded.as_bytes(), now.as_bytes());
@@ -336,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nests_too_deep_is_text() {
+    fn a_line_that_nests_too_deeply_is_compared_as_text() {
         let deep = "[".repeat(100_000);
         assert_eq!(differences(&[], &deep, "[]").len(), 1);
     }

@@ -1,11 +1,11 @@
-//! Tool discovery in a recording of a world: `list_tools` is answered whenever and as often as it is asked, wherever it stands in the
+//! Tool discovery in a recording of a world: `list_tools` is answered at any time and any number of times, wherever it is in the
 //! recording.
 
 use crate::io::lines::{Change, change};
 use crate::record::{ListTools, Tool, ToolList};
 use std::collections::BTreeSet;
 
-/// Whether a line is a part of tool discovery: a request of the agent's, or an answer of the world's.
+/// Whether a line belongs to tool discovery: a request of the agent, or an answer of the world.
 pub fn is_discovery(line: &[u8], from_world: bool) -> bool {
     let Ok(text) = std::str::from_utf8(line) else { return false };
     if from_world { matches!(ToolList::read(text), Ok(Some(_))) } else { matches!(ListTools::read(text), Ok(Some(_))) }
@@ -23,7 +23,7 @@ pub struct Discovery {
 impl Discovery {
     /// Takes the next line of the recording, without its end.
     pub fn see(&mut self, line: &[u8], from_world: bool) {
-        // A world that has lost its other side may have no tools to list.
+        // A world that has lost its server may have no tools to list.
         if from_world
             && let Ok(text) = std::str::from_utf8(line)
             && matches!(ToolList::read(text), Ok(Some(list)) if !list.tools.is_empty())
@@ -35,8 +35,8 @@ impl Discovery {
         }
     }
 
-    /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request, or, where none with tools was
-    /// recorded, the tools that were called.
+    /// The `tool_list` for a request, without a line feed: the recorded one with the id of this request. If none with tools was
+    /// recorded, it lists the tools that were called.
     pub fn answer(&self, world: &str, request: &ListTools<'_>) -> String {
         let id = request.request_id.map_or(Change::Remove, |id| Change::Set(id.get().as_bytes()));
         let mut answer = Vec::new();
@@ -47,8 +47,7 @@ impl Discovery {
             return answer;
         }
         let tool = |name: &String| {
-            let description =
-                "A tool from a recording, which has no description of it: only the recorded calls are answered.";
+            let description = "A tool from a recording, without its description. Only the recorded calls are answered.";
             Tool { name, description, input_schema: r#"{"type":"object"}"#, annotations: None }.json()
         };
         request.answer(world, &Vec::from_iter(self.called.iter().map(tool)))
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_recorded_list_has_the_id_of_the_request_and_all_else_as_it_was() {
+    fn the_last_recorded_list_gets_the_id_of_the_request_and_is_otherwise_unchanged() {
         let list = r#">{"type":"tool_list", "request_id":1,"world":"w","tools":[{"name":"a","x":1.10}],"more":12345678901234567890}"#;
         let first = r#">{"type":"tool_list","world":"w","tools":[{"name":"b"}]}"#;
         let lost = r#">{"type":"tool_list","world":"w","tools":[]}"#;
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_list_the_tools_are_those_that_were_called_in_our_own_forms() {
+    fn without_a_list_the_tools_are_those_called_in_our_own_forms() {
         let recorded = [
             r#"<{"cmd":"b","id":1}"#,
             r#"<{"tool":"a"}"#,

@@ -1,5 +1,5 @@
-//! Calls that are made in another form now than they were recorded in: the same call in the form of now, and the recorded answer in
-//! that form.
+//! Live calls in another form than the recorded ones: converts the recorded call, and its recorded answer, to the form of the
+//! live call.
 
 use super::calls::{About, News, about, own_call};
 use crate::io::lines::{Change, change};
@@ -7,18 +7,19 @@ use crate::json::Object;
 use crate::record::{Call, Fields, Form, Kind, Outcome};
 use serde_json::value::RawValue;
 
-/// Two calls in forms of ours, to be compared field by field.
+/// Two calls in our own forms, prepared for a comparison field by field.
 pub(super) struct Comparable {
-    /// The recorded call in the form of now, JSON text.
+    /// The recorded call in the form of the live one, JSON text.
     pub(super) recorded: String,
-    /// The call of now, JSON text.
+    /// The live call, JSON text.
     pub(super) now: String,
-    /// The field that has the ids of both.
+    /// The field with the ids of both.
     pub(super) id_key: &'static str,
 }
 
-/// Brings two calls into one form: that of now, with arguments, which are `{}` where they are missing or null. `None` where one of the
-/// lines is no call in a form of ours, or their forms differ and that of now is not [`Form::Record`].
+/// Converts two calls to one form: that of the live call, with arguments, which are `{}` if they are missing or null. `None` if
+/// one of the lines is not a call in one of our own forms, or if their forms differ and that of the live call is not
+/// [`Form::Record`].
 pub(super) fn comparable(recorded: &str, now: &str) -> Option<Comparable> {
     let (call, call_now) = (own_call(recorded.as_bytes())?, own_call(now.as_bytes())?);
     if call.form != call_now.form && call_now.form != Form::Record {
@@ -32,7 +33,7 @@ pub(super) fn comparable(recorded: &str, now: &str) -> Option<Comparable> {
     })
 }
 
-/// A call's line in the form of another.
+/// A call's line in the form of another call.
 fn in_form_of(other: &Call<'_>, line: &str, call: &Call<'_>) -> Option<String> {
     let mut restated = Object::default();
     if call.form != other.form {
@@ -47,18 +48,17 @@ fn in_form_of(other: &Call<'_>, line: &str, call: &Call<'_>) -> Option<String> {
     Some(restated.put(other.arguments_key, call.arguments.map_or("{}", RawValue::get)).end())
 }
 
-/// What an answer has beside its outcome.
+/// The fields of an answer besides its outcome.
 const BESIDE: [&str; 6] = ["events", "dropped", "frame", "epoch", "maybe_executed", "duration_ms"];
 
-/// A line of the recorded world as it is said to `call`, which is made now; without a line feed. A line that is about no call stays as it
-/// is.
-pub(super) fn said_to(call: &Call<'_>, line: &str) -> String {
-    let said = about(line.as_bytes()).and_then(|about| said_about(call, &about, line));
-    said.unwrap_or_else(|| line.to_owned())
+/// A line of the recorded world, as sent to the live `call`; without a line feed. A line that is not about a call is kept.
+pub(super) fn addressed_to(call: &Call<'_>, line: &str) -> String {
+    let restated = about(line.as_bytes()).and_then(|about| readdressed(call, &about, line));
+    restated.unwrap_or_else(|| line.to_owned())
 }
 
-/// A recorded line about a call, with the id of `call`, and where it is an answer, in its form; without a line feed.
-pub(super) fn said_about(call: &Call<'_>, about: &About<'_>, line: &str) -> Option<String> {
+/// A recorded line about a call, with the id of `call`, and if it is an answer, in its form; without a line feed.
+pub(super) fn readdressed(call: &Call<'_>, about: &About<'_>, line: &str) -> Option<String> {
     if matches!(about.news, News::Answered { .. })
         && about.form != Some(call.form)
         && let Some(answer) = restated_answer(line, call)
@@ -71,7 +71,8 @@ pub(super) fn said_about(call: &Call<'_>, about: &About<'_>, line: &str) -> Opti
     String::from_utf8(changed).ok()
 }
 
-/// A recorded answer in the form of a call, where both are forms of ours; JSON text without a line feed. `None` where it is no answer.
+/// A recorded answer in the form of a call, if both are in our own forms; JSON text without a line feed. `None` if it is not an
+/// answer.
 fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
     let fields = Fields::read(line).ok().filter(|_| call.form != Form::JsonRpc)?;
     let text = |key| fields.get(key).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
@@ -86,7 +87,7 @@ fn restated_answer(line: &str, call: &Call<'_>) -> Option<String> {
         return Some(call.answer_with(Outcome::Ok(result), &beside));
     }
     let message = [text("error"), text("hint")].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    // A game has codes of its own, and no kinds.
+    // A game has its own codes, and no kinds.
     let kind = text("kind").or_else(|| code.clone()).and_then(|kind| Kind::named(&kind)).unwrap_or(Kind::ToolError);
     let data = data.or(fields.get("details"));
     Some(call.answer_with(Outcome::Error { kind, message: &message, code: code.as_deref(), data }, &beside))
@@ -126,7 +127,7 @@ mod tests {
         ] {
             assert_eq!(paths(recorded, now), differences, "{recorded}");
         }
-        // The other way round, nobody asks.
+        // The opposite conversion is not needed.
         assert!(!paths(now, r#"{"tool":"a","args":{"id":1,"n":1.10}}"#).is_empty());
     }
 
@@ -141,9 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_about_no_call_stays_as_it_is() {
+    fn a_line_that_is_not_about_a_call_is_kept() {
         for line in ["", "[]", r#"{"tool":"a"}"#, r#"{"type":"observation","data":{"call_id":1}}"#] {
-            assert_eq!((said_to(&call(RECORD), line), restated_answer(line, &call(RECORD))), (line.to_owned(), None));
+            assert_eq!(
+                (addressed_to(&call(RECORD), line), restated_answer(line, &call(RECORD))),
+                (line.to_owned(), None)
+            );
         }
     }
 
@@ -168,7 +172,7 @@ mod tests {
                     prop_assert_eq!(restated, Some(now.answer_with(outcome, &beside)));
                 }
             }
-            // A game's form has a code in the place of the kind.
+            // A game's form has a code instead of the kind.
             let (ok, refused) = (Outcome::Ok(data), failed(None, Some(data)));
             for (outcome, expected) in [(ok, ok), (refused, failed(Some(kind.name()), Some(data)))] {
                 let godot = call(OTHERS[1]).answer_with(outcome, &beside[..1]);

@@ -1,66 +1,67 @@
-//! The ids of calls, where an agent of now gives other ones than were recorded: what a recorded world says about its calls then
-//! bears the ids of now, and is in the form that the call has now. Only in our own forms of calls; JSON-RPC is answered by [`answers`](super::answers).
+//! The ids of calls, if a live agent uses other ids than the recorded one. Then the recorded world's lines about its calls get
+//! the live ids, and the form of the live call. Only for calls in our own forms; JSON-RPC is answered by
+//! [`answers`](super::answers).
 
 use super::calls::{About, News, OpenCalls, about, call, own_call};
-use super::forms::said_about;
+use super::forms::readdressed;
 use super::json_rpc::name;
 use super::turns::{RecordedLine, body};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// The recorded calls that have no answer yet, with their ids of now.
+/// The recorded calls without an answer so far, with their live ids.
 #[derive(Debug, Default)]
 pub struct Ids {
     open: OpenCalls<Made>,
-    /// The ids of the calls that were made while any of those was open.
+    /// The ids of the calls that were made while any of these was open.
     live: HashSet<Option<String>>,
 }
 
 #[derive(Debug)]
 struct Made {
     /// The recorded call.
-    said: RecordedLine,
-    /// The same call as it was made now, where it was.
+    recorded: RecordedLine,
+    /// The same call as made live, if it was.
     now: Option<String>,
 }
 
 impl Ids {
-    /// A line of the agent's is waited for.
-    pub fn expect(&mut self, said: &RecordedLine) {
-        if let Some(call) = own_call(said.body()) {
+    /// A line of the agent is expected.
+    pub fn expect(&mut self, recorded: &RecordedLine) {
+        if let Some(call) = own_call(recorded.body()) {
             if self.open.is_empty() {
                 self.live.clear();
             }
-            self.open.push(&call, Made { said: said.clone(), now: None });
+            self.open.push(&call, Made { recorded: recorded.clone(), now: None });
         }
     }
 
-    /// A line of now stands for that one.
-    pub fn pair(&mut self, said: &RecordedLine, line: &[u8]) {
+    /// A live line takes the place of that recorded one.
+    pub fn pair(&mut self, recorded: &RecordedLine, line: &[u8]) {
         if !self.open.is_empty()
-            && let (Some(recorded), Some(now)) = (call(said.body()), call(line))
-            && let Some(made) = self.open.like(&recorded).find(|made| made.said.place == said.place)
+            && let (Some(recorded_call), Some(now)) = (call(recorded.body()), call(line))
+            && let Some(made) = self.open.like(&recorded_call).find(|made| made.recorded.place == recorded.place)
         {
             made.now = std::str::from_utf8(line).ok().map(str::to_owned);
             self.live.insert(now.id.map(name));
         }
     }
 
-    /// A line of now came in no recorded line's place; it stands for the first recorded call that is the same and was not made.
+    /// A live line takes no recorded line's place. It stands for the first recorded call that is equal and was not made.
     pub fn pair_extra(&mut self, now: &[u8], is_same: impl Fn(&[u8], &[u8]) -> bool) {
         if self.open.is_empty() {
             return;
         }
         let Some(extra) = call(now) else { return };
-        let unmade = self.open.all().filter(|made| made.now.is_none() && is_same(made.said.body(), now));
-        if let Some(made) = unmade.min_by_key(|made| made.said.place) {
+        let unmade = self.open.all().filter(|made| made.now.is_none() && is_same(made.recorded.body(), now));
+        if let Some(made) = unmade.min_by_key(|made| made.recorded.place) {
             made.now = std::str::from_utf8(now).ok().map(str::to_owned);
         }
         self.live.insert(extra.id.map(name));
     }
 
-    /// A line of the recorded world, to be said with the ids of now. An answer is the last that is said about its call.
-    /// `None` where it is about a call that was not made, and would be taken for an answer to another that was made.
+    /// A line of the recorded world, with the live ids. An answer is the last line about its call. `None` if it is about a call
+    /// that was not made, and would look like the answer to another one that was.
     pub fn answer<'l>(&mut self, raw: &'l [u8]) -> Option<Cow<'l, [u8]>> {
         let Some(about) = self.about(raw) else { return Some(Cow::Borrowed(raw)) };
         let is_unmade = self.open.first(&about).is_some_and(|made| made.now.is_none());
@@ -71,7 +72,7 @@ impl Ids {
         now
     }
 
-    /// A recorded line of the agent's that is about a call, such as one that cancels it, as it would be with the ids of now.
+    /// A recorded line of the agent about a call, such as a cancel request, with the live ids.
     pub fn translated<'l>(&self, line: &'l [u8]) -> Cow<'l, [u8]> {
         match self.about(line) {
             Some(about) => self.now(line, &about),
@@ -83,15 +84,15 @@ impl Ids {
         if self.open.is_empty() { None } else { about(body(raw)) }
     }
 
-    /// A line with the id of now, and where it is an answer, in the form of the call of now.
+    /// A line with the live id, and if it is an answer, in the form of the live call.
     fn now<'l>(&self, raw: &'l [u8], about: &About<'_>) -> Cow<'l, [u8]> {
         let (line, end) = raw.split_at(body(raw).len());
         let made = self.open.first(about).and_then(|made| made.now.as_deref());
         let Some(call) = made.and_then(|now| call(now.as_bytes())) else { return Cow::Borrowed(raw) };
-        // What was read as an object is text.
+        // A line that was read as an object is UTF-8.
         let Ok(line) = std::str::from_utf8(line) else { return Cow::Borrowed(raw) };
-        match said_about(&call, about, line) {
-            Some(said) => Cow::Owned([said.as_bytes(), end].concat()),
+        match readdressed(&call, about, line) {
+            Some(line) => Cow::Owned([line.as_bytes(), end].concat()),
             None => Cow::Borrowed(raw),
         }
     }
@@ -101,26 +102,26 @@ impl Ids {
 mod tests {
     use super::*;
 
-    fn said(line: &str, number: u64) -> RecordedLine {
+    fn line_of(line: &str, number: u64) -> RecordedLine {
         RecordedLine { bytes: format!("{line}\n").into_bytes(), t: 0, place: (0, number) }
     }
 
-    /// What is said of the recorded `answers` where these calls were recorded and made.
+    /// The lines sent for the recorded `answers` after these calls were recorded and made.
     fn answers(calls: &[(&str, &str)], answers: &[&str]) -> Vec<String> {
         let mut ids = Ids::default();
         for (number, (recorded, _)) in (1..).zip(calls) {
-            ids.expect(&said(recorded, number));
+            ids.expect(&line_of(recorded, number));
         }
         for (number, (recorded, now)) in (1..).zip(calls).filter(|(_, (_, now))| !now.is_empty()) {
-            ids.pair(&said(recorded, number), now.as_bytes());
+            ids.pair(&line_of(recorded, number), now.as_bytes());
         }
-        let said = answers.iter().filter_map(|line| ids.answer(line.as_bytes()).map(|said| said.into_owned()));
-        said.map(|said| String::from_utf8_lossy(&said).into_owned()).collect()
+        let given = answers.iter().filter_map(|line| ids.answer(line.as_bytes()).map(|line| line.into_owned()));
+        given.map(|line| String::from_utf8_lossy(&line).into_owned()).collect()
     }
 
     #[test]
-    fn an_answer_bears_the_id_of_now_in_each_of_our_forms() {
-        for (call, now, answer, said) in [
+    fn an_answer_gets_the_live_id_in_each_of_our_forms() {
+        for (call, now, answer, expected) in [
             (
                 r#"{"id":1,"tool":"a"}"#,
                 r#"{"id":"x","tool":"a"}"#,
@@ -139,7 +140,7 @@ mod tests {
                 r#"{"type":"tool_result","call_id":"\u0063","status":"ok","result":{}}"#,
                 r#"{"type":"tool_result","call_id":12345678901234567890123,"status":"ok","result":{}}"#,
             ),
-            // Then or now, it may have none.
+            // Recorded or live, it may have no id.
             (
                 r#"{"id":1,"tool":"a"}"#,
                 r#"{"tool":"a"}"#,
@@ -152,7 +153,7 @@ mod tests {
                 r#"{"tool":"a","status":"ok"}"#,
                 r#"{"tool":"a","status":"ok","id":1}"#,
             ),
-            // A call that wasn't made where its id is free, and one of JSON-RPC, are answered as they were.
+            // The answer to a call that was not made is unchanged if its id is free, and so is one in JSON-RPC.
             (
                 r#"{"id":1,"tool":"a"}"#,
                 "",
@@ -166,32 +167,32 @@ mod tests {
                 r#"{"id":1,"result":{}}"#,
             ),
         ] {
-            assert_eq!(answers(&[(call, now)], &[answer]), [said]);
+            assert_eq!(answers(&[(call, now)], &[answer]), [expected]);
         }
     }
 
     #[test]
-    fn all_that_is_said_about_a_call_bears_its_id_until_it_is_answered() {
+    fn all_lines_about_a_call_get_its_id_until_it_is_answered() {
         let call = (r#"{"id":1,"tool":"a"}"#, r#"{"id":9,"tool":"a"}"#);
         let status = r#"{"type":"status","status":"waiting_human","call_id":1,"tool_name":"a"}"#;
         let (answer, other) =
             (r#"{"id":1,"tool":"a","status":"ok"}"#, r#"{"type":"observation","source":"x","data":{"id":1}}"#);
-        let said = answers(&[call], &[status, other, answer, answer]);
-        assert_eq!(said, [&status.replace(":1,", ":9,"), other, &answer.replace(":1,", ":9,"), answer]);
+        let given = answers(&[call], &[status, other, answer, answer]);
+        assert_eq!(given, [&status.replace(":1,", ":9,"), other, &answer.replace(":1,", ":9,"), answer]);
     }
 
     #[test]
-    fn without_ids_answers_come_in_the_order_of_the_calls_also_of_those_that_were_not_made() {
+    fn without_ids_answers_follow_the_order_of_all_recorded_calls() {
         let call = r#"{"tool":"a"}"#;
         let made = |id: u32| format!("{{\"id\":{id},\"tool\":\"a\"}}");
         let answer = |n: u32| format!("{{\"tool\":\"a\",\"status\":\"ok\",\"data\":{n}}}");
-        let said = answers(&[(call, &made(1)), (call, ""), (call, &made(3))], &[&answer(1), &answer(2), &answer(3)]);
+        let given = answers(&[(call, &made(1)), (call, ""), (call, &made(3))], &[&answer(1), &answer(2), &answer(3)]);
         let with = |n: u32| answer(n).replace('}', &format!(",\"id\":{n}}}"));
-        assert_eq!(said, [with(1), answer(2), with(3)]);
+        assert_eq!(given, [with(1), answer(2), with(3)]);
     }
 
     #[test]
-    fn an_answer_to_a_call_that_was_not_made_is_left_out_where_its_id_is_used_now() {
+    fn the_answer_to_a_call_that_was_not_made_is_left_out_if_its_id_is_in_use() {
         let call = |id: u32, tool: &str| format!("{{\"id\":{id},\"tool\":\"{tool}\"}}");
         let answer = |id: u32, tool: &str| format!("{{\"id\":{id},\"tool\":\"{tool}\",\"status\":\"ok\"}}");
         let (a, b, b_now) = (call(1, "a"), call(2, "b"), call(1, "b"));
@@ -201,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cancels_a_call_is_compared_with_the_id_of_now() {
+    fn a_cancel_request_is_compared_with_the_live_id() {
         let mut ids = Ids::default();
-        let (call, cancel) = (said(r#"{"id":1,"tool":"a"}"#, 1), br#"{"type":"cancel","call_id":1}"#);
+        let (call, cancel) = (line_of(r#"{"id":1,"tool":"a"}"#, 1), br#"{"type":"cancel","call_id":1}"#);
         ids.expect(&call);
         assert_eq!(&*ids.translated(cancel), cancel);
         ids.pair(&call, br#"{"id":"x","tool":"a"}"#);

@@ -1,5 +1,5 @@
-//! What a recording of a JSON-RPC server is asked: messages that aren't nested too deep to be compared, their ids and tokens of
-//! whatever JSON type.
+//! Requests to a recorded JSON-RPC server: messages that are not nested too deeply to be compared, with ids and tokens of any
+//! JSON type.
 
 use super::canonical;
 use super::compare::DEEPEST;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 /// Reads a line.
 ///
 /// # Errors
-/// Why it is none that can be compared, for people.
+/// Why it cannot be compared, for people.
 pub fn read(line: &str) -> Result<Message<'_>, String> {
     if deeper_than(line.as_bytes(), DEEPEST) {
         return Err(format!("nested deeper than {DEEPEST} levels"));
@@ -19,14 +19,14 @@ pub fn read(line: &str) -> Result<Message<'_>, String> {
     Message::read(line)
 }
 
-/// An id or a token, the same text however it is written.
+/// An id or a token, in one notation for all equal values.
 pub(super) fn name(value: &RawValue) -> String {
     let mut name = String::new();
     canonical::write(value.get(), &[], &mut name);
     name
 }
 
-/// The token that a progress notification bears.
+/// The token in a progress notification.
 pub(super) fn progress_token<'a>(method: &str, params: Option<&'a RawValue>) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -38,7 +38,7 @@ pub(super) fn progress_token<'a>(method: &str, params: Option<&'a RawValue>) -> 
     serde_json::from_str::<Progress<'_>>(params.get()).ok()?.progress_token
 }
 
-/// What a notification wants to have cancelled.
+/// The id that a notification asks to cancel.
 pub fn cancelled<'a>(method: &str, params: Option<&'a RawValue>) -> Option<&'a RawValue> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -50,10 +50,10 @@ pub fn cancelled<'a>(method: &str, params: Option<&'a RawValue>) -> Option<&'a R
     serde_json::from_str::<Cancelled<'_>>(params.get()).ok()?.request_id
 }
 
-/// The line with another id, and a line feed; all else stays as it was.
+/// The line with another id, and a line feed; otherwise unchanged.
 pub(super) fn with_id(line: &str, id: &RawValue) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    // No first line of a stream: a byte order mark would be data.
+    // Not the first line of a stream: a byte order mark would be data.
     set(&Line::new(line.as_bytes(), 0), "id", id.get().as_bytes(), &mut out).ok()?;
     out.push(b'\n');
     Some(out)

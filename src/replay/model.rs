@@ -1,5 +1,5 @@
-//! Requests to a model. Each repeats the whole conversation (`model_request` in pipewright(7)), so a request is compared by what it adds
-//! to the requests before it.
+//! Requests to a model. Each repeats the complete conversation (`model_request` in pipewright(7)), so only the part that a
+//! request adds to the earlier ones is compared.
 
 use super::calls::text;
 use crate::json::Object;
@@ -12,7 +12,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// [`Comparison::setting_differences`](super::compare::Comparison::setting_differences).
 pub(super) const SETTINGS: [&str; 5] = ["system", "tools", "tool_choice", "schema", "max_output_tokens"];
 
-/// The conversations of one side, as far as its requests have shown them.
+/// The conversations of one side, as far as its requests show them.
 #[derive(Debug, Default)]
 pub struct Conversations {
     /// The hash of each request's messages.
@@ -22,12 +22,13 @@ pub struct Conversations {
 /// What one request adds to its conversation.
 #[derive(Debug)]
 pub struct RequestDelta {
-    /// The request, JSON text without a line feed: `messages` has only those that are new, `earlier_messages` counts the others. What is
-    /// not compared is left out of the messages: the ids, and the path of an image whose `sha256` is there.
+    /// The request, JSON text without a line feed: `messages` has only the new ones, `earlier_messages` counts the others. Fields
+    /// that are not compared are removed from the messages: the ids, and the path of an image that has a `sha256`.
     pub line: String,
     /// JSON text of any type.
     pub request_id: Option<Box<RawValue>>,
-    /// The hash of the messages that an earlier request of this side had; that of no messages at the beginning of a conversation.
+    /// The hash of the messages that an earlier request of this side had; at the beginning of a conversation, the hash of no
+    /// messages.
     pub earlier: u64,
     /// The hash of all messages.
     pub all: u64,
@@ -42,10 +43,10 @@ pub(super) enum ModelRecord {
     Turn,
 }
 
-/// Which record of the model side a line is, and its `request_id`; `None` is another line.
+/// The kind of a line of the model side, and its `request_id`; `None` for another line.
 pub(super) fn model_record(line: &[u8]) -> Option<(ModelRecord, Option<&RawValue>)> {
     let line = text(line)?;
-    // Most lines are something else: they need not be parsed once more.
+    // Most lines are other records and need not be parsed again.
     if !line.contains("model_") && !line.contains("assistant_message") {
         return None;
     }
@@ -59,13 +60,13 @@ pub(super) fn model_record(line: &[u8]) -> Option<(ModelRecord, Option<&RawValue
 }
 
 impl Conversations {
-    /// Takes the next request of this side, without its line end; `None` is another line. A request continues the longest conversation
-    /// that its messages begin with; one that repeats an earlier request adds what that one added.
+    /// Takes the next request of this side, without its line end; `None` for another line. A request continues the longest
+    /// conversation that its messages begin with. One that repeats an earlier request adds what that one added.
     pub fn add(&mut self, line: &[u8]) -> Option<RequestDelta> {
         let Some((ModelRecord::Request, id)) = model_record(line) else { return None };
         let fields = Fields::read(text(line)?).ok()?;
         let messages = fields.get("messages").map(|messages| serde_json::from_str::<Vec<&RawValue>>(messages.get()));
-        // Without a list of messages, it is compared as it stands.
+        // Without a list of messages, it is compared unchanged.
         let messages = messages.and_then(Result::ok).unwrap_or_default();
         let mut hashes = vec![DefaultHasher::new().finish()];
         for message in &messages {
@@ -97,7 +98,7 @@ pub(super) fn hash_of(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// A message without what is not compared.
+/// A message without the parts that are not compared.
 fn compared_message(message: &RawValue) -> String {
     rewritten(message, |key, value| match key {
         "call_id" => None,
@@ -118,7 +119,7 @@ fn part(part: &RawValue) -> String {
     rewritten(part, |key, value| (key != "image" || !has_hash).then(|| value.get().to_owned()))
 }
 
-/// An object with other values, or without some of its fields. What is no object stays as it is.
+/// An object with changed values, or without some of its fields. Other values are kept.
 fn rewritten(object: &RawValue, value_of: impl Fn(&str, &RawValue) -> Option<String>) -> String {
     let Some(fields) = object.get().starts_with('{').then(|| Fields::read(object.get()).ok()).flatten() else {
         return object.get().to_owned();
@@ -127,7 +128,7 @@ fn rewritten(object: &RawValue, value_of: impl Fn(&str, &RawValue) -> Option<Str
     object.fold(Object::default(), |object, (key, value)| object.put_any(key, value)).end()
 }
 
-/// A list with other items. What is no list stays as it is.
+/// A list with changed items. Other values are kept.
 fn rewritten_items(list: &RawValue, item: impl Fn(&RawValue) -> String) -> String {
     match serde_json::from_str::<Vec<&RawValue>>(list.get()) {
         Ok(items) => format!("[{}]", items.into_iter().map(item).collect::<Vec<_>>().join(",")),
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_what_it_adds_to_the_longest_conversation_that_it_continues() {
+    fn a_request_is_reduced_to_its_addition_to_the_longest_conversation() {
         let (a, b, c) = (&*user("a"), &*user("b"), &*user("c"));
         let mut conversations = Conversations::default();
         let shown = |earlier: usize, new: &[&str]| {
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!(delta(&mut conversations, &[a]), shown(0, &[a]));
         assert_eq!(delta(&mut conversations, &[a, b, c]), shown(1, &[b, c]));
         assert_eq!(delta(&mut conversations, &[b]), shown(0, &[b]), "another conversation");
-        assert_eq!(delta(&mut conversations, &[a, b, c]), shown(1, &[b, c]), "once more");
+        assert_eq!(delta(&mut conversations, &[a, b, c]), shown(1, &[b, c]), "again");
         assert_eq!(delta(&mut conversations, &[a, b, c, a]), shown(3, &[a]));
         assert_eq!(delta(&mut conversations, &[c, b]), shown(0, &[c, b]), "compaction");
     }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_no_requests_and_a_request_without_messages_stays_as_it_is() {
+    fn other_lines_are_not_requests_and_a_request_without_messages_is_kept() {
         let mut conversations = Conversations::default();
         for line in ["", "model_request", r#"{"type":"x","a":"model_request"}"#, r#"{"type":"model_turn"}"#] {
             assert!(conversations.add(line.as_bytes()).is_none(), "{line}");
@@ -195,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_new_messages_and_the_earlier_ones_are_all(requests in prop::collection::vec(prop::collection::vec("[ab]", 1..5), 1..9)) {
+        fn new_and_earlier_messages_are_all_messages(requests in prop::collection::vec(prop::collection::vec("[ab]", 1..5), 1..9)) {
             let mut conversations = Conversations::default();
             for texts in requests {
                 let messages: Vec<String> = texts.iter().map(|text| user(text)).collect();

@@ -1,25 +1,25 @@
-//! The recorded calls that were not carried out as they were made: a gate refused them, a person rejected or edited them, or
-//! their caller cancelled them.
+//! Finds the recorded calls that were not carried out as they were made: a gate refused them, a person rejected or edited them,
+//! or their caller cancelled them.
 
 use super::calls::{News, OpenCalls, about, call, unreadable_call};
 use crate::record::{Fields, Form};
 use std::collections::HashMap;
 
-/// Finds such calls in a conversation, line by line. Lines are known by their numbers.
+/// Finds such calls in a conversation, line by line. Lines are identified by number.
 #[derive(Debug, Default)]
 pub struct Refusals {
     open: OpenCalls<Recorded>,
     found: HashMap<u64, Line>,
 }
 
-/// What a line is that is about such a call.
+/// The kind of a line about such a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
     /// The call.
     Call,
-    /// The call, which cannot be read for certain: every gate refuses it, and another server may carry it out.
+    /// The call, which cannot be read reliably: every gate refuses it, but another server may carry it out.
     Unreadable,
-    /// Its answer, or what was said about it before that.
+    /// Its answer, or an earlier line about it.
     About,
 }
 
@@ -35,10 +35,10 @@ pub fn is_notice(line: &[u8]) -> bool {
 
 #[derive(Debug, Default)]
 struct Recorded {
-    /// The numbers of the call, and of what was said about it.
+    /// The numbers of the call's line and of the lines about it.
     lines: Vec<u64>,
     is_refused: bool,
-    /// A person is to be asked, and did not answer yet.
+    /// It waits for a person, who has not answered yet.
     is_held: bool,
     is_cancelled: bool,
     is_unreadable: bool,
@@ -46,10 +46,10 @@ struct Recorded {
 }
 
 impl Refusals {
-    /// Takes the next line, of the side that calls or of the other.
+    /// Takes the next line, of the calling side or of the other.
     pub fn see(&mut self, number: u64, line: &[u8], is_caller: bool) {
         if is_caller && let Some(call) = call(line) {
-            // A notification has no answer to be known by.
+            // A notification has no answer that could show a refusal.
             if call.form != Form::JsonRpc || call.id.is_some() {
                 let is_held = call.requires_approval;
                 self.open
@@ -70,7 +70,7 @@ impl Refusals {
                 && self.open.first(&about).is_none()
                 && let Some(call) = self.open.all().filter(|call| !call.is_refused).max_by_key(|call| call.length)
             {
-                // The gate did not read the line, mostly because it was too long: then it is the longest.
+                // The gate did not read the line, usually because it was too long. Then it is the longest.
                 call.is_refused = true;
                 call.lines.push(number);
             }
@@ -92,7 +92,7 @@ impl Refusals {
         }
     }
 
-    /// The lines about calls that were refused, rejected or cancelled, and about calls that still waited at the end: for a
+    /// The lines about calls that were refused, rejected or cancelled, and about calls that were still waiting at the end: for a
     /// person, or behind a call that did.
     pub fn end(mut self) -> HashMap<u64, Line> {
         let first_held =
@@ -116,7 +116,7 @@ fn find(found: &mut HashMap<u64, Line>, call: &Recorded) {
 mod tests {
     use super::*;
 
-    /// The numbers of the lines that are found; `>` is the caller's, and those of calls are below zero.
+    /// The numbers of the lines that are found; `>` marks the caller's lines, and numbers of calls are negative.
     fn found(lines: &[&str]) -> Vec<i64> {
         let mut refusals = Refusals::default();
         for (number, line) in (1..).zip(lines) {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_gate_says_about_a_refused_call_goes_with_it() {
+    fn a_gates_records_about_a_refused_call_are_found_too() {
         let lines = [
             r#">{"id":1,"tool":"pay"}"#,
             r#"<{"type":"policy_request","call_id":1,"tool_name":"pay","policy":{}}"#,
@@ -219,12 +219,12 @@ mod tests {
         ];
         let all = [-1, 2, 3, 5, 6, 7, 8];
         assert_eq!(found(&lines), all);
-        // Where the recording ends before the answer, or before a person's, the call was not carried out either.
+        // If the recording ends before the answer, or before a person's decision, the call was not carried out either.
         assert_eq!(found(&lines[..7]), all[..6]);
         assert_eq!(found(&lines[..4]), all[..3]);
         let approved = [lines[0], lines[2], r#"<{"type":"status","status":"approved","call_id":1}"#];
         assert!(found(&approved).is_empty());
-        // What passed was another call.
+        // The call that passed was a different one.
         let ok = r#"<{"id":1,"tool":"pay","status":"ok","data":1}"#;
         for edited in [
             r#"<{"type":"status","status":"edited_by_human","call_id":1}"#,
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn without_ids_the_order_tells_and_where_it_does_not_all_that_it_may_be_are_refused() {
+    fn without_ids_the_order_decides_or_all_possible_calls_are_refused() {
         let (a, b) = (r#">{"tool":"a"}"#, r#">{"tool":"b"}"#);
         let (ok_a, no_a) = (
             r#"<{"tool":"a","status":"ok","data":1}"#,
@@ -245,7 +245,11 @@ mod tests {
         assert_eq!(found(&[a, ok_a, a, no_a, a, ok_a]), [-3, 4]);
         assert_eq!(found(&[b, a, no_a, ok_b]), [-2, 3], "another tool");
         assert_eq!(found(&[a, a, ok_a, no_a]), [-2, 4]);
-        assert_eq!(found(&[a, a, no_a, ok_a, a, ok_a]), [-1, -2, 3, 4], "a gate's refusal overtakes what it let pass");
+        assert_eq!(
+            found(&[a, a, no_a, ok_a, a, ok_a]),
+            [-1, -2, 3, 4],
+            "a gate's refusal overtakes the calls that it passed"
+        );
         let godot = [r#">{"cmd":"a"}"#, r#"<{"ok":false,"error":"no","code":"denied"}"#];
         assert_eq!(found(&godot), [-1, 2]);
         assert!(found(&[godot[0], no_a]).is_empty(), "an answer of another form");
@@ -257,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_gate_can_read_is_found_with_its_answer() {
+    fn an_unreadable_call_is_found_with_its_answer() {
         let no = r#"<{"type":"tool_result","status":"error","error":"line 1: no","kind":"bad_input"}"#;
         for unreadable in [
             r#">{"tool":"ls","tool":"rm","id":1}"#,
@@ -274,20 +278,20 @@ mod tests {
         let rpc = r#">{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","name":"b"}}"#;
         let answer = r#"<{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no","data":{"kind":"bad_input"}}}"#;
         assert_eq!(found(&[rpc, answer]), [-1, 2]);
-        // The moves of a game are no calls.
+        // The moves of a game are not calls.
         for other in ["choose 0", "[3,4]", r#"{"x":1,"x":2}"#, r#"{"type":7}"#, "use tool", "7"] {
             assert!(found(&[&format!(">{other}")]).is_empty(), "{other}");
         }
     }
 
     #[test]
-    fn what_was_cancelled_or_still_waited_at_the_end_is_found() {
+    fn calls_that_were_cancelled_or_waiting_at_the_end_are_found() {
         let (call, cancel) = (r#">{"id":1,"tool":"a"}"#, r#">{"type":"cancel","call_id":1}"#);
         let answer = r#"<{"id":1,"tool":"a","status":"error","error":"cancelled","kind":"cancelled"}"#;
         assert_eq!(found(&[call, cancel, answer]), [-1, 2, 3]);
         assert_eq!(found(&[call, cancel]), [-1, 2]);
         let (ok, other) = (r#"<{"id":1,"tool":"a","status":"ok","data":1}"#, r#">{"id":2,"tool":"b"}"#);
-        assert!(found(&[call, cancel, ok]).is_empty(), "it came too late");
+        assert!(found(&[call, cancel, ok]).is_empty(), "the cancel request came too late");
         let rpc = r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#;
         assert_eq!(found(&[rpc, r#">{"method":"notifications/cancelled","params":{"requestId":1}}"#]), [-1, 2]);
         let marked = r#">{"id":1,"tool":"a","requires_approval":true}"#;
@@ -296,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_otherwise_was_made() {
+    fn calls_that_failed_otherwise_were_made() {
         for kind in ["timeout", "tool_error", "lost", "invalid_args"] {
             let answer = format!(r#"<{{"id":1,"tool":"a","status":"error","error":"rejected","kind":"{kind}"}}"#);
             assert!(found(&[r#">{"id":1,"tool":"a"}"#, &answer]).is_empty(), "{kind}");

@@ -1,12 +1,12 @@
-//! When each message is due, on a clock that doesn't drift: every time is counted from the one beginning, and being late
-//! with one message makes no other late.
+//! When each message is due, on a clock that does not drift: every time is counted from the beginning, so a late message does not
+//! delay others.
 
 use std::time::Duration;
 
-/// How fast a recording is played.
+/// The speed of playing a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Speed {
-    /// So many times as fast as it was recorded.
+    /// This many times the recorded speed.
     Times(f64),
     /// Without waiting.
     Max,
@@ -17,18 +17,18 @@ pub enum Speed {
 pub struct Schedule {
     speed: Speed,
     idle_limit: Option<Duration>,
-    /// The recorded time before, in microseconds, and when that was due.
+    /// The previous recorded time, in microseconds, and when it was due.
     last: Option<(i64, Duration)>,
 }
 
 impl Schedule {
-    /// A pause longer than `idle_limit` (as recorded) is cut to that.
+    /// A pause longer than `idle_limit` (as recorded) is shortened to it.
     pub fn new(speed: Speed, idle_limit: Option<Duration>) -> Schedule {
         Schedule { speed, idle_limit, last: None }
     }
 
-    /// When a message of this recorded time (in microseconds, of whatever beginning) is due, counted from the first. A
-    /// clock that went backwards makes it due at once, and so does a message without a time.
+    /// When a message with this recorded time (in microseconds, from any origin) is due, counted from the first message. It is
+    /// due at once if the clock went backwards, or if it has no time.
     ///
     /// ```
     /// use pipewright::replay::schedule::{Schedule, Speed};
@@ -58,7 +58,7 @@ impl Schedule {
     }
 }
 
-/// A recorded time at another speed; for ever is a year.
+/// A recorded time at another speed; at most a year.
 pub fn scaled(time: Duration, times: f64) -> Duration {
     const YEAR: Duration = Duration::from_secs(366 * 24 * 60 * 60);
     Duration::try_from_secs_f64(time.as_secs_f64() / times).map_or(YEAR, |time| time.min(YEAR))
@@ -74,7 +74,7 @@ mod tests {
         let due: Vec<u64> = [7_000_000, 7_000_100, 6_000_000, 7_000_300, 8_000_000]
             .map(|time| schedule.due(Some(time)).as_micros() as u64)
             .to_vec();
-        assert_eq!(due, [0, 100, 100, 300, 1_000_000], "a step back makes nothing late");
+        assert_eq!(due, [0, 100, 100, 300, 1_000_000], "a step back delays nothing");
         assert_eq!(schedule.due(None), Duration::from_secs(1));
         assert_eq!(Schedule::new(Speed::Max, None).due(Some(1)), Duration::ZERO);
         assert!(scaled(Duration::from_secs(1), 1e-300) > Duration::from_secs(1000));

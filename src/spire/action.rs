@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-/// How many hand positions, targets, potion slots and choices have an id.
+/// Positions of the hand, targets, potion slots and choices below these bounds have an id.
 pub const CARDS: usize = 10;
 /// Targets index the full monsters array.
 pub const TARGETS: usize = 6;
-/// With a Potion Belt there are five slots.
+/// A Potion Belt makes five slots.
 pub const POTIONS: usize = 5;
-/// A deck can be larger: cards after the 60th of a grid have no id.
+/// Decks can be larger: cards after the 60th of a grid have no id.
 pub const CHOICES: usize = 60;
 /// Ids are below this.
 pub const IDS: u8 = 173;
@@ -20,14 +20,14 @@ pub enum Action {
     Play {
         /// Below [`CARDS`].
         card: u8,
-        /// Below [`TARGETS`], where the card needs one.
+        /// Below [`TARGETS`]; `None` if the card takes no target.
         target: Option<u8>,
     },
     /// Uses a potion.
     UsePotion {
         /// Below [`POTIONS`].
         slot: u8,
-        /// Below [`TARGETS`], where the potion needs one.
+        /// Below [`TARGETS`]; `None` if the potion takes no target.
         target: Option<u8>,
     },
     /// Throws a potion away.
@@ -35,17 +35,16 @@ pub enum Action {
         /// Below [`POTIONS`].
         slot: u8,
     },
-    /// Takes a choice of the screen, by its place in `choice_list`: names can be doubled, and the mod can't
-    /// read every name.
+    /// Takes a choice of the screen, by its index in `choice_list`: names may repeat, and the mod cannot parse every name.
     Choose {
         /// Below [`CHOICES`].
         index: u8,
     },
     /// Ends the turn.
     End,
-    /// Presses the button that goes on, whichever word it bears (`confirm`, `proceed`).
+    /// Presses the button to continue (`confirm`, `proceed`).
     Proceed,
-    /// Presses the button that goes back (`cancel`, `skip`, `return`, `leave`).
+    /// Presses the button to go back (`cancel`, `skip`, `return`, `leave`).
     Cancel,
 }
 
@@ -80,8 +79,8 @@ impl Action {
         }
     }
 
-    /// Reads a mod command as the mod does: in any case, split on white space, `confirm` for `proceed`, any
-    /// word for going back, `play 0` for the tenth card. Choices are read by index only.
+    /// Reads a mod command as the mod does: in any case, split at white space, `confirm` for `proceed`, any word for going back,
+    /// `play 0` for the tenth card. Choices are read by index only.
     pub fn from_command(command: &str) -> Option<Action> {
         let lower = command.to_ascii_lowercase();
         let words: Vec<&str> = lower.split_ascii_whitespace().collect();
@@ -112,8 +111,8 @@ impl Action {
     }
 }
 
-/// Whether a line has the form of a command of the mod's, also of one that has no id or that the mod would refuse. (A choice may
-/// also be named; only its state tells.)
+/// Whether a line has the form of a mod command, even one that has no id or that the mod would refuse. (Choices by name depend on
+/// the state and are not checked here.)
 pub fn is_command(line: &str) -> bool {
     let lower = line.to_ascii_lowercase();
     let words: Vec<&str> = lower.split_ascii_whitespace().collect();
@@ -162,12 +161,12 @@ const KEYS: [&str; 23] = [
     "card_10",
 ];
 
-/// The words of the button that goes on; the mod lists one of them and takes any.
+/// The words of the button to continue; the mod lists one of them and takes any.
 pub const PROCEED: [&str; 2] = ["proceed", "confirm"];
-/// The words of the button that goes back; the mod lists one of them and takes any.
+/// The words of the button to go back; the mod lists one of them and takes any.
 pub const CANCEL: [&str; 4] = ["cancel", "skip", "return", "leave"];
 
-/// The command that is sent to the mod.
+/// The command for the mod.
 impl fmt::Display for Action {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

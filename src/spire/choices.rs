@@ -1,12 +1,12 @@
-//! What stands behind each entry of `choice_list`: the mod gives bare lower-case names, often doubled, and the
-//! rest must be found on the screen. The order is that of CommunicationMod's ChoiceScreenUtils.
+//! The object behind each entry of `choice_list`: the mod gives only lower-case names, which may repeat, so the rest is taken
+//! from the screen. The order is that of CommunicationMod's ChoiceScreenUtils.
 
 use super::message::{Card, EventOption, GameState, Node, Potion, Relic, Reward, ScreenState, Text};
 
-/// A choice with what is known of it.
+/// A choice with the details known of it.
 #[derive(Debug, Clone, Copy)]
 pub enum Choice<'a> {
-    /// An option of an event that isn't disabled.
+    /// An option of an event that is not disabled.
     Option(&'a EventOption<'a>),
     /// A card to take, from a reward or a discovery.
     TakeCard(&'a Card<'a>),
@@ -32,7 +32,7 @@ pub enum Choice<'a> {
     GridCard(&'a Card<'a>),
     /// A card of the hand.
     HandCard(&'a Card<'a>),
-    /// Whatever else: its name says it (`open`, `shop`, `rest`), or the screen doesn't agree with the list.
+    /// Any other choice: only its name is known (`open`, `shop`, `rest`), or the screen does not match the list.
     Named(&'a Text<'a>),
 }
 
@@ -57,7 +57,7 @@ pub fn choices<'a>(state: &'a GameState<'a>) -> impl Iterator<Item = Choice<'a>>
         "HAND_SELECT" => screen.hand.iter().map(Choice::HandCard).collect(),
         _ => Vec::new(),
     };
-    // Where the two disagree (a modded screen), the list is what `choose` goes by, and the names are all there is.
+    // If the two disagree (a modded screen), `choose` goes by the list, so only the names are used.
     let agree = found.len() == state.choice_list.len();
     (0..).zip(state.choice_list.iter()).map(move |(index, name): (usize, _)| match found.get(index) {
         Some(choice) if agree => *choice,
@@ -67,12 +67,12 @@ pub fn choices<'a>(state: &'a GameState<'a>) -> impl Iterator<Item = Choice<'a>>
 
 fn options<'a>(screen: &'a ScreenState<'a>) -> Vec<Choice<'a>> {
     let mut options: Vec<_> = screen.options.iter().filter(|option| !option.disabled).collect();
-    // Stable: where no index is given, the order on the screen is the order of the choices.
+    // Stable: without an index, the order on the screen is the order of the choices.
     options.sort_by_key(|option| option.choice_index.unwrap_or(usize::MAX));
     options.into_iter().map(Choice::Option).collect()
 }
 
-/// A shop offers what can be paid, the removal of a card first.
+/// The affordable items of a shop, card removal first.
 fn affordable<'a>(screen: &'a ScreenState<'a>, gold: i64) -> Vec<Choice<'a>> {
     let pays = |price: Option<i64>| price.is_some_and(|price| price <= gold);
     let mut found = Vec::new();

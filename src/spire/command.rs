@@ -1,4 +1,4 @@
-//! What a line means to the mod in a state: choices by name, targets that a card does not need, words too many. Checks and error
+//! What a line means to the mod in a state: choices by name, targets that a card does not need, surplus words. Checks and error
 //! texts are those of CommunicationMod's CommandExecutor, in its order.
 
 use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
@@ -10,20 +10,20 @@ use super::message::{CombatState, GameState, Message};
 pub enum Meaning {
     /// A legal action of the table.
     Action(Action),
-    /// It changes the game and has no id: `key`, `click`, a choice past the 60th, a command of another version of the mod.
+    /// Changes the game and has no id: `key`, `click`, a choice past the 60th, a command of another version of the mod.
     Other,
-    /// It decides nothing and gets a state: `state`, `wait`.
+    /// Decides nothing and gets a state: `state`, `wait`.
     Ask,
-    /// It starts a run.
+    /// Starts a run.
     Start,
 }
 
 /// Why a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// The mod's text; where the mod would take the command, our own.
+    /// The mod's error text, or our own if the mod would take the command.
     pub error: String,
-    /// The action that it stands for, where it stands for one.
+    /// The action of the command, if it has one.
     pub action: Option<Action>,
 }
 
@@ -36,11 +36,11 @@ impl From<String> for Refusal {
 /// The words of a command, in lower case.
 struct Words(Vec<String>);
 
-/// Reads a line as the mod would with this message as its latest. Whether the game is ready is not looked at: the mod takes commands
-/// at any time.
+/// Reads a line as the mod would with this message as its latest. Does not check whether the game is ready: the mod takes
+/// commands at any time.
 ///
 /// # Errors
-/// Where the mod would refuse it, and where the action is not legal.
+/// The mod would refuse it, or the action is not legal.
 pub fn read(line: &str, message: &Message<'_>) -> Result<Meaning, Refusal> {
     let words = Words(line.to_lowercase().split_whitespace().map(str::to_owned).collect());
     let verb = words.get(0).unwrap_or_default();
@@ -140,7 +140,7 @@ impl Words {
         let Some((card, held)) = card.and_then(|card| Some((card, combat.hand.get(card)?))) else {
             return Err(self.out_of_bounds(&number.to_string()).into());
         };
-        // With more words than three, the mod looks at none of them.
+        // With more than three words, the mod ignores all of them.
         let target = match self.get(2).filter(|&word| self.0.len() == 3 && word != "-1") {
             Some(word) => Some(self.target(word, combat)?),
             None => None,
@@ -204,12 +204,12 @@ impl Words {
     }
 }
 
-/// The index, where the table has ids for it.
+/// The index, if the table has an id for it.
 fn index(index: usize, most: usize) -> Option<u8> {
     u8::try_from(index).ok().filter(|_| index < most)
 }
 
-/// `None` where there is a target for which the table has no id.
+/// `None` if the table has no id for the target.
 fn within(target: Option<usize>, most: usize) -> Option<Option<u8>> {
     match target {
         None => Some(None),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_worded_as_the_mod_words_it() {
+    fn refusals_have_the_wording_of_the_mod() {
         for (line, error) in [
             ("choose 0", r"Invalid command: choose. Possible commands: [play, end, potion, key, state]"),
             ("dance", r"Invalid command: dance. Possible commands: [play, end, potion, key, state]"),

@@ -1,11 +1,11 @@
-//! What an action is called, as the player sees it: the card, its cost, the target, the reward, the price.
+//! The label of an action, as the player sees it: the card, its cost, the target, the reward, the price.
 
 use super::action::{Action, CANCEL, PROCEED};
 use super::choices::{Choice, choices};
 use super::message::{Card, EventOption, GameState, Message, Monster, Node, Potion, Reward, ScreenState, Text};
 use std::fmt::Write;
 
-/// A legal action's label, without control characters of its own; game text in it is the game's.
+/// A legal action's label. It adds no control characters, but game text in it may contain some.
 pub fn label(message: &Message<'_>, action: Action) -> String {
     let Some(state) = message.game_state.as_ref() else {
         return action.to_string();
@@ -28,7 +28,7 @@ pub fn label(message: &Message<'_>, action: Action) -> String {
     }
 }
 
-/// A card's name with what it costs: `Strike (1)`, `Whirlwind (X)`, `Wound (unplayable)`.
+/// A card's name with its cost: `Strike (1)`, `Whirlwind (X)`, `Wound (unplayable)`.
 pub fn name_and_cost(card: &Card<'_>) -> String {
     match card.cost {
         Some(-1) => format!("{} (X)", card.name),
@@ -38,7 +38,7 @@ pub fn name_and_cost(card: &Card<'_>) -> String {
     }
 }
 
-/// A monster's name, numbered by its place where its name isn't its own: `Cultist`, `Louse #2`.
+/// A monster's name, numbered by position if the name is not unique: `Cultist`, `Louse #2`.
 pub fn name_monster(monsters: &[Monster<'_>], index: usize) -> String {
     let Some(monster) = monsters.get(index) else {
         return format!("target {index}");
@@ -137,7 +137,7 @@ fn name_grid_card(screen: &ScreenState<'_>, card: &Card<'_>) -> String {
     format!("{what} {}", name_and_cost(card))
 }
 
-/// The choices that are a word: of a rest site, a chest, the way into a shop.
+/// Choices that are a single word: at a rest site, a chest, the entrance of a shop.
 fn name_other(state: &GameState<'_>, name: &Text<'_>) -> String {
     match (&*state.screen_type, &**name) {
         ("CHEST", "open") if !state.screen_state.chest_type.is_empty() => {

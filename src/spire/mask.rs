@@ -1,11 +1,11 @@
-//! What is legal: the mod's own rules, checked against hundreds of real messages. (The
-//! original design's mask is exact on a quarter of them.)
+//! The legal actions: the mod's own rules, checked against hundreds of real messages. (The original design's mask is exact for a
+//! quarter of them.)
 
 use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
 use super::choices::{Choice, choices};
 use super::message::{CombatState, GameState, Message};
 
-/// The legal actions, in the order of their ids. Empty where the game isn't ready, in menus, and for errors.
+/// The legal actions, ordered by id. Empty if the game is not ready, in menus, and for errors.
 pub fn legal_actions(message: &Message<'_>) -> Vec<Action> {
     if message.is_ready() { actions_when_ready(message) } else { Vec::new() }
 }
@@ -53,12 +53,12 @@ fn add_cards(combat: &CombatState<'_>, actions: &mut Vec<Action>) {
     }
 }
 
-/// Positions in the full monsters array; who is gone is left out, not counted out.
+/// Positions in the full monsters array. Gone monsters are left out but keep their position.
 fn targets(combat: &CombatState<'_>) -> impl Iterator<Item = u8> {
     (0..).zip(combat.monsters.iter().take(TARGETS)).filter(|(_, monster)| !monster.is_gone).map(|(target, _)| target)
 }
 
-/// That `potion` is available says only that there is one: each knows whether it can be used or thrown away.
+/// An available `potion` command only means that there is a potion; each potion has its own flags for use and discard.
 fn add_potions(state: &GameState<'_>, actions: &mut Vec<Action>) {
     for (slot, potion) in (0..).zip(state.potions.iter().take(POTIONS)) {
         if potion.is_empty_slot() {
@@ -87,8 +87,8 @@ fn add_choices(state: &GameState<'_>, actions: &mut Vec<Action>) {
     actions.extend(legal);
 }
 
-/// Whether the game would do nothing, so that the mod would never answer: a potion for which there is no room.
-/// With Sozu a reward is taken all the same (and vanishes), but nothing is sold.
+/// Whether the game would do nothing, so that the mod would never answer: a potion without a free slot. With Sozu a potion reward
+/// can be taken (and vanishes), but a shop sells none.
 fn goes_unanswered(state: &GameState<'_>, choice: &Choice<'_>) -> bool {
     let full = !state.potions.iter().any(|potion| potion.is_empty_slot());
     let sozu = || state.relics.iter().any(|relic| &*relic.id == "Sozu");

@@ -1,5 +1,5 @@
-//! The mod's messages, read without copying: only what decides, what is shown, and what names a run.
-//! Field names and meanings are those of CommunicationMod's GameStateConverter.
+//! The mod's messages, read without copying: only the fields that decide, that are shown, or that identify a run. Field names and
+//! meanings are those of CommunicationMod's GameStateConverter.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-/// A string of the game's.
+/// A string from the game.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
 
@@ -25,7 +25,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A value with its bytes as they were written, so that recording it needs no second reading.
+/// A value together with its original bytes, so that recording it needs no second parse.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Kept<'a, T> {
     raw: Option<&'a RawValue>,
@@ -33,7 +33,7 @@ pub struct Kept<'a, T> {
 }
 
 impl<'a, T> Kept<'a, T> {
-    /// Its bytes; `None` where it wasn't there.
+    /// Its bytes; `None` if it was absent.
     pub fn raw(&self) -> Option<&'a RawValue> {
         self.raw
     }
@@ -57,7 +57,7 @@ impl<'de: 'a, 'a, T: Deserialize<'de>> Deserialize<'de> for Kept<'a, T> {
 /// A line from the mod: a state, or an error that answers a command.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Message<'a> {
-    /// What the mod would take now: one synonym of each.
+    /// The commands that the mod accepts now, one synonym of each.
     #[serde(borrow)]
     pub available_commands: Option<Vec<Text<'a>>>,
     /// Whether the game is stable and waits.
@@ -71,7 +71,7 @@ pub struct Message<'a> {
     /// Absent in menus.
     #[serde(borrow)]
     pub game_state: Option<GameState<'a>>,
-    /// What an earlier `valid-actions` wrote.
+    /// Written by an earlier `valid-actions`.
     #[serde(borrow, default, deserialize_with = "raw")]
     pub valid_actions: Option<&'a RawValue>,
     /// Why `sts-proxy` asks again, as it wrote it.
@@ -82,30 +82,30 @@ pub struct Message<'a> {
 /// Why an answer to this state was not accepted.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Refused<'a> {
-    /// `None` where no answer came.
+    /// `None` if no answer came.
     #[serde(borrow)]
     pub answer: Option<Text<'a>>,
-    /// What is wrong with it.
+    /// The fault of the answer.
     #[serde(borrow)]
     pub why: Text<'a>,
 }
 
-/// Unlike serde's own reading of an `Option`, takes a `null` for a value that is there.
+/// Unlike serde's own `Option`, reads a `null` as a value that is present.
 fn raw<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// The part of the game's state that is looked at.
+/// The part of the game's state that is used.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct GameState<'a> {
     /// Which screen: EVENT, MAP, NONE (combat) and so on.
     #[serde(borrow)]
     pub screen_type: Text<'a>,
-    /// What is on it.
+    /// The contents of the screen.
     #[serde(borrow)]
     pub screen_state: ScreenState<'a>,
-    /// What `choose` takes, in order; absent where there is nothing.
+    /// What `choose` takes, in order; absent if there is nothing to choose.
     #[serde(borrow)]
     pub choice_list: Kept<'a, Vec<Text<'a>>>,
     /// Absent outside combat.
@@ -149,7 +149,7 @@ impl GameState<'_> {
     }
 }
 
-/// What a screen shows: all screens' fields together, since each has a few.
+/// The contents of a screen: the fields of all screens together, since each has only a few.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)] // named by the mod
@@ -206,11 +206,11 @@ pub struct EventOption<'a> {
     #[serde(borrow)]
     pub label: Text<'a>,
     pub disabled: bool,
-    /// Its place in `choice_list`; absent where disabled.
+    /// Its index in `choice_list`; absent if disabled.
     pub choice_index: Option<usize>,
 }
 
-/// A card, wherever it lies.
+/// A card in any place.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
@@ -219,11 +219,11 @@ pub struct Card<'a> {
     pub name: Text<'a>,
     #[serde(borrow)]
     pub uuid: Text<'a>,
-    /// Energy; -1 is X, -2 can't be played.
+    /// Energy; -1 is X, -2 cannot be played.
     pub cost: Option<i64>,
     #[serde(borrow, rename = "type")]
     pub kind: Text<'a>,
-    /// Computed by the mod for no target.
+    /// Computed by the mod without a target.
     pub is_playable: bool,
     pub has_target: bool,
     /// In a shop.
@@ -261,7 +261,7 @@ pub struct Relic<'a> {
     pub id: Text<'a>,
     #[serde(borrow)]
     pub name: Text<'a>,
-    /// Below 0 where the relic counts nothing.
+    /// Below 0 if the relic does not count anything.
     pub counter: Option<i64>,
     pub price: Option<i64>,
 }
@@ -323,7 +323,7 @@ pub struct Player<'a> {
     pub orbs: Vec<Relic<'a>>,
 }
 
-/// A monster; the array keeps those that are gone, since targets index it.
+/// A monster; the array also keeps those that are gone, since targets index it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 #[allow(missing_docs)]
@@ -335,10 +335,10 @@ pub struct Monster<'a> {
     pub block: i64,
     #[serde(borrow)]
     pub intent: Text<'a>,
-    /// Damage of one hit as it would land now; absent under a Runic Dome, below 0 where it doesn't attack.
+    /// Damage of one hit as it would land now; absent under a Runic Dome, below 0 if it does not attack.
     pub move_adjusted_damage: Option<i64>,
     pub move_hits: Option<i64>,
-    /// Dead, half dead or escaped: no target.
+    /// Dead, half dead or escaped: not a target.
     pub is_gone: bool,
     #[serde(borrow)]
     pub powers: Vec<Power<'a>>,
@@ -355,10 +355,10 @@ pub struct Power<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Reads a line's text. `Ok(None)` is what isn't the mod's: no JSON object, or one of another shape.
+    /// Reads a line's text. `Ok(None)`: not a message of the mod, that is, not a JSON object or one of another shape.
     ///
     /// # Errors
-    /// A JSON object that can't be read: torn, doubled fields, or a field of another type than the mod's.
+    /// A JSON object that cannot be read: truncated, with a repeated field, or with a field of another type than the mod's.
     pub fn read(text: &'a str) -> Result<Option<Message<'a>>, serde_json::Error> {
         if !text.trim_start().starts_with('{') {
             return Ok(None);
@@ -381,7 +381,7 @@ impl<'a> Message<'a> {
         self.available_commands.iter().flatten().any(|available| &**available == command)
     }
 
-    /// Why this state is asked about again; `None` where it is not, or where the field has another form.
+    /// Why this state is asked again; `None` if it is not, or if the field has another form.
     pub fn refusal(&self) -> Option<Refused<'a>> {
         serde_json::from_str(self.refused?.get()).ok()
     }

@@ -1,5 +1,5 @@
-//! Slay the Spire as CommunicationMod v1.2.1 tells it: what its messages say, what is legal, what it is called,
-//! and what is worth recording. Pure: no stream, file or clock.
+//! Slay the Spire as CommunicationMod v1.2.1 reports it: its messages, legal actions, labels, and what to record. Pure: no
+//! stream, file or clock.
 
 pub mod action;
 pub mod choices;

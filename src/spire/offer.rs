@@ -1,4 +1,4 @@
-//! The field `valid_actions`: what is legal, as a player or a program is told it.
+//! The field `valid_actions`: the legal actions, as a player or program gets them.
 
 use super::action::Action;
 use super::label::label;
@@ -12,7 +12,7 @@ pub const FIELD: &str = "valid_actions";
 
 /// Appends `[{"action_id":0,"cmd":"play 1","label":"play Strike (1)"},...]`.
 pub fn write_actions(message: &Message<'_>, actions: &[Action], out: &mut Vec<u8>) {
-    // Writing to memory can't fail.
+    // Writing to memory cannot fail.
     out.push(b'[');
     for (index, &action) in actions.iter().enumerate() {
         if index > 0 {
@@ -25,7 +25,7 @@ pub fn write_actions(message: &Message<'_>, actions: &[Action], out: &mut Vec<u8
     out.push(b']');
 }
 
-/// The actions that an earlier stage offered in this message; `None` where it has no such field, or one of another form.
+/// The actions that an earlier stage offered in this message; `None` if it has no such field, or one of another form.
 pub fn offered(message: &Message<'_>) -> Option<Vec<Action>> {
     #[derive(Deserialize)]
     struct Offered {
@@ -45,7 +45,7 @@ pub fn write_bare(actions: &[Action], out: &mut Vec<u8>) {
     out.extend_from_slice(b"]}\n");
 }
 
-/// Appends the line that `message` was read from (as `text`) with the field set; an earlier one is replaced.
+/// Appends the line that `message` was read from (as `text`) with the field set, replacing an earlier one.
 pub fn set(line: &Line<'_>, text: &str, message: &Message<'_>, actions_json: &[u8], out: &mut Vec<u8>) {
     let place = match message.valid_actions {
         Some(value) => FieldPosition::Present(lines::range_in(text, value.get())),

@@ -5,10 +5,10 @@ use super::run::{Run, RunOver};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// How a command fared.
+/// The result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome<'a> {
-    /// The next message was no error.
+    /// The next message was not an error.
     Accepted,
     /// The mod's error text.
     Refused(&'a str),
@@ -16,16 +16,16 @@ pub enum Outcome<'a> {
     Unknown,
 }
 
-/// What is sent to the mod.
+/// A command for the mod.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// The line, without its line feed.
     pub text: String,
-    /// `None` where the command has no id.
+    /// `None` if the command has no id.
     pub action: Option<Action>,
-    /// False where it was sent although it is not.
+    /// False if it is not legal but was sent anyway.
     pub is_legal: bool,
-    /// Who decided, where it was not the player.
+    /// Who decided, if not the player.
     pub by: Option<&'static str>,
 }
 
@@ -100,22 +100,22 @@ pub fn closing_line(ts: &str, over: &RunOver) -> Result<Vec<u8>, serde_json::Err
     Ok(line)
 }
 
-/// What was decided, kept until the mod has answered.
+/// A decision, kept until the mod has answered.
 #[derive(Debug, Clone)]
 pub struct Decided {
-    /// When, in RFC 3339.
+    /// Time, in RFC 3339.
     pub ts: String,
-    /// What.
+    /// The command.
     pub command: Command,
-    /// What it is called: the card, the target, the choice; without an id, the command.
+    /// Its label: the card, the target, the choice; without an id, the command.
     pub label: String,
-    /// The ids of the legal actions, in their order: what there was to choose from.
+    /// The ids of the legal actions, in order.
     pub legal_ids: Vec<u8>,
-    /// In which run.
+    /// The run.
     pub run: Run,
-    /// On which floor of it.
+    /// The floor of the run.
     pub floor: i64,
-    /// In which state: JSON text.
+    /// The state, as JSON text.
     pub state: Box<RawValue>,
 }
 

@@ -1,8 +1,8 @@
-//! What of a state is recorded by default.
+//! The part of a state that is recorded by default.
 //!
-//! In combat hand, player, monsters and turn; elsewhere the screen's type, the choices and an event's options.
-//! Where a combat asks to choose (a discard, a discovery), both. Values keep their bytes. Hit points,
-//! gold, floor and act always stand in the same place.
+//! In combat: hand, player, monsters and turn. Elsewhere: the screen's type, the choices and an event's options. If a combat asks
+//! for a choice (a discard, a discovery): both. Values keep their bytes. Hit points, gold, floor and act always have the same
+//! place.
 
 use super::message::{self, Text};
 use serde::Serialize;
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_keeps_its_options_and_a_fight_its_fighters() {
+    fn an_event_keeps_its_options_and_a_fight_its_player_and_monsters() {
         let event = r#"{"deck":[1],"screen_type":"EVENT","screen_state":{"body_text":"long","options":[{"label":"Leave"}]},"choice_list":[ "leave"],"seed":1,"current_hp":63,"max_hp":70,"gold":99,"floor":2,"act":1}"#;
         assert_eq!(
             reduced(event),

@@ -1,9 +1,9 @@
-//! Where one run ends and the next begins: the mod never says so, and an abandoned run never reaches its
-//! GAME_OVER screen.
+//! Detects where one run ends and the next begins: the mod does not report it, and an abandoned run never reaches its GAME_OVER
+//! screen.
 
 use super::message::Message;
 
-/// What a run is known by.
+/// The identity of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     /// The seed, exactly.
@@ -15,7 +15,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// The run that a message is of; `None` in menus.
+    /// The run of a message; `None` in menus.
     pub fn of(message: &Message<'_>) -> Option<Run> {
         let state = message.game_state.as_ref().filter(|_| message.in_game)?;
         Some(Run { seed: state.seed, class: state.class.to_string(), ascension: state.ascension_level })
@@ -33,11 +33,11 @@ impl Run {
 /// What a message means for the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// Goes on.
+    /// The same run continues.
     Same,
     /// A run from its beginning: nothing of it can have been recorded yet.
     New,
-    /// The first that is seen of a run that had begun before: it may have been recorded in part.
+    /// The first message seen of a run that had already begun: part of it may have been recorded.
     Joined,
     /// A run was over, and the menu is back.
     BackInMenu,
@@ -46,15 +46,15 @@ pub enum Turn {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunOver {
-    /// Which.
+    /// The run.
     pub run: Run,
-    /// The last floor that was seen.
+    /// The last floor seen.
     pub floor: i64,
-    /// What the GAME_OVER screen said; `None` where the run was abandoned without one.
+    /// The contents of the GAME_OVER screen; `None` if the run was abandoned without one.
     pub end: Option<End>,
 }
 
-/// What a GAME_OVER screen says.
+/// The contents of a GAME_OVER screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct End {
     /// Whether the run was won.
@@ -70,14 +70,14 @@ pub struct Runs {
     floor: i64,
     over: bool,
     menu: bool,
-    /// What the current run's GAME_OVER screen said, until it is in `run_over`.
+    /// The current run's GAME_OVER screen, until it is in `run_over`.
     end: Option<End>,
     run_over: Option<RunOver>,
 }
 
 impl Runs {
-    /// Takes the next message. A run is new at Neow (when it wasn't there before), after a GAME_OVER, and where
-    /// seed, class or ascension change.
+    /// Takes the next message. A run is new at Neow (unless it was there before), after a GAME_OVER, and when seed, class or
+    /// ascension change.
     pub fn follow(&mut self, message: &Message<'_>) -> Turn {
         if message.error.is_some() {
             return Turn::Same;
@@ -90,13 +90,14 @@ impl Runs {
         };
         let at_neow = &*state.screen_state.event_id == "Neow Event";
         let game_over = &*state.screen_type == "GAME_OVER";
-        // After its end a run may still show something on its floor (credits); only what can't follow is another run.
+        // After its end a run may still show something on its floor (credits). Only a state that cannot follow belongs to another
+        // run.
         let from_neow = at_neow && (self.over || self.menu || self.floor > state.floor);
         let after_end = self.over && !game_over && (self.menu || self.floor > state.floor);
         let turn = match &self.current {
             Some(current) if *current == run && !from_neow && !after_end => Turn::Same,
             Some(_) if at_neow || self.over => Turn::New,
-            // The first that we see: we may have been started anew in the middle of it, even at Neow.
+            // The first message we see: we may have been restarted in the middle of the run, even at Neow.
             _ => Turn::Joined,
         };
         if turn != Turn::Same {
@@ -112,7 +113,8 @@ impl Runs {
         turn
     }
 
-    /// A run that begins ends the one before. A run of another class, or one that goes on, may leave it saved.
+    /// A run that begins ends the one before. If the new run has another class, or had already begun, the old one may still be
+    /// saved.
     fn end_before(&mut self, turn: Turn, next: &Run) {
         let was_over = self.over;
         self.end();
@@ -121,19 +123,19 @@ impl Runs {
         }
     }
 
-    /// The current run is over where its GAME_OVER screen was seen, and nothing more comes of it.
+    /// The current run is over if its GAME_OVER screen was seen; nothing more comes of it.
     pub fn end(&mut self) {
         if let (Some(end), Some(run)) = (self.end.take(), &self.current) {
             self.run_over = Some(RunOver { run: run.clone(), floor: self.floor, end: Some(end) });
         }
     }
 
-    /// The run that is over since this was asked last.
+    /// The run that has ended since the last call.
     pub fn take_over(&mut self) -> Option<RunOver> {
         self.run_over.take()
     }
 
-    /// The run of the last message that had one.
+    /// The run of the last message that belonged to one.
     pub fn current(&self) -> Option<&Run> {
         self.current.as_ref()
     }
@@ -164,13 +166,13 @@ mod tests {
     fn runs_split_on_neow_game_over_and_a_changed_seed() {
         let mut runs = Runs::default();
         assert_eq!(menu(&mut runs), Turn::Same, "no run was over");
-        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Joined, "we may have been started anew");
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Joined, "we may have been restarted");
         assert_eq!(follow(&mut runs, 1, 0, "GRID"), Turn::Same);
-        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Same, "Neow goes on after a grid");
+        assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::Same, "Neow continues after a grid");
         assert_eq!(follow(&mut runs, 1, 3, "NONE"), Turn::Same);
         assert_eq!(follow(&mut runs, 1, 3, "GAME_OVER"), Turn::Same);
         assert_eq!(menu(&mut runs), Turn::BackInMenu);
-        assert_eq!(menu(&mut runs), Turn::Same, "told once");
+        assert_eq!(menu(&mut runs), Turn::Same, "reported once");
         assert_eq!(follow(&mut runs, 1, 0, "NEOW"), Turn::New, "the same seed again");
         assert_eq!(follow(&mut runs, 1, 5, "NONE"), Turn::Same);
         assert_eq!(follow(&mut runs, 2, 0, "NEOW"), Turn::New, "abandoned: no GAME_OVER");
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn saving_and_going_on_is_the_same_run_and_abandoning_at_neow_is_not() {
+    fn a_saved_run_continues_and_one_abandoned_at_neow_does_not() {
         let mut runs = Runs::default();
         follow(&mut runs, 1, 0, "NEOW");
         follow(&mut runs, 1, 4, "NONE");
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_straight_on_after_its_end_is_new() {
+    fn a_run_that_continues_right_after_its_end_is_new() {
         let mut runs = Runs::default();
         follow(&mut runs, 1, 9, "GAME_OVER");
         assert_eq!(follow(&mut runs, 1, 9, "GAME_OVER"), Turn::Same);

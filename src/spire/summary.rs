@@ -1,9 +1,9 @@
-//! A state in a few lines for a person: what the game's own screen would show at a glance.
+//! A state in a few lines for a person, as on the game's own screen.
 
 use super::label::{name_and_cost, name_monster};
 use super::message::{CombatState, GameState, Message, Monster, Player, Power, Text};
 
-/// A line of the summary: what it is about, and what there is to say.
+/// A line of the summary: a title and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     /// `hand`, `relics`, or a monster's place `0`; empty for the headline.
@@ -16,7 +16,7 @@ fn line(title: impl Into<String>, text: impl Into<String>) -> Line {
     Line { title: title.into(), text: text.into() }
 }
 
-/// The summary of a state; of an error its text, and of a menu that there is no run.
+/// The summary of a state. For an error, its text; for a menu, that there is no run.
 pub fn summary(message: &Message<'_>) -> Vec<Line> {
     if let Some(error) = &message.error {
         return vec![line("error", one_line(error))];
@@ -117,7 +117,7 @@ fn powers(powers: &[Power<'_>]) -> String {
     if named.is_empty() { String::new() } else { format!("  [{}]", named.join(", ")) }
 }
 
-/// What the screen says beside its choices, which are listed as actions.
+/// The screen's text, apart from its choices, which are listed as actions.
 fn add_screen(state: &GameState<'_>, lines: &mut Vec<Line>) {
     let screen = &state.screen_state;
     match &*state.screen_type {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plays the part of the Slay the Spire mod CommunicationMod, over an engine in place of the game.
+"""Stands in for the Slay the Spire mod CommunicationMod, with an engine in place of the game.
 
 Starts CHILD as the mod does, sends it states and carries out its commands until the wanted games
 are played. Run it with the Python whose path `scripts/install-engine` prints.
@@ -31,7 +31,7 @@ ERRORS_REPORTED = 10
 
 
 class SessionFailure(Exception):
-    """Why a session could not be played to its end."""
+    """The reason why a session ended early."""
 
 
 class Child:
@@ -104,7 +104,7 @@ class Child:
 
 
 class Transcript:
-    """Everything that crosses the pipes, in order, except the child's ready line."""
+    """The log of all lines on the pipes, in order, except the child's ready line."""
 
     def __init__(self, path):
         self._file = open(path, "w", encoding="utf-8") if path else None
@@ -188,14 +188,14 @@ class Session:
 
 def parse_options():
     parser = argparse.ArgumentParser(
-        description="Plays CommunicationMod over an engine that stands in for Slay the Spire.",
+        description="Stands in for CommunicationMod, with an engine in place of Slay the Spire.",
         usage="%(prog)s [options] -- CHILD [ARGUMENT...]",
     )
     add = parser.add_argument
     add("--games", type=int, default=1, help="games to play, menu to menu (default 1)")
     add("--seed", type=int, default=1, help="game I is played with seed SEED + I (default 1)")
     add("--steps", type=int, help="stop after this many commands")
-    add("--transcript", metavar="FILE", help="write what crosses the pipes, as JSON lines")
+    add("--transcript", metavar="FILE", help="log all lines on the pipes, as JSON lines")
     add("--report", metavar="FILE", help="write one JSON line of figures; - is stdout")
     add("--stderr", metavar="FILE", default=os.devnull, help="append the child's stderr to FILE")
     add("--not-ready", metavar="PROBABILITY", type=float, default=0.3,

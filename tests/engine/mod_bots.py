@@ -1,8 +1,8 @@
-"""Bots that speak the mod's own protocol, as three public ones do.
+"""Bots that use the mod's own protocol, modelled on three public ones.
 
 mod_bots.py named    acts when the game is ready, chooses by name, asks for the state after an error
-mod_bots.py counted  sends a command for each message, whatever it is, and waits where it knows nothing better
-mod_bots.py loud     in upper case, gives every card a target, passes over errors; ends itself after 40 commands with --mortal
+mod_bots.py counted  sends a command for each message, of any kind, and waits if it has no better move
+mod_bots.py loud     in upper case, gives every card a target, ignores errors; ends itself after 40 commands with --mortal
 """
 
 import json

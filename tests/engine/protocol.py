@@ -1,7 +1,7 @@
 """The mod's side of the protocol: the state message, and the commands with their error strings.
 
-Checks come in the order in which the mod makes them, so that a command with two faults is
-answered with the same error.
+The checks have the mod's order, so a command with two faults
+gets the same error.
 """
 
 import re
@@ -13,12 +13,12 @@ from spire_run import Run, needs_target
 
 CONFIRM_WORDS = ("confirm", "proceed")
 CANCEL_WORDS = ("skip", "cancel", "return", "leave")
-# The engine can play no other; any other name gets the error of a name that does not exist.
+# The engine supports only this character; any other name gets the error of a name that does not exist.
 CHARACTERS = ("silent", "the_silent")
 HIGHEST_ASCENSION = 20
-# The digits of the seeds that players see: O is not among them, and reads as 0.
+# The digits of seeds as players see them: O is not among them, and is read as 0.
 SEED_DIGITS = "0123456789ABCDEFGHIJKLMNPQRSTUVWXYZ"
-# Far above 2**53, where a reader that takes numbers for floats changes the seed.
+# Far above 2**53: a reader that stores numbers as floats would change the seed.
 FIRST_SEED = 2**60
 
 
@@ -33,7 +33,7 @@ class InvalidCommand(Exception):
 
 
 class Command:
-    """One command line, taken apart as the mod does it."""
+    """One command line, parsed as the mod does."""
 
     def __init__(self, line):
         self.words = line.lower().split()
@@ -60,7 +60,7 @@ class Command:
 
 
 class Game:
-    """The game with the mod in it: a menu, and a run while one is on."""
+    """The game with the mod: a menu, and the current run if there is one."""
 
     def __init__(self, seed):
         self._next_seed = FIRST_SEED + seed
@@ -173,7 +173,7 @@ class Game:
     # Commands
 
     def execute(self, line):
-        """Carries out one command line and tells how the mod would answer it."""
+        """Carries out one command line and returns the mod's answer."""
         command = Command(line)
         self._check_available(command)
         carry_out = {
@@ -254,7 +254,7 @@ class Game:
             self.run.discard_potion(slot)
 
     def _potion_target(self, command, potion):
-        """A dead monster is a valid target for the mod: the potion is then wasted."""
+        """A dead monster is a valid target for the mod: the potion is wasted."""
         if not potion["requires_target"]:
             return None
         command.require(3, " Selected potion requires a target.")
@@ -290,7 +290,7 @@ class Game:
 
 
 def seed_number(text):
-    """The signed 64-bit number behind a seed as players write it."""
+    """The signed 64-bit number of a seed in the players' notation."""
     number = 0
     for digit in text.upper().replace("O", "0"):
         number = number * len(SEED_DIGITS) + SEED_DIGITS.index(digit)

@@ -1,6 +1,6 @@
-"""What is on the screen: its choices, its two buttons, and how the mod describes it.
+"""The contents of the screen: its choices, its two buttons, and the mod's description.
 
-One function a screen type. Choices and description are made together, so that `choice_list`
+One function per screen type. Choices and description are made together, so that `choice_list`
 cannot disagree with `screen_state`.
 """
 
@@ -11,7 +11,7 @@ import decapitate_the_spire.game as engine
 
 import shapes
 
-# What the game gives as the maximum where any number of cards may be picked.
+# The game's value for "any number of cards".
 ANY_NUMBER_OF_CARDS = 99
 
 REWARD_TYPES = {
@@ -36,7 +36,7 @@ EVENT_NAMES = {
 
 class Choice(NamedTuple):
     name: str
-    # None: the game lists the choice, but taking it does nothing and is never answered.
+    # None: the game lists the choice, but taking it has no effect and is never answered.
     take: Optional[Callable[[], None]]
 
 
@@ -56,7 +56,7 @@ class Screen:
 
     @property
     def name(self):
-        """The game's own name of the screen. It has none where nothing lies over the room."""
+        """The game's own name of the screen. There is none if nothing covers the room."""
         if self.type == "GAME_OVER":
             return "VICTORY" if self.state["victory"] else "DEATH"
         return self.type if self.is_up else "NONE"
@@ -121,7 +121,7 @@ def pick_choices(run, cards):
 def event_screen(run):
     event = run.request.event
     event_id, event_name = EVENT_NAMES[type(event)]
-    # The engine's events have options but neither words nor effects.
+    # The engine's events have options, but no texts or effects.
     labels = [f"Option {number + 1}" for number in range(event.num_choices)]
     return Screen(
         "EVENT",
@@ -201,7 +201,7 @@ def reward_shape(reward):
 
 
 def chest_screen(run):
-    # The engine's chests open by themselves; the game's wait for the player.
+    # The engine opens chests by itself; the game waits for the player.
     return Screen(
         "CHEST",
         {"chest_type": type(run.dungeon.chest).__name__, "chest_open": False},

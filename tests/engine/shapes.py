@@ -1,10 +1,10 @@
-"""The engine's objects in the shapes the mod gives them in its messages."""
+"""Converts the engine's objects to the form they have in the mod's messages."""
 
 import re
 
 from spire_run import needs_target
 
-# Where the game's own id is not simply its name.
+# Cards whose id in the game is not simply their name.
 REAL_IDS = {
     "Strike": "Strike_G",
     "Defend": "Defend_G",
@@ -121,7 +121,7 @@ def map_node(node):
 
 
 def dungeon_map(dungeon):
-    """The boss has no node of its own; the mod shows it as a child far above the top row."""
+    """The boss has no node; the mod shows it as a child far above the top row."""
     nodes = [node for row in dungeon.mapp for node in row if node.has_edges()]
     return [
         {

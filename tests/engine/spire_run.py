@@ -1,8 +1,8 @@
 """One run of the game on the engine: the Silent, act 1.
 
 The engine (decapitate-the-spire, GPL-3, test-time only) asks for one answer at a time through an
-"outstanding request". A Run gives those answers, and remembers what a player has marked on a
-screen without the engine knowing yet, because the engine has no way back from its answers.
+"outstanding request". A Run gives those answers. It also keeps what a player has marked on a
+screen until it is confirmed, because answers to the engine cannot be taken back.
 """
 
 import random
@@ -17,14 +17,14 @@ START_HEALTH, START_GOLD, ENERGY_PER_TURN = 70, 99, 3
 
 
 class EngineFailure(Exception):
-    """The engine broke, or refused what a message called possible. Never the child's fault."""
+    """The engine failed, or refused an action that a message offered. Never the child's fault."""
 
 
 class EngineDice(random.Random):
-    """All the engine's randomness, so that a run depends on its seed and answers alone."""
+    """All of the engine's randomness, so a run depends only on its seed and the answers."""
 
     def shuffle(self, items, _source=None):
-        # The engine passes the second argument that Python 3.11 removed; it leads back here anyway.
+        # The engine passes the second argument that Python 3.11 removed. It would have the same effect.
         super().shuffle(items)
 
     def uuid4(self):
@@ -35,13 +35,13 @@ DICE = EngineDice()
 engine.random = DICE
 engine_rng.random = DICE
 engine.uuid = types.SimpleNamespace(uuid4=DICE.uuid4)
-# The engine sets this only in rest rooms, and breaks in a fight that comes before the first one.
+# The engine sets this only in rest rooms, and fails in a fight before the first one.
 engine.AncientTeaSet.is_armed = False
 
 
 class Silent(engine.TheSilent):
     def obtain_potion(self, potion):
-        # In the game a potion brewed with full slots is lost; the engine stops on an assertion.
+        # In the game, a potion brewed with full slots is lost; the engine fails an assertion.
         if len(self.potions) < self.potion_slots:
             super().obtain_potion(potion)
 
@@ -50,12 +50,12 @@ class ActOne(engine.Exordium):
     chest = None
 
     def return_random_potion(self, limited=False):
-        # The engine knows two potions but drops only one. The other, Fire Potion, needs a target.
+        # The engine has two potions but drops only one. The other, Fire Potion, needs a target.
         drops_fire = self.ctx.potion_rng.random_boolean()
         return engine.FirePotion(self.ctx) if drops_fire else engine.EnergyPotion(self.ctx)
 
     def get_random_chest(self):
-        # The engine forgets the chest once it is open, but the mod tells which kind it is.
+        # The engine forgets the chest once it is open, but the mod reports its kind.
         self.chest = super().get_random_chest()
         return self.chest
 
@@ -69,7 +69,7 @@ class Run:
     def __init__(self, seed, ascension):
         self.seed = seed
         self.ascension = ascension
-        # None while the run goes on.
+        # None while the run continues.
         self.victory = None
         self.opened_chest = None
         self.has_rested = False
@@ -113,17 +113,17 @@ class Run:
 
     @property
     def hand(self):
-        """The hand as the mod shows it: cards picked on the hand screen have left it."""
+        """The hand as the mod shows it: without the cards picked on the hand screen."""
         return [card for card in self.player.hand if card not in self.picked]
 
     def answer(self, move):
-        """Answers the engine's request and lets it play on until it asks again."""
+        """Answers the engine's request and lets it continue until the next one."""
         if not self._game.is_action_valid(move):
             raise EngineFailure(f"the engine refuses {move} at {self.request}")
         try:
             self._game.step(move)
         except Exception as error:
-            raise EngineFailure(f"the engine broke on {move}: {error!r}") from error
+            raise EngineFailure(f"the engine failed on {move}: {error!r}") from error
         self.forget_marks()
         if self.player.is_dead:
             self.victory = False
@@ -155,7 +155,7 @@ class Run:
         self.answer(Moves.discard_potion(slot))
 
     def turn_and_discards(self):
-        """This fight's turn and this turn's discards. The engine counts both across fights."""
+        """This fight's turn and this turn's discards. The engine counts both over all fights."""
         manager = self._game.ctx.action_manager
         room, turn, first_turn, discarded = self._turn_mark
         if (room, turn) != (self.room, manager.turn_count):
@@ -196,7 +196,7 @@ class Run:
         self.has_rested = False
 
     def smith_picked(self):
-        """The engine hears of smithing only here, when there is no way back for the player."""
+        """Smithing is passed to the engine only here, when the player cannot go back any more."""
         option, card = self.smithing, self.picked[0]
         self.answer(Moves.play_card(option, None))
         self.answer(Moves.pick_grid_select_index(self.request.cards.index(card)))
@@ -222,7 +222,7 @@ class Run:
         ]
 
     def win_with(self, boss_relic_reward):
-        # The engine ends here: it counts the run as won, and breaks if it is asked to go on.
+        # The engine ends here: it counts the run as won, and fails if it is asked to continue.
         if boss_relic_reward is not None:
             boss_relic_reward.claim_reward(engine.MAX_NUM_MONSTERS_IN_GROUP)
         self.victory = True

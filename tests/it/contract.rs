@@ -1,5 +1,4 @@
-//! What holds for every command: the line contract, walked over `cmd::ALL`, so that a new command is held to it the
-//! day it is added.
+//! The line contract, tested for every command in `cmd::ALL`, so that a new command is tested from the day it is added.
 
 use crate::process::{Talk, binary, command, eventually, is_running, pipe, text};
 use crate::samples::{line_commands, sample_of};
@@ -40,7 +39,7 @@ fn every_definition_is_sound() {
     }
 }
 
-/// What `--help` prints in a terminal of so many columns, with this behind the command.
+/// The output of `--help` in a terminal with this many columns; `rest` follows the command.
 fn help_in_a_terminal(of: &Command, columns: usize, rest: &str) -> String {
     let script = format!("stty rows 24 cols {columns}; {} --help {rest}", binary(of.name).display());
     let mut shell = std::process::Command::new("sh");
@@ -54,7 +53,7 @@ fn help_is_as_wide_as_the_terminal_and_not_too_wide() {
     for of in ALL {
         let piped = text(&pipe(command(of.name).arg("--help").env("COLUMNS", "40"), b"").stdout);
         let too_wide = |help: &str, columns| {
-            // A word that is longer than that stands by itself.
+            // A longer word is on a line of its own.
             let is_long = |line: &&str| line.chars().count() > columns && line.split_whitespace().count() > 1;
             help.lines().find(is_long).map(str::to_owned)
         };
@@ -98,7 +97,7 @@ fn wrong_usage_is_2_and_prints_nothing() {
 }
 
 #[test]
-fn the_sample_is_answered_and_the_end_is_well() {
+fn the_sample_is_answered_and_the_status_is_0() {
     for of in line_commands() {
         let output = pipe(&mut run(of), line(of).as_bytes());
         assert_eq!(output.status.code(), Some(0), "{}: {}", of.name, text(&output.stderr));
@@ -119,7 +118,7 @@ fn an_open_pipe_does_not_stall() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_is_1() {
+fn a_full_disk_is_reported_with_status_1() {
     for of in line_commands() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         let mut child = run(of).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
@@ -132,7 +131,7 @@ fn a_full_disk_is_told_and_is_1() {
 }
 
 #[test]
-fn a_reader_that_goes_is_a_quiet_end() {
+fn a_reader_that_leaves_ends_it_quietly() {
     for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -140,8 +139,8 @@ fn a_reader_that_goes_is_a_quiet_end() {
         stdin.write_all(line(of).as_bytes()).unwrap();
         stdout.read_exact(&mut [0]).unwrap();
         drop(stdout);
-        // A filter notices with what it writes next, a proxy by itself. (A test beside this one that is just starting a program
-        // holds a copy of the pipe for a moment: so it is asked again.)
+        // A filter notices it with its next write, a proxy by itself. (Another test that is just starting a program has a copy of the pipe
+        // for a moment, so the line is sent again.)
         eventually(&format!("{} ends, though its stdin is open", of.name), || {
             let _ = stdin.write_all(line(of).as_bytes());
             child.try_wait().unwrap().is_some()
@@ -154,7 +153,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
 }
 
 #[test]
-fn a_closed_stdout_is_as_dev_null() {
+fn a_closed_stdout_is_treated_as_dev_null() {
     for of in line_commands() {
         let script = format!("exec {} \"$@\" >&-", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
@@ -165,7 +164,7 @@ fn a_closed_stdout_is_as_dev_null() {
 }
 
 #[test]
-fn a_torn_line_hurts_only_itself() {
+fn a_torn_line_affects_only_itself() {
     for of in line_commands().filter(|of| !sample_of(of).takes_any_line) {
         let torn = &sample_of(of).line[..sample_of(of).line.len() / 2];
         let mut talk = Talk::start(&mut run(of));
@@ -182,7 +181,7 @@ fn a_torn_line_hurts_only_itself() {
 }
 
 #[test]
-fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
+fn a_filter_passes_unknown_lines_byte_for_byte() {
     let odd: &[&[u8]] = &[
         b"\xef\xbb\xbf{\"big\":12345678901234567890,\"f\":1.10}\r\n",
         b"\n",
@@ -204,7 +203,7 @@ fn a_filter_passes_what_it_does_not_know_byte_for_byte() {
 }
 
 #[test]
-fn signals_end_it_after_what_was_read_is_written() {
+fn signals_end_it_after_all_read_lines_are_written() {
     for of in line_commands() {
         for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
             if signal == Signal::SIGHUP && sample_of(of).reopens {
@@ -239,7 +238,7 @@ fn a_signal_ends_it_even_while_nobody_reads() {
 }
 
 #[test]
-fn what_the_parent_ignores_stays_ignored() {
+fn a_signal_that_the_parent_ignores_stays_ignored() {
     for of in line_commands() {
         let script = format!("trap '' INT; exec {} \"$@\"", binary(of.name).display());
         let mut shell = std::process::Command::new("sh");
@@ -255,7 +254,7 @@ fn what_the_parent_ignores_stays_ignored() {
 }
 
 #[test]
-fn a_stdin_that_is_set_non_blocking_is_waited_for() {
+fn a_non_blocking_stdin_is_waited_for() {
     for of in line_commands() {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
@@ -282,7 +281,7 @@ fn memory_stays_flat_on_a_long_input() {
     for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
-        // White space before the line's end: fewer lines, since an agent that answers them here is a shell script.
+        // White space before the end of the line: this gives fewer lines, since here a shell script as the agent answers each of them.
         let sample = format!("{:2048}\n", sample_of(of).line);
         let lines: usize = (10 << 20) / sample.len();
         for line in 0..lines {
@@ -295,7 +294,7 @@ fn memory_stays_flat_on_a_long_input() {
 }
 
 #[test]
-fn memory_stays_flat_on_a_line_without_end() {
+fn memory_stays_flat_on_an_endless_line() {
     for of in line_commands() {
         let mut child = run(of).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -310,7 +309,7 @@ fn memory_stays_flat_on_a_line_without_end() {
 }
 
 #[test]
-fn an_stdin_that_cannot_be_read_is_1() {
+fn an_unreadable_stdin_is_status_1() {
     for of in line_commands() {
         let folder = std::fs::File::open("/").unwrap();
         let output = run(of).stdin(folder).output().unwrap();

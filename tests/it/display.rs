@@ -1,12 +1,12 @@
-//! A display without a screen, for what needs a window.
+//! A virtual display for tests that need a window.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-/// It ends with the test.
+/// The display ends with the test.
 pub struct Display {
     server: Child,
-    /// What DISPLAY names it.
+    /// Its name, for DISPLAY.
     pub name: String,
 }
 

@@ -1,7 +1,7 @@
-//! The documents agree with the commands: man pages and completions are made from the same definitions, and what the
-//! README and the pages of `docs/` show is what happens.
+//! The documents agree with the commands: man pages and completions are made from the same definitions, and the sessions in the README
+//! and in the pages of `docs/` print what they show.
 //!
-//! `UPDATE_DOCUMENTS=1 cargo test --test it documents` writes the man pages and completions anew.
+//! `UPDATE_DOCUMENTS=1 cargo test --test it documents` writes the man pages and completions again.
 
 use crate::process::{binary, pipe, text};
 use crate::spire::{Step, demo_session};
@@ -28,7 +28,7 @@ fn definition(of: &Command) -> clap::Command {
     (of.clap)()
 }
 
-/// A man page: what clap knows, and the closing words of `--help` as sections of their own.
+/// A man page: clap's content, and the closing paragraphs of `--help` as sections of their own.
 fn man_page(of: &Command) -> std::io::Result<Vec<u8>> {
     let definition = definition(of);
     let closing = definition.get_after_long_help().map(ToString::to_string).unwrap_or_default();
@@ -46,7 +46,7 @@ fn man_page(of: &Command) -> std::io::Result<Vec<u8>> {
             Some(heading) if !line.starts_with(' ') => {
                 page.extend(format!(".SH {}\n", heading.to_uppercase()).into_bytes())
             }
-            // What is indented deepest is typed as it stands; a line never begins with a control character.
+            // The lines with the deepest indentation are verbatim; a line never begins with a control character.
             _ if line.starts_with("    ") => {
                 page.extend(format!(".RS\n.EX\n\\&{}\n.EE\n.RE\n", escaped.trim_start()).into_bytes())
             }
@@ -63,7 +63,7 @@ fn man_page(of: &Command) -> std::io::Result<Vec<u8>> {
 }
 
 #[test]
-fn man_pages_are_the_definitions() {
+fn man_pages_match_the_definitions() {
     for of in ALL {
         let page = man_page(of).unwrap();
         compare(&format!("man/{}.1", of.name), &page);
@@ -71,7 +71,7 @@ fn man_pages_are_the_definitions() {
 }
 
 #[test]
-fn completions_are_the_definitions() {
+fn completions_match_the_definitions() {
     for of in ALL {
         for (shell, name) in [
             (Shell::Bash, format!("{}.bash", of.name)),
@@ -86,7 +86,7 @@ fn completions_are_the_definitions() {
 }
 
 #[test]
-fn no_document_is_left_behind() {
+fn no_document_is_left_over() {
     for (folder, known) in [("man", &[".1"][..]), ("completions", &[".bash", ".fish", ""])] {
         for file in std::fs::read_dir(at(folder)).unwrap() {
             let name = file.unwrap().file_name().to_string_lossy().into_owned();
@@ -94,18 +94,18 @@ fn no_document_is_left_behind() {
                 known.iter().any(|ending| name == format!("{}{ending}", command.name))
                     || name == format!("_{}", command.name)
             };
-            assert!(name == "pipewright.7" || ALL.iter().any(of), "{folder}/{name} is of no command");
+            assert!(name == "pipewright.7" || ALL.iter().any(of), "{folder}/{name} belongs to no command");
         }
     }
 }
 
 #[test]
-fn the_readme_and_the_changelog_know_every_command() {
+fn the_readme_and_the_changelog_name_every_command() {
     let readme = std::fs::read_to_string(at("README.md")).unwrap();
     let changes = std::fs::read_to_string(at("CHANGELOG.md")).unwrap();
     for of in ALL {
         assert!(readme.contains(&format!("| `{}` |", of.name)), "the README's table has no row for {}", of.name);
-        assert!(changes.contains(&format!("`{}`", of.name)), "the changelog doesn't name {}", of.name);
+        assert!(changes.contains(&format!("`{}`", of.name)), "the changelog does not name {}", of.name);
     }
 }
 
@@ -115,7 +115,7 @@ struct Session {
     steps: Vec<(String, Vec<String>)>,
 }
 
-/// The fenced blocks named `console`. A command begins with `$ ` and goes on where a line ends in `\`.
+/// The fenced blocks named `console`. A command begins with `$ ` and continues after a line that ends in `\`.
 fn sessions(document: &str) -> Vec<Session> {
     let mut sessions: Vec<Session> = Vec::new();
     let mut inside = false;
@@ -144,7 +144,7 @@ fn sessions(document: &str) -> Vec<Session> {
     sessions
 }
 
-/// `...` alone stands for any lines, within a line for any text.
+/// `...` alone stands for any lines; within a line, for any text.
 fn matches(shown: &[String], printed: &[&str]) -> bool {
     match (shown.split_first(), printed.split_first()) {
         (None, None) => true,
@@ -174,7 +174,7 @@ pub fn path_with_our_programs() -> String {
     format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap())
 }
 
-/// Whether jq is here, which the documents' examples use. `scripts/test` installs it, or says that it was skipped.
+/// Whether jq is installed, which the documents' examples use. `scripts/test` installs it, or reports that it was skipped.
 pub fn has_jq() -> bool {
     let found = std::process::Command::new("jq").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "CI skips nothing: install jq");
@@ -184,7 +184,7 @@ pub fn has_jq() -> bool {
     found
 }
 
-/// The README and the pages of `docs/`: paths, and what stands there.
+/// The README and the pages of `docs/`: their paths and texts.
 pub fn pages() -> Vec<(String, String)> {
     let folder = std::fs::read_dir(at("docs")).unwrap().map(|entry| entry.unwrap().path());
     let pages = folder.filter(|path| path.extension().is_some_and(|ending| ending == "md"));
@@ -226,7 +226,7 @@ fn the_documents_sessions_print_what_they_show() {
     }
 }
 
-/// What a page links to, beside addresses and its own headings.
+/// The targets of a page's links, without addresses and its own headings.
 fn links(page: &str) -> Vec<&str> {
     let ends = page.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     let targets = ends.map(|(target, _)| target.split('#').next().unwrap_or_default());
@@ -234,13 +234,13 @@ fn links(page: &str) -> Vec<&str> {
 }
 
 #[test]
-fn links_between_the_documents_lead_somewhere() {
+fn links_between_the_documents_have_targets() {
     let others = ["SECURITY.md", "CONTRIBUTING.md", "examples/README.md", "schemas/README.md"];
     let others = others.into_iter().map(|path| (path.to_owned(), std::fs::read_to_string(at(path)).unwrap()));
     for (page, text) in pages().into_iter().chain(others) {
         for link in links(&text) {
             let target = at(&page).with_file_name("").join(link);
-            assert!(target.exists(), "{page} links to {link}, which isn't there");
+            assert!(target.exists(), "{page} links to {link}, which does not exist");
         }
     }
     assert_eq!(links("[a](b.md#c) [d](#e) ![f](g.svg) [h](https://example.org/)"), ["b.md", "g.svg"]);
@@ -257,7 +257,7 @@ fn the_documents_one_line_bot_plays_the_recorded_game() {
     for step in demo_session() {
         match step {
             Step::Mod(message) => messages += &format!("{message}\n"),
-            // The recorded player took the first legal action as well; it also started the run.
+            // The recorded player took the first legal action, too; it also started the run.
             Step::Command(command) if command.starts_with("start") => {}
             Step::Command(command) => recorded.push(command),
         }
@@ -271,7 +271,7 @@ fn the_documents_one_line_bot_plays_the_recorded_game() {
 }
 
 #[test]
-fn the_runner_notices_what_differs() {
+fn the_runner_notices_differences() {
     let own = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>();
     assert!(matches(&own(&["a", "...", "d"]), &["a", "b", "c", "d"]));
     assert!(matches(&own(&["x...z"]), &["x y z"]));

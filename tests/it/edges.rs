@@ -1,5 +1,5 @@
-//! The edges agree: what several commands have is called the same, ends the same and is told in the same places. A new
-//! command is held to all of it the day that it is added.
+//! The common parts of all commands: options with the same name, help, exit statuses and variables follow the same rules. A new command is
+//! tested from the day it is added.
 
 use pipewright::cmd::{ALL, Command};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,8 +29,8 @@ fn exit_statuses(of: &Command) -> String {
 }
 
 #[test]
-fn an_option_is_the_same_wherever_it_is() {
-    /// What `--restart` and its like take, and under which letter they are there too.
+fn an_option_is_the_same_in_every_command() {
+    /// Options that take different values in different commands.
     type Look = (Vec<String>, Option<char>);
     // A game of Spire or a world is started; a run of a log or a world has a session; a page settles in one of several ways, an agent
     // for a time; a browser is attached to by its address, too; a protocol is a version of MCP, or what a Spire bot speaks.
@@ -80,7 +80,7 @@ fn durations_are_given_in_milliseconds_seconds_minutes_or_hours() {
 }
 
 #[test]
-fn a_number_below_zero_is_answered_by_the_option_that_got_it() {
+fn a_negative_number_is_refused_by_its_own_option() {
     let mut refused = 0;
     for of in ALL {
         let program = crate::process::binary(of.name);
@@ -91,23 +91,23 @@ fn a_number_below_zero_is_answered_by_the_option_that_got_it() {
             .filter_map(clap::Arg::get_long)
         {
             let mut asked = std::process::Command::new(&program);
-            let told = asked
+            let answered = asked
                 .args([&format!("--{long}"), "-1"])
                 .current_dir(&folder)
                 .stdin(std::process::Stdio::null())
                 .output()
                 .unwrap();
-            let told = String::from_utf8_lossy(&told.stderr).into_owned();
-            assert!(!told.contains("unexpected argument '-1'"), "{} --{long}: {told}", of.name);
-            refused += usize::from(told.contains("invalid value '-1'"));
+            let answered = String::from_utf8_lossy(&answered.stderr).into_owned();
+            assert!(!answered.contains("unexpected argument '-1'"), "{} --{long}: {answered}", of.name);
+            refused += usize::from(answered.contains("invalid value '-1'"));
         }
     }
     assert!(refused > 15, "{refused}");
 }
 
 #[test]
-fn an_option_that_would_do_nothing_is_refused() {
-    for (name, arguments, told) in [
+fn an_option_without_effect_is_refused() {
+    for (name, arguments, expected) in [
         ("jsonl-record", "--keep 3 x", "--rotate"),
         ("mcp-pipe", "--env A=b --url http://127.0.0.1:1", "--url"),
         ("mcp-pipe", "--clean-env --url http://127.0.0.1:1", "--url"),
@@ -118,57 +118,60 @@ fn an_option_that_would_do_nothing_is_refused() {
         let mut asked = crate::process::command(name);
         let output = crate::process::pipe(asked.args(arguments.split(' ')).current_dir(&folder), b"");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && stderr.contains(told), "{name} {arguments}: {stderr}");
+        assert!(output.status.code() == Some(2) && stderr.contains(expected), "{name} {arguments}: {stderr}");
     }
 }
 
 #[test]
-fn every_option_says_what_it_is() {
+fn every_option_has_a_help_text() {
     for of in ALL {
         for definition in definitions(of) {
             for argument in definition.get_arguments() {
                 let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
                 let place = format!("{}: {}", of.name, argument.get_id());
                 assert!(help.starts_with(|c: char| c.is_uppercase() || c == '`'), "{place}: {help:?}");
-                assert!(!help.ends_with('.'), "{place}: help is no sentence with an end");
+                assert!(!help.ends_with('.'), "{place}: help has no full stop");
             }
         }
     }
 }
 
 #[test]
-fn exit_statuses_are_told_alike() {
+fn exit_statuses_are_described_in_the_same_words() {
     for of in ALL {
-        let told = exit_statuses(of);
-        assert!(told.starts_with("0 all well; 1 "), "{}: {told}", of.name);
-        assert!(told.ends_with(" See pipewright(7)."), "{}: {told}", of.name);
+        let statuses = exit_statuses(of);
+        assert!(statuses.starts_with("0 all well; 1 "), "{}: {statuses}", of.name);
+        assert!(statuses.ends_with(" See pipewright(7)."), "{}: {statuses}", of.name);
         let numbers: Vec<u32> =
-            told.split(['.', ';']).filter_map(|part| part.split_whitespace().next()?.parse().ok()).collect();
-        assert!(numbers.starts_with(&[0, 1, 2]), "{}: {told}", of.name);
-        assert!(numbers.is_sorted(), "{}: {told}", of.name);
-        assert!(numbers.iter().all(|number| [0, 1, 2, 3, 4, 124].contains(number)), "{}: {told}", of.name);
-        // Who wraps anything hands on how it ended.
+            statuses.split(['.', ';']).filter_map(|part| part.split_whitespace().next()?.parse().ok()).collect();
+        assert!(numbers.starts_with(&[0, 1, 2]), "{}: {statuses}", of.name);
+        assert!(numbers.is_sorted(), "{}: {statuses}", of.name);
+        assert!(numbers.iter().all(|number| [0, 1, 2, 3, 4, 124].contains(number)), "{}: {statuses}", of.name);
+        // A command that wraps another passes on how that ended.
         let wraps = (of.clap)().get_arguments().any(|argument| {
             argument.get_value_names().is_some_and(|names| names.iter().any(|name| name == "CMD ARGS"))
         });
-        assert_eq!(wraps, told.contains("CMD its own where that isn't 0"), "{}: {told}", of.name);
-        assert!(!wraps || numbers.contains(&3), "{}: {told}", of.name);
+        let names_child_status = ["CMD, its own status if that is not 0", "CMD its own where that isn't 0"]
+            .iter()
+            .any(|words| statuses.contains(words));
+        assert_eq!(wraps, names_child_status, "{}: {statuses}", of.name);
+        assert!(!wraps || numbers.contains(&3), "{}: {statuses}", of.name);
     }
 }
 
 #[test]
-fn the_page_about_all_of_them_knows_every_command() {
+fn the_common_manual_page_names_every_command() {
     let page = read("man/pipewright.7");
     let (text, see_also) = page.split_once(".SH SEE ALSO\n").unwrap();
     for of in ALL {
         let name = of.name.replace('-', "\\-");
         assert!(see_also.contains(&format!(".BR {name} (1)")), "SEE ALSO of pipewright(7) leaves out {}", of.name);
-        assert!(text.contains(&format!("{name} (1)")), "pipewright(7) doesn't say what part {} plays", of.name);
+        assert!(text.contains(&format!("{name} (1)")), "pipewright(7) does not describe {}", of.name);
     }
 }
 
 #[test]
-fn the_package_says_what_every_command_is() {
+fn the_package_description_names_every_command() {
     let manifest = read("Cargo.toml");
     let said = manifest.split("extended-description").nth(1).and_then(|rest| rest.split("\"\"\"").nth(1)).unwrap();
     for of in ALL {
@@ -193,7 +196,7 @@ fn every_command_has_its_place_in_tests_and_examples() {
     }
 }
 
-/// Names of variables that the sources read: what stands between quotes behind one of these.
+/// The variables that the sources read: the names in quotes after one of these.
 fn variables(sources: &str) -> BTreeSet<String> {
     let readers = ["var_os(\"", "env::var(\"", "absolute(\"", "base(\"", "set(\"", "env = \""];
     let behind = |reader: &str| {
@@ -205,7 +208,7 @@ fn variables(sources: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_variable_that_is_read_stands_in_a_man_page() {
+fn every_variable_that_is_read_is_in_a_man_page() {
     let mut sources = String::new();
     for folder in ["src/cmd", "src/io"] {
         for file in crate::house::sources(&at(folder)) {
@@ -217,8 +220,8 @@ fn every_variable_that_is_read_stands_in_a_man_page() {
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
         .collect();
     let found = variables(&sources);
-    assert!(found.contains("NO_COLOR") && found.contains("XDG_DATA_HOME"), "they weren't found: {found:?}");
+    assert!(found.contains("NO_COLOR") && found.contains("XDG_DATA_HOME"), "they were not found: {found:?}");
     for name in found {
-        assert!(pages.contains(&name), "no man page says what {name} does");
+        assert!(pages.contains(&name), "no man page describes {name}");
     }
 }

@@ -1,5 +1,5 @@
-//! Whole games on a real engine (decapitate-the-spire, which `scripts/test` installs; its Python is named in
-//! PIPEWRIGHT_ENGINE). The launcher plays CommunicationMod's part: it starts the proxy as the mod does.
+//! Complete games on a real engine (decapitate-the-spire, installed by `scripts/test`; PIPEWRIGHT_ENGINE names its Python). The
+//! launcher stands in for CommunicationMod: it starts the proxy as the mod does.
 
 use crate::process::{binary, eventually, text};
 use rexpect::session::spawn_command;
@@ -9,7 +9,7 @@ use std::process::Command;
 const LAUNCHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/communication_mod.py");
 
 pub fn launcher() -> Command {
-    let python = std::env::var("PIPEWRIGHT_ENGINE").expect("PIPEWRIGHT_ENGINE names no Python: run scripts/test");
+    let python = std::env::var("PIPEWRIGHT_ENGINE").expect("PIPEWRIGHT_ENGINE must name a Python: run scripts/test");
     let mut launcher = Command::new(python);
     launcher.arg(LAUNCHER);
     launcher
@@ -26,7 +26,7 @@ fn twenty_games_by_a_random_legal_agent() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let agent = at("agent.py");
-    // Any legal action, by a seeded choice.
+    // Any legal action, chosen at random with a fixed seed.
     std::fs::write(
         &agent,
         "import json, random, sys\nrandom.seed(7)\nfor line in sys.stdin:\n    print(random.choice(json.loads(line)['valid_actions'])['action_id'], flush=True)\n",
@@ -52,7 +52,7 @@ fn twenty_games_by_a_random_legal_agent() {
     let report = report(&at("report"));
     assert_eq!(report["games"], GAMES);
     assert_eq!(report["rejected"], 0, "{report}");
-    // A record for every accepted command but those that start a run, in order, one file a game.
+    // One record for every accepted command except those that start a run, in order, one file per game.
     let transcript = std::fs::read_to_string(at("transcript")).unwrap();
     let sent: Vec<String> = transcript
         .lines()
@@ -77,11 +77,11 @@ fn twenty_games_by_a_random_legal_agent() {
     let seeds: std::collections::BTreeSet<i64> =
         recorded.iter().map(|record| record["run"]["seed"].as_i64().unwrap()).collect();
     assert_eq!(seeds.len() as u64, GAMES);
-    assert!(seeds.iter().all(|&seed| seed > 1 << 53), "beyond what a float holds");
+    assert!(seeds.iter().all(|&seed| seed > 1 << 53), "beyond the range of a float");
 }
 
-/// An agent without chance: what it answers follows from what it is asked, and how often it was asked before. With CHANGE=N
-/// it answers the Nth question otherwise.
+/// A deterministic agent: its answer depends only on the question and how often it was asked before. With CHANGE=N it gives
+/// another answer to question N.
 const AGENT: &str = "\
 import json, os, sys
 change = int(os.environ.get('CHANGE', 0))
@@ -93,7 +93,7 @@ for number, line in enumerate(sys.stdin, 1):
 
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
-fn recorded_games_are_played_again_by_either_side() {
+fn recorded_games_are_replayed_to_either_side() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("agent.py"), AGENT).unwrap();
@@ -136,15 +136,15 @@ fn recorded_games_are_played_again_by_either_side() {
         let found: Vec<Value> = found.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         (output.status.code(), text(&output.stderr), found)
     };
-    let (status, told, _) = replay("0");
-    assert_eq!(status, Some(0), "{told}");
-    assert!(told.contains(" 0 different; ") && !told.contains("recorded and"), "{told}");
+    let (status, output, _) = replay("0");
+    assert_eq!(status, Some(0), "{output}");
+    assert!(output.contains(" 0 different; ") && !output.contains("recorded and"), "{output}");
 
-    // The turn of the hundredth question: `ready` and the three starts come before it, the first of them alone in a turn.
-    let (status, told, found) = replay("100");
-    assert_eq!(status, Some(1), "{told}");
+    // The turn of question 100: `ready` and the three starts come before it, the first of them in a turn of its own.
+    let (status, output, found) = replay("100");
+    assert_eq!(status, Some(1), "{output}");
     let differences: Vec<&Value> = found.iter().filter(|one| one["type"] == "difference").collect();
-    let [difference] = differences[..] else { panic!("{told}") };
+    let [difference] = differences[..] else { panic!("{output}") };
     let log = std::fs::read_to_string(at("run.jsonl")).unwrap();
     let answers =
         log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|line| line["dir"] == "out");
@@ -153,13 +153,13 @@ fn recorded_games_are_played_again_by_either_side() {
         .filter(|(_, line)| line["text"] != "ready" && !line["text"].as_str().unwrap().starts_with("start"))
         .nth(99);
     let (answer, line) = hundredth.unwrap();
-    assert_eq!(difference["turn"], answer as u64 + 1, "each answer ends a turn\n{told}");
+    assert_eq!(difference["turn"], answer as u64 + 1, "each answer ends a turn\n{output}");
     assert_eq!(difference["recorded"], line["text"]);
 
     let mut agent = Command::new(binary("replay"));
     agent.args(["--as", "agent"]).arg(at("run.jsonl"));
-    let told = play(&mut agent, "replayed");
-    assert!(told.contains(" 0 different; "), "{told}");
+    let output = play(&mut agent, "replayed");
+    assert!(output.contains(" 0 different; "), "{output}");
     assert_eq!(report(&at("recorded"))["screens"], report(&at("replayed"))["screens"]);
 }
 
@@ -179,7 +179,7 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
     game.env("TERM", "xterm");
     let mut person = spawn_command(game, Some(30_000)).unwrap();
     let mut keys = 0;
-    // The first id of each menu; the game over at last, the menu is back, and the proxy ends.
+    // Enters the first id of each menu until the game is over, the menu is back, and the proxy ends.
     while let Ok(menu) = person.exp_string("action> ") {
         let first = menu.split('[').skip(1).filter_map(|part| part.split(']').next()?.trim().parse::<u8>().ok()).next();
         let Some(id) = first else { panic!("no action in {menu}") };
@@ -195,7 +195,7 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
         }
     }
     eventually("the game is reported", || at("report").exists());
-    eventually("the report is whole", || std::fs::read_to_string(at("report")).unwrap().ends_with('\n'));
+    eventually("the report is complete", || std::fs::read_to_string(at("report")).unwrap().ends_with('\n'));
     let report = report(&at("report"));
     assert_eq!((&report["games"], &report["rejected"]), (&Value::from(1), &Value::from(0)), "{report}");
     assert!(keys > 30, "{keys}");
@@ -203,8 +203,8 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
 
 const MOD_BOTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/engine/mod_bots.py");
 
-/// Ten games by a bot that was written for the mod. Every command that decides something is recorded, and each run's file says how
-/// the run ended.
+/// Ten games by a bot that was written for the mod. Every command that decides something is recorded, and each run's file has the
+/// run's end.
 fn ten_games_by(bot: &[&str], proxy: &[&str], launch: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -246,26 +246,26 @@ fn ten_games_by(bot: &[&str], proxy: &[&str], launch: &[&str]) {
 
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
-fn ten_games_by_a_bot_of_the_mods_that_chooses_by_name() {
+fn ten_games_by_a_mod_bot_that_chooses_by_name() {
     ten_games_by(&["named"], &[], &[]);
 }
 
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
-fn ten_games_by_a_bot_of_the_mods_that_counts_messages() {
-    // It acts on each message, so that a second message for one state would have it act twice, with the mod alone as well.
+fn ten_games_by_a_mod_bot_that_counts_messages() {
+    // It acts on each message, so two messages for the same state would make it act twice, with the mod alone as well.
     ten_games_by(&["counted"], &[], &["--not-ready", "0"]);
 }
 
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
-fn ten_games_by_a_bot_of_the_mods_that_is_started_in_the_middle_of_runs() {
+fn ten_games_by_a_mod_bot_that_is_restarted_in_the_middle_of_runs() {
     ten_games_by(&["loud", "--mortal"], &["--restart", "1000"], &[]);
 }
 
 #[test]
 #[ignore = "needs the engine: scripts/test installs it"]
-fn ten_games_are_played_on_without_a_bot_that_is_lost() {
+fn ten_games_continue_without_a_lost_bot() {
     for (policy, protocol) in
         [("first", "mod"), ("random", "mod"), ("end", "mod"), ("first", "lines"), ("end", "lines")]
     {

@@ -1,11 +1,11 @@
-//! The house: every floor stands only on those below it, as docs/architecture.md draws it.
+//! The layers of the sources: each uses only those below it, as docs/architecture.md shows.
 
 use pipewright::cmd::ALL;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Each floor of `src`, and what it may stand on beside the floors that those stand on.
-const FLOORS: &[(&str, &[&str])] = &[
+/// Each layer of `src`, and the layers that it may use, besides those that these use.
+const LAYERS: &[(&str, &[&str])] = &[
     ("json", &[]),
     ("glob", &[]),
     ("toml_error", &[]),
@@ -48,10 +48,10 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("bin", &["cmd"]),
 ];
 
-/// Of `io`, what the rooms of knowledge may use: it touches no stream.
+/// The parts of `io` that pure layers may use: they touch no stream.
 const PURE_IO: [&str; 2] = ["lines", "tail"];
 
-const ROOMS: [&str; 13] = [
+const PURE_LAYERS: [&str; 13] = [
     "agui",
     "spire",
     "godot",
@@ -67,7 +67,7 @@ const ROOMS: [&str; 13] = [
     "acp",
 ];
 
-/// Files of Rust below a folder.
+/// The Rust files in a folder and its subfolders.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -81,24 +81,24 @@ pub fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Each file of `src` with its floor and its code without tests.
+/// Each file of `src` with its layer and its code without tests.
 fn code() -> Vec<(PathBuf, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut code = Vec::new();
     for path in sources(&root) {
         let below = path.strip_prefix(&root).unwrap();
         let first = below.iter().next().unwrap().to_string_lossy();
-        let floor = first.strip_suffix(".rs").unwrap_or(&first).to_owned();
-        if floor == "lib" || below.with_extension("").iter().any(|part| part == "tests") {
+        let layer = first.strip_suffix(".rs").unwrap_or(&first).to_owned();
+        if layer == "lib" || below.with_extension("").iter().any(|part| part == "tests") {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        code.push((path, floor, without_tests(&text)));
+        code.push((path, layer, without_tests(&text)));
     }
     code
 }
 
-/// Leaves out each item behind `#[cfg(test)]`, up to the line that closes it: the first at its own depth that ends in `;` or `}`.
+/// Removes each item after `#[cfg(test)]`, up to the line that ends it: the first one at the same depth that ends in `;` or `}`.
 fn without_tests(text: &str) -> String {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let mut code = String::new();
@@ -119,7 +119,7 @@ fn without_comments(code: &str) -> String {
 }
 
 #[test]
-fn only_test_code_is_left_unchecked() {
+fn only_test_code_is_removed() {
     let text = "use a;\n#[cfg(test)]\n#[allow(x)]\nmod tests;\nuse b;\n#[cfg(test)]\nmod tests {\n    use c;\n}\n    #[cfg(test)]\n    fn d() {}\n    fn e() {}\n";
     assert_eq!(without_tests(text), "use a;\nuse b;\n    fn e() {}\n");
     for (path, _, code) in code() {
@@ -127,7 +127,7 @@ fn only_test_code_is_left_unchecked() {
     }
 }
 
-/// What follows `crate::` (in the doors `pipewright::`), and what follows that.
+/// The words after `crate::` (in `src/bin` `pipewright::`), and those after them.
 fn imports(code: &str) -> Vec<(String, String)> {
     let word = |text: &str| -> String { text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
     let after =
@@ -143,8 +143,11 @@ fn imports(code: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-fn all_below(floor: &str) -> BTreeSet<String> {
-    let own = FLOORS.iter().find(|(name, _)| *name == floor).unwrap_or_else(|| panic!("{floor} is no floor: draw it"));
+fn all_below(layer: &str) -> BTreeSet<String> {
+    let own = LAYERS
+        .iter()
+        .find(|(name, _)| *name == layer)
+        .unwrap_or_else(|| panic!("{layer} is not a layer: add it to LAYERS and to docs/architecture.md"));
     let mut below: BTreeSet<String> = own.1.iter().map(|&name| name.to_owned()).collect();
     for name in own.1 {
         below.extend(all_below(name));
@@ -153,25 +156,25 @@ fn all_below(floor: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_floor_stands_on_those_below_it() {
-    let below: BTreeMap<&str, BTreeSet<String>> = FLOORS.iter().map(|(name, _)| (*name, all_below(name))).collect();
+fn every_layer_uses_only_those_below_it() {
+    let below: BTreeMap<&str, BTreeSet<String>> = LAYERS.iter().map(|(name, _)| (*name, all_below(name))).collect();
     let mut seen = BTreeSet::new();
-    for (path, floor, code) in code() {
+    for (path, layer, code) in code() {
         for (import, part) in imports(&code) {
-            seen.insert((floor.clone(), import.clone()));
-            let allowed = below.get(&*floor).unwrap_or_else(|| panic!("{}: {floor} is no floor", path.display()));
-            assert!(import == floor || allowed.contains(&import), "{}: {floor} uses {import}", path.display());
-            if ROOMS.contains(&&*floor) && import == "io" {
-                assert!(PURE_IO.contains(&&*part), "{}: a room of knowledge touches io::{part}", path.display());
+            seen.insert((layer.clone(), import.clone()));
+            let allowed = below.get(&*layer).unwrap_or_else(|| panic!("{}: {layer} is not a layer", path.display()));
+            assert!(import == layer || allowed.contains(&import), "{}: {layer} uses {import}", path.display());
+            if PURE_LAYERS.contains(&&*layer) && import == "io" {
+                assert!(PURE_IO.contains(&&*part), "{}: a pure layer uses io::{part}", path.display());
             }
         }
     }
-    assert!(seen.contains(&("mcp".to_owned(), "rpc".to_owned())), "the imports weren't found: {seen:?}");
+    assert!(seen.contains(&("mcp".to_owned(), "rpc".to_owned())), "the imports were not found: {seen:?}");
 }
 
-/// The modules of `src/cmd` that are commands: those that have one in `cmd::ALL`.
+/// The modules of `src/cmd` that are commands: those with a `COMMAND`.
 fn commands(code: &[(PathBuf, String, String)]) -> BTreeSet<String> {
-    let commands = code.iter().filter(|(_, floor, code)| floor == "cmd" && code.contains("pub const COMMAND: Command"));
+    let commands = code.iter().filter(|(_, layer, code)| layer == "cmd" && code.contains("pub const COMMAND: Command"));
     commands.map(|(path, ..)| module(path)).collect()
 }
 
@@ -183,11 +186,11 @@ fn module(path: &Path) -> String {
 }
 
 #[test]
-fn a_command_is_used_by_no_other_command_and_by_nothing_that_they_share() {
+fn a_command_is_used_neither_by_another_command_nor_by_shared_code() {
     let code = code();
     let commands = commands(&code);
     assert!(commands.len() >= 9, "{commands:?}");
-    for (path, _, code) in code.iter().filter(|(path, floor, _)| floor == "cmd" && !path.ends_with("cmd/mod.rs")) {
+    for (path, _, code) in code.iter().filter(|(path, layer, _)| layer == "cmd" && !path.ends_with("cmd/mod.rs")) {
         let own = module(path);
         for command in commands.iter().filter(|command| **command != own) {
             for import in [format!("crate::cmd::{command}"), format!("use super::{command}::")] {
@@ -198,7 +201,7 @@ fn a_command_is_used_by_no_other_command_and_by_nothing_that_they_share() {
 }
 
 #[test]
-fn the_rooms_of_knowledge_are_pure() {
+fn the_pure_layers_touch_no_stream_file_or_clock() {
     let impure = [
         "std::fs",
         "std::net",
@@ -211,32 +214,33 @@ fn the_rooms_of_knowledge_are_pure() {
         "println!",
         "nix::",
     ];
-    for (path, floor, code) in code() {
-        if ROOMS.contains(&&*floor) || ["record", "rpc", "json", "glob", "identifier", "toml_error"].contains(&&*floor)
+    for (path, layer, code) in code() {
+        if PURE_LAYERS.contains(&&*layer)
+            || ["record", "rpc", "json", "glob", "identifier", "toml_error"].contains(&&*layer)
         {
             for word in impure {
-                assert!(!without_comments(&code).contains(word), "{}: a room of knowledge uses {word}", path.display());
+                assert!(!without_comments(&code).contains(word), "{}: a pure layer uses {word}", path.display());
             }
         }
     }
 }
 
-/// A floor below `cmd` takes the names of commands and options from its callers.
+/// A layer below `cmd` gets the names of commands and options from its callers.
 #[test]
 fn nothing_below_cmd_uses_clap_or_names_a_command() {
     let names: Vec<String> = ALL.iter().map(|command| format!("\"{}\"", command.name)).collect();
     assert!(names.len() >= 9, "{names:?}");
-    for (path, _, code) in code().iter().filter(|(_, floor, _)| !["cmd", "bin"].contains(&&**floor)) {
+    for (path, _, code) in code().iter().filter(|(_, layer, _)| !["cmd", "bin"].contains(&&**layer)) {
         let code = without_comments(code);
         for word in names.iter().map(String::as_str).chain(["clap::"]) {
-            assert!(!code.contains(word), "{}: below cmd stands {word}", path.display());
+            assert!(!code.contains(word), "{}: it is below cmd and uses {word}", path.display());
         }
     }
 }
 
 #[test]
-fn what_is_pure_names_no_option() {
-    let is_pure = |path: &Path, floor: &str| floor != "io" || path.components().any(|part| part.as_os_str() == "lines");
+fn pure_layers_name_no_option() {
+    let is_pure = |path: &Path, layer: &str| layer != "io" || path.components().any(|part| part.as_os_str() == "lines");
     let mut options: BTreeSet<String> = BTreeSet::new();
     for command in ALL {
         let command = (command.clap)();
@@ -244,10 +248,10 @@ fn what_is_pure_names_no_option() {
         options.extend(all.filter_map(|option| option.get_long()).map(|long| format!("--{long}")));
     }
     assert!(options.contains("--max-line"), "{options:?}");
-    for (path, floor, code) in code() {
-        // Its tables hold the options of other programs.
+    for (path, layer, code) in code() {
+        // Its tables have the options of other programs.
         let is_of_shells = path.to_string_lossy().contains("policy/builtin/shell/");
-        if !["cmd", "bin"].contains(&&*floor) && is_pure(&path, &floor) && !is_of_shells {
+        if !["cmd", "bin"].contains(&&*layer) && is_pure(&path, &layer) && !is_of_shells {
             let code = without_comments(&code);
             for option in &options {
                 assert!(!code.contains(option), "{}: it names {option}", path.display());
@@ -257,19 +261,19 @@ fn what_is_pure_names_no_option() {
 }
 
 #[test]
-fn the_drawing_has_every_floor_and_names_files_that_are_there() {
+fn the_architecture_page_has_every_layer_and_names_existing_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let drawing = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
     let drawn = drawing.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let words: Vec<&str> = drawn.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    for (floor, _) in FLOORS {
-        assert!(words.contains(floor), "docs/architecture.md doesn't draw {floor}");
+    for (layer, _) in LAYERS {
+        assert!(words.contains(layer), "docs/architecture.md does not show {layer}");
     }
     let named = drawing.split('`').skip(1).step_by(2);
     let named = named.filter(|name| ["src/", "crates/", "godot/", "tests/"].iter().any(|root| name.starts_with(root)));
     let mut count = 0;
     for name in named {
-        assert!(root.join(name).exists(), "docs/architecture.md names {name}, which isn't there");
+        assert!(root.join(name).exists(), "docs/architecture.md names {name}, which does not exist");
         count += 1;
     }
     assert!(count >= 10, "docs/architecture.md names only {count} files");

@@ -101,7 +101,7 @@ fn an_empty_file_and_a_newer_version_are_told() {
     let folder = Folder::new();
     folder.write("empty", "");
     let ran = run(&folder, "check empty");
-    assert_eq!((ran.stderr.as_str(), ran.status), ("jsonl-log: empty: there is nothing in it\n", Some(1)));
+    assert_eq!((ran.stderr.as_str(), ran.status), ("jsonl-log: empty: the file is empty\n", Some(1)));
     folder.write("new", log("", &["<1"]).replace("\"version\":1", "\"version\":2"));
     let ran = run(&folder, "check new");
     assert!(ran.stderr.starts_with("jsonl-log: new:1: written by a newer pipewright"), "{}", ran.stderr);

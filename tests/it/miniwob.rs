@@ -1,5 +1,5 @@
-//! `browser-bridge` plays tasks of MiniWoB++ (which `scripts/install-miniwob` installs; PIPEWRIGHT_MINIWOB names the folder of its
-//! pages). Its players are in `tests/miniwob`: they see and do what its tools give, and nothing else.
+//! `browser-bridge` solves tasks of MiniWoB++ (installed by `scripts/install-miniwob`; PIPEWRIGHT_MINIWOB names the folder of its
+//! pages). The players in `tests/miniwob` use only the bridge's tools.
 
 use crate::process::{binary, text};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 #[test]
 #[ignore = "needs Chromium and MiniWoB++: scripts/test installs it"]
 fn a_scripted_player_solves_tasks_of_every_kind() {
-    let html = std::env::var("PIPEWRIGHT_MINIWOB").expect("PIPEWRIGHT_MINIWOB names no folder: run scripts/test");
+    let html = std::env::var("PIPEWRIGHT_MINIWOB").expect("PIPEWRIGHT_MINIWOB must name a folder: run scripts/test");
     let player = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/miniwob/play.py");
     let mut play = Command::new("python3");
     // No compiled files in the checkout.

@@ -24,7 +24,7 @@ struct Table {
 }
 
 impl Table {
-    /// `before` stands before the proxy in the command, `options` behind it, and `after` is what the shell does then.
+    /// `before` precedes the proxy in the command line, `options` follow it, and the shell then runs `after`.
     fn lay(before: &str, options: &str, after: &str) -> Table {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -61,7 +61,7 @@ impl Table {
         line.trim_end().to_owned()
     }
 
-    /// What stands on the terminal up to the next prompt.
+    /// The text on the terminal up to the next prompt.
     fn menu(&mut self) -> String {
         self.person.exp_string(PROMPT).unwrap()
     }
@@ -76,7 +76,7 @@ impl Table {
 }
 
 #[test]
-fn a_person_sees_the_state_and_chooses() {
+fn a_person_is_shown_the_state_and_chooses() {
     let mut table = Table::lay("", "--color never", "echo status $?");
     table.state(&the("targets index the full array"));
     let menu = table.menu();
@@ -92,7 +92,7 @@ fn a_person_sees_the_state_and_chooses() {
     ] {
         assert!(menu.contains(shown), "{shown} is missing from\n{menu}");
     }
-    assert!(!menu.contains("Louse #1  hp"), "who is gone isn't shown");
+    assert!(!menu.contains("Louse #1  hp"), "an enemy that is gone is not shown");
     table.types("20");
     assert_eq!(table.command(), "play 1 1");
     table.state(&rest_site(1, 5));
@@ -108,7 +108,7 @@ fn a_person_sees_the_state_and_chooses() {
 }
 
 #[test]
-fn the_page_shows_what_a_person_sees() {
+fn the_documentation_shows_the_real_screen() {
     let mut states = demo_session().into_iter().filter_map(|step| match step {
         Step::Mod(state) => Some(state),
         Step::Command(_) => None,
@@ -127,18 +127,18 @@ fn the_page_shows_what_a_person_sees() {
 }
 
 #[test]
-fn wrong_input_explains_itself_and_asks_again() {
+fn wrong_input_is_explained_and_asked_again() {
     let mut table = Table::lay("", "", "");
     table.state(&rest_site(1, 5));
     table.menu();
-    for (typed, told) in [
+    for (typed, expected) in [
         ("111", "is not legal here: 111 (choose 1); legal are 110"),
         ("500", "ids are 0 to 172"),
         ("rest", "is not understood: rest"),
     ] {
         table.types(typed);
         let shown = table.menu();
-        assert!(shown.contains(told), "{typed}: {shown}");
+        assert!(shown.contains(expected), "{typed}: {shown}");
     }
     table.types("");
     table.menu();
@@ -167,7 +167,7 @@ fn a_new_state_replaces_the_menu_under_the_prompt_trap_4() {
     assert!(shown.contains("takes the place of the one above") && shown.contains("[171]"), "{shown}");
     assert_eq!(shown.matches("takes the place").count(), 1);
     table.types("110");
-    assert!(table.menu().contains("not legal here"), "what the stale menu offered");
+    assert!(table.menu().contains("not legal here"), "a choice of the stale menu");
     table.types("171");
     assert_eq!(table.command(), "proceed");
 
@@ -213,7 +213,7 @@ fn a_person_can_answer_through_three_wrappers() {
         assert_eq!(table.command(), "choose 0");
     }
     table.types("quit");
-    // The foreground is back where it was: the shell may read the terminal.
+    // The foreground is back at the shell, which may read the terminal.
     table.types("hello");
     table.person.exp_string("the shell read hello").unwrap();
 }
@@ -242,13 +242,13 @@ fn a_person_can_answer_through_two_recorders() {
 }
 
 #[test]
-fn half_an_answer_to_the_old_menu_is_none_to_the_new() {
+fn half_an_answer_to_the_old_menu_is_discarded() {
     let mut table = Table::lay("", "", "");
     table.state(&rest_site(1, 5));
     table.menu();
     table.person.send("11").unwrap();
     table.person.flush().unwrap();
-    // It is in the terminal's line, which no line feed has ended.
+    // It is in the terminal's line buffer, without a line feed.
     std::thread::sleep(std::time::Duration::from_millis(200));
     table.state(&rest_site(1, 6));
     table.menu();
@@ -266,10 +266,10 @@ fn half_an_answer_to_the_old_menu_is_none_to_the_new() {
 }
 
 #[test]
-fn in_the_background_it_says_so_and_nothing_is_stopped() {
+fn in_the_background_it_reports_so_and_is_not_stopped() {
     let mut shell = Command::new("bash");
     let proxy = binary("sts-proxy");
-    // A shell with job control puts what ends in & into the background.
+    // A shell with job control puts commands that end in & into the background.
     shell.args(["-c", &format!("set -m; {} --no-record </dev/null & wait $!; echo status $?", proxy.display())]);
     let mut person = spawn_command(shell, Some(20_000)).unwrap();
     person.exp_string("in the background of this terminal").unwrap();
@@ -277,7 +277,7 @@ fn in_the_background_it_says_so_and_nothing_is_stopped() {
 }
 
 #[test]
-fn the_foreground_comes_back_from_who_was_killed() {
+fn the_foreground_comes_back_from_a_killed_wrapper() {
     let wrap = example("wrap");
     let wrap = wrap.display();
     let mut table =
@@ -294,7 +294,7 @@ fn the_foreground_comes_back_from_who_was_killed() {
 #[test]
 fn ctrl_c_and_ctrl_d_end_it() {
     for (key, status) in [('c', "status 130"), ('d', "status 0")] {
-        // The trap keeps the shell, which Ctrl-C reaches too.
+        // The trap keeps the shell, which Ctrl-C reaches, too.
         let mut table = Table::lay("trap : INT;", "", "echo status $?");
         table.state(&rest_site(1, 5));
         table.menu();
@@ -315,7 +315,7 @@ fn ctrl_c_reaches_the_innermost_of_three_and_ends_all() {
 }
 
 #[test]
-fn game_text_cannot_steer_the_terminal() {
+fn game_text_cannot_control_the_terminal() {
     let mut table = Table::lay("", "--color always", "");
     table.state(&the("targets index the full array").replace("\"Slaver\"", r#""\u001b[2J\u0007Slaver\u202e""#));
     let menu = table.menu();
@@ -333,7 +333,7 @@ fn colour_follows_the_conventions() {
 }
 
 #[test]
-fn without_a_terminal_it_says_how_to_get_one_and_the_mod_does_not_wait() {
+fn without_a_terminal_it_gives_advice_and_the_mod_does_not_wait() {
     let output = pipe(Command::new("setsid").arg("-w").arg(binary("sts-proxy")).arg("--no-record"), b"");
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(text(&output.stdout), "ready\n", "the game would stand still for ten seconds");
@@ -346,7 +346,7 @@ fn without_a_terminal_it_says_how_to_get_one_and_the_mod_does_not_wait() {
 
 #[test]
 fn another_terminal_can_be_named() {
-    // The person sits at a terminal that isn't the one the game was started from.
+    // The person's terminal is not the one from which the game was started.
     let mut elsewhere = Command::new("sh");
     elsewhere.args(["-c", "tty; sleep 30"]);
     let mut elsewhere = spawn_command(elsewhere, Some(20_000)).unwrap();
@@ -362,7 +362,7 @@ fn another_terminal_can_be_named() {
     assert_eq!(proxy.hear(), "choose 0");
 }
 
-/// A recorded game, played once more by keys: each choice is the recorded one. Now and then the state changes under
+/// A recorded game, played again by keys: each choice is the recorded one. Now and then the state changes under
 /// the prompt, as when the person also clicks in the game.
 #[test]
 fn a_whole_recorded_game_is_played_at_the_terminal() {

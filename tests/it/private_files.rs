@@ -1,5 +1,5 @@
-//! What passes through the commands may hold secrets: whatever a command writes is for its owner alone, though a umask of
-//! 000 would give it to everybody.
+//! Records may have secrets: every file that a command writes is readable only by its owner, even with a umask of 000, which would make it
+//! readable by everybody.
 
 use crate::process::{Talk, binary, example, pipe, text};
 use crate::samples::SPIRE;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// `sh -c SCRIPT` in a folder, with our commands in its PATH and nothing that protects a file but who makes it.
+/// `sh -c SCRIPT` in a folder, with our commands in its PATH, and no protection of files but the commands' own.
 fn open_to_all(script: &str, folder: &Path) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("umask 000; {script}")]).current_dir(folder).env("XDG_RUNTIME_DIR", folder);
@@ -18,7 +18,7 @@ fn open_to_all(script: &str, folder: &Path) -> Command {
     shell
 }
 
-/// Every file and folder below, with its mode.
+/// Every file and folder in it, with its mode.
 fn walk(folder: &Path, below: &Path, found: &mut Vec<(String, u32)>) {
     for entry in std::fs::read_dir(below).unwrap() {
         let path = entry.unwrap().path();
@@ -88,7 +88,7 @@ fn audits_events_and_findings() {
 
 #[cfg(feature = "mcp")]
 #[test]
-fn what_an_mcp_server_gave() {
+fn media_of_an_mcp_server() {
     let calls = "{\"tool\":\"image\",\"args\":{}}\n";
     let script = "mcp-pipe --save-media new/media --events told -- \"$SERVER\" echo";
     assert_writes_privately(script, calls, &["told", "new", "new/media", "new/media/000001.png"]);
@@ -102,7 +102,7 @@ fn the_session_of_a_game() {
         let mut talk = Talk::start(&mut open_to_all(&script, folder.path()));
         talk.ask(r#"{"cmd":"x","id":1}"#);
         let session = std::fs::read_dir(folder.path().join("pipewright")).unwrap().next().unwrap().unwrap().path();
-        // What the game makes in it, the folder keeps to its owner.
+        // Files of the game are protected by the folder.
         for kept in [folder.path().join("told"), folder.path().join("pipewright"), session] {
             let mode = kept.metadata().unwrap().permissions().mode();
             assert!(mode & 0o077 == 0, "{} has the mode {mode:o}", kept.display());

@@ -1,4 +1,4 @@
-//! Running the commands: once over an input, or in conversation.
+//! Running the commands: once over an input, or line by line.
 
 use crate::schemas::{hold, hold_all};
 use nix::sys::signal::{Signal, kill};
@@ -11,11 +11,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Far more than anything here takes on a busy machine.
+/// Far more than any step takes on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 pub fn binary(name: &str) -> PathBuf {
-    // Cargo puts all of a package's programs beside each other.
+    // Cargo puts all programs of a package into one folder.
     Path::new(env!("CARGO_BIN_EXE_sts-proxy")).with_file_name(name)
 }
 
@@ -24,7 +24,7 @@ pub fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_sts-proxy")).parent().unwrap().join("examples").join(name)
 }
 
-/// A command of ours, with nothing of our own environment that would change what it does.
+/// A command of ours, without variables of our environment that would change its behaviour.
 pub fn command(name: &str) -> Command {
     let mut command = Command::new(binary(name));
     for variable in
@@ -54,13 +54,13 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A command that is spoken with line by line.
+/// A running command with which a test exchanges lines.
 pub struct Talk {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What it was told: where it says that again, it only passes it.
-    told: HashSet<String>,
+    /// The lines that it was sent: when it prints one of these, it only passes it on.
+    sent: HashSet<String>,
     stderr: Option<JoinHandle<String>>,
 }
 
@@ -83,16 +83,16 @@ impl Talk {
             let _ = stderr.read_to_end(&mut all);
             String::from_utf8_lossy(&all).into_owned()
         });
-        Talk { stdin: child.stdin.take(), child, lines, told: HashSet::new(), stderr: Some(stderr) }
+        Talk { stdin: child.stdin.take(), child, lines, sent: HashSet::new(), stderr: Some(stderr) }
     }
 
     pub fn say(&mut self, line: &str) {
-        // Who has ended takes nothing more; how it ended, `end` tells.
+        // A process that has ended reads no more; `end` gives its status.
         let _ = self.stdin.as_mut().unwrap().write_all(format!("{line}\n").as_bytes());
-        self.told.extend(line.split('\n').map(str::to_owned));
+        self.sent.extend(line.split('\n').map(str::to_owned));
     }
 
-    /// The next line it says.
+    /// The next line of its stdout.
     #[track_caller]
     pub fn hear(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
@@ -102,16 +102,16 @@ impl Talk {
         }
     }
 
-    /// What it has said by itself is what our schemas say.
+    /// Checks the records that it writes itself against our schemas.
     #[track_caller]
     fn held(&self, line: String) -> String {
-        if !self.told.contains(&line) {
+        if !self.sent.contains(&line) {
             hold(&line);
         }
         line
     }
 
-    /// Says a line, hears the next.
+    /// Sends a line, and gives the next one.
     pub fn ask(&mut self, line: &str) -> String {
         self.say(line);
         self.hear()
@@ -146,14 +146,14 @@ impl Talk {
         self.end()
     }
 
-    /// Waits for its end: what it still said, its stderr, and its status.
+    /// Waits for its end; gives its last output, its stderr and its status.
     pub fn end(mut self) -> Ended {
         let started = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(started.elapsed() < PATIENCE, "it doesn't end");
+            assert!(started.elapsed() < PATIENCE, "it does not end");
             thread::sleep(Duration::from_millis(2));
         };
         let took = started.elapsed();
@@ -177,7 +177,7 @@ pub struct Ended {
     pub took: Duration,
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
@@ -186,13 +186,13 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process is there and isn't just waiting to be buried.
+/// Whether a process exists and is not a zombie.
 pub fn is_running(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
 }
 
-/// A result without how long the call took, which is never the same twice.
+/// A result without the duration of the call, which differs each time.
 pub fn without_duration(line: &str) -> String {
     let Some((before, after)) = line.rsplit_once(r#""duration_ms":"#) else { return line.to_owned() };
     let after = after.trim_start_matches(|c: char| c.is_ascii_digit());

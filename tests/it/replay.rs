@@ -147,7 +147,7 @@ fn lines_without_a_time_are_played_at_once_and_the_option_for_it_is_named() {
     let output = folder.run("replay plain.jsonl");
     assert_eq!(text(&output.stdout).lines().count(), 2);
     let told = "replay: plain.jsonl: its lines have no time, so they are played without pauses; \
-                --time FIELD names the field that has it\n";
+                name the field of the time with --time\n";
     assert_eq!((text(&output.stderr).as_str(), output.status.code()), (told, Some(0)));
     // Where some have one, or nothing is waited for, there is nothing to say.
     for (words, content) in [
@@ -180,7 +180,7 @@ fn the_time_stands_where_it_is_said_to_stand() {
 fn a_part_of_it_is_played_from_a_place_to_another() {
     let folder = Folder::new();
     let (_, stderr, status) = play(&folder, "--from 4 --to 2 run.jsonl");
-    assert!(status == 2 && stderr.contains("--from is behind --to"), "{stderr}");
+    assert!(status == 2 && stderr.contains("--from is after --to"), "{stderr}");
     let lines: String = (0..6).map(|n| line(n * 1_000_000, n + 1, &format!("<{n}"))).collect();
     folder.write("run.jsonl", header("") + "\n" + &lines);
     let plain: String = (0..6).map(|n| format!("{{\"ts\":\"2026-11-22T01:00:0{n}Z\"}}\n")).collect();
@@ -266,10 +266,10 @@ fn a_damaged_line_is_told_with_its_number_and_hurts_only_itself() {
     damaged(&two[..4], "3: a record is torn by the next, which was read", "1\n3\n");
     damaged("{", "3: a record is torn by the next, which was read", "1\n3\n");
     damaged(two.trim_end(), "3: several records on one line; each was read", "1\n2\n3\n");
-    damaged(&format!("{}{}\n", two.trim_end(), &two[..20]), "3: what stands behind a record is torn", "1\n2\n3\n");
+    damaged(&format!("{}{}\n", two.trim_end(), &two[..20]), "3: the text after a record is torn", "1\n2\n3\n");
     damaged(&format!("{}{}", two.trim_end(), &two[..20]), "3: a record is torn by the next", "1\n2\n3\n");
     damaged(&format!("\0\0\0\0{two}"), "3: a record is torn by the next", "1\n2\n3\n");
-    damaged("{\"other\":1}\n", "3: no record of this log, left out", "1\n3\n");
+    damaged("{\"other\":1}\n", "3: not a record of this log, left out", "1\n3\n");
     damaged("\u{1b}[2Joops\n", "3: not JSON, left out", "1\n3\n");
     damaged(&format!("{}\n", "[".repeat(100_000)), "3: nested deeper than --max-depth, left out", "1\n3\n");
     damaged(&format!("{{\"t\":{}\n", "{\"t\":".repeat(100_000)), "3: nested deeper than --max-depth", "1\n3\n");
@@ -277,7 +277,7 @@ fn a_damaged_line_is_told_with_its_number_and_hurts_only_itself() {
     damaged("{\"t\":1500,\"seq\":2,\"lost\":1}\n", "3: 1 messages were not recorded here", "1\n3\n");
     damaged("{\"t\":1,\"seq\":2,\"dir\":\"in\",\"withheld\":\"secret\"}\n", "3: the clock went back", "1\n3\n");
     damaged(&line(1, 2, "<2"), "3: the clock went back by 0.000999 s", "1\n2\n3\n");
-    damaged(&line(2000, 1, "<2"), "3: seq 1 stands after 1", "1\n2\n3\n");
+    damaged(&line(2000, 1, "<2"), "3: seq 1 follows 1", "1\n2\n3\n");
 }
 
 #[test]
@@ -305,11 +305,11 @@ fn bytes_that_are_no_utf_8_are_played_as_they_are_and_told() {
     folder.write("gbk", b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n{\"ts\":2}\n");
     let output = folder.run("replay --speed max gbk");
     assert_eq!(output.stdout, b"{\"ts\":1,\"name\":\"\xb4\xf2\"}\n{\"ts\":2}\n");
-    assert_eq!(text(&output.stderr), "replay: gbk:1: holds bytes that are no UTF-8; read all the same\n");
+    assert_eq!(text(&output.stderr), "replay: gbk:1: contains bytes that are not UTF-8; read anyway\n");
     let log = [log("", &["<1"]).as_bytes(), b"\xff\xff\n", line(9000, 2, "<2").as_bytes()].concat();
     folder.write("log", log);
     assert_eq!(play(&folder, "log").0, "1\n2\n");
-    assert_eq!(play(&folder, "log").1, "replay: log:3: not JSON, left out: no UTF-8\n");
+    assert_eq!(play(&folder, "log").1, "replay: log:3: not JSON, left out: not UTF-8\n");
 }
 
 #[test]
@@ -323,7 +323,7 @@ fn a_log_from_a_newer_version_and_an_empty_file_are_told() {
         "{stderr}"
     );
     folder.write("empty", "");
-    assert_eq!(play(&folder, "empty"), (String::new(), "replay: empty: there is nothing in it\n".to_owned(), 1));
+    assert_eq!(play(&folder, "empty"), (String::new(), "replay: empty: the file is empty\n".to_owned(), 1));
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn what_cannot_be_opened_is_2_and_says_what() {
         (".", "replay: .: is a directory\n"),
         ("none.jsonl", "replay: none.jsonl: No such file or directory (os error 2)\n"),
         ("run.jsonl none.jsonl", "replay: none.jsonl: No such file"),
-        ("- -", "replay: stdin (-) can be read once only\n"),
+        ("- -", "replay: stdin (-) can be read only once\n"),
         ("--step --tty /dev/null run.jsonl", ""),
     ] {
         let (stdout, stderr, status) = play(&folder, files);

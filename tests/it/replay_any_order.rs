@@ -127,12 +127,12 @@ fn a_call_that_was_not_recorded_is_an_error_in_its_own_form_that_names_the_neare
     );
     assert_eq!((&said[1]["id"], &said[1]["kind"]), (&json!(8), &json!("unknown_tool")));
     assert_eq!((&said[1]["status"], &said[1]["data"]["names"]), (&json!("error"), &json!(["get", "set"])));
-    let unanswered = "this request is in the recording, but was never answered there";
+    let unanswered = "this request is in the recording but was never answered there";
     assert_eq!(said[2], json!({"ok": false, "id": 7, "error": unanswered, "code": "not_found", "events": []}));
     assert_eq!((&said[3]["id"], &said[3]["error"]["code"]), (&json!(6), &json!(-32601)));
     assert_eq!((&said[4]["id"], &said[4]["data"]), (&json!(5), &json!(2)));
     assert!(told.starts_with(&format!("replay: stdin:1: {why}\n")), "{told}");
-    assert!(told.contains("replay: run.jsonl:2: this recorded request was not made: "), "{told}");
+    assert!(told.contains("replay: run.jsonl:2: recorded, but not requested: "), "{told}");
     let sum = "replay: 5 requests: 1 answered from the recording, 4 not; recorded and not made: 1\n";
     assert!(told.ends_with(sum), "{told}");
     assert_eq!(status, Some(1));

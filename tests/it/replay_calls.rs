@@ -39,7 +39,7 @@ fn record(folder: &Folder, gates: &str) -> Output {
 }
 
 fn refused_at(place: &str) -> String {
-    let why = "a gate or a person did not let this call pass when it was recorded";
+    let why = "a gate or a person did not allow this call when it was recorded";
     format!("replay: {place}: not played: {why} (--include-rejected)\n")
 }
 
@@ -98,7 +98,7 @@ fn a_call_that_was_unreadable_too_large_or_cancelled_is_not_made_again() {
     assert_eq!(answers.matches("too_large").count(), 1, "{answers}");
     let (done, told, status) = play_agent(&folder, "");
     assert_eq!((done.as_str(), status), ("get_page ", Some(0)), "{told}");
-    let why = "not played: a call that cannot be read for certain, which gates refuse (--include-rejected)";
+    let why = "not played: an ambiguous call, which gates refuse (--include-rejected plays it)";
     assert!(told.starts_with(&format!("replay: run.jsonl:2: {why}\nreplay: run.jsonl:3: {why}\n")), "{told}");
     let (done, ..) = play_agent(&folder, "--include-rejected");
     assert_eq!(done.split(' ').count(), 5, "{done}");
@@ -149,7 +149,7 @@ fn what_was_said_about_a_rejected_call_is_not_waited_for_and_other_failures_are_
     let output = folder.run("replay --as world --include-rejected run.jsonl");
     assert_eq!(
         (text(&output.stderr).as_str(), output.status.code()),
-        ("replay: --include-rejected is about the calls of --as agent\n", Some(2))
+        ("replay: --include-rejected applies only to --as agent\n", Some(2))
     );
     assert_eq!(folder.run("replay --include-rejected run.jsonl").status.code(), Some(2));
 }
@@ -328,8 +328,8 @@ fn no_call_gets_the_answer_to_another_where_calls_are_missing_or_in_another_orde
     folder.write("run.jsonl", log("world", &recorded));
     let (said, told, status) = ask(&[r#"{"id":1,"tool":"b"}"#, r#"{"id":2,"tool":"c"}"#]);
     assert_eq!(said, [answer(1, "b", "B"), answer(2, "c", "C")], "{told}");
-    assert!(told.contains("not said: the call was not made, and another call has its id now"), "{told}");
-    assert!(told.contains("1 missing, 1 not said\n") && status == Some(1), "{told}");
+    assert!(told.contains("not sent: the call was not made, and another call has its id now"), "{told}");
+    assert!(told.contains("1 missing, 1 not sent\n") && status == Some(1), "{told}");
 
     folder.write(
         "run.jsonl",

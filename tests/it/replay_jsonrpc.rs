@@ -198,7 +198,7 @@ fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
     let output = ask(&folder, "--report report", &lines);
     let stderr = text(&output.stderr);
     for (log, _) in [place("b", 0), place("a", 1)] {
-        let named = format!("replay: {log}: this recorded request was not made: {{\"jsonrpc\":\"2.0\"");
+        let named = format!("replay: {log}: recorded, but not requested: {{\"jsonrpc\":\"2.0\"");
         assert!(stderr.contains(&named), "{log}: {stderr}");
     }
     let sum = "replay: 3 requests: 2 answered from the recording, 1 not; recorded and not made: 2\n";
@@ -230,7 +230,7 @@ fn recorded_requests_that_nobody_made_are_named_and_summed_up() {
         (0..30).map(|n| line(n, n + 1, &format!("<{}", call(&n.to_string(), &format!("{{\"n\":{n}}}"))))).collect();
     folder.write("mcp.jsonl", header("world") + "\n" + &many);
     let stderr = text(&ask(&folder, "", &[]).stderr);
-    assert_eq!(stderr.matches("this recorded request was not made").count(), 20, "{stderr}");
+    assert_eq!(stderr.matches("recorded, but not requested").count(), 20, "{stderr}");
     assert!(stderr.contains("and 10 more notes") && stderr.contains("recorded and not made: 30"), "{stderr}");
 }
 
@@ -282,8 +282,8 @@ fn what_nobody_recorded_is_told_and_the_status_is_1() {
         "replay: stdin:5: the recording has no call of add with these arguments; the nearest differs at .params.arguments.b\n\
          replay: stdin:6: the recording has no tools/list; it has tools/call\n\
          replay: stdin:7: the recording has no call of ad; it has add\n\
-         replay: stdin:8: it is no JSON object: expected value at column 1\n\
-         replay: stdin:9: it is an array: send one record a line\n\
+         replay: stdin:8: it is not a JSON object: expected value at column 1\n\
+         replay: stdin:9: it is an array: send one record per line\n\
          replay: 6 requests: 1 answered from the recording, 5 not; recorded and not made: 0\n"
     );
     assert_eq!(output.status.code(), Some(1));
@@ -316,7 +316,7 @@ fn what_the_server_asked_for_itself_is_asked_again() {
 fn a_request_that_was_never_answered_is_answered_with_an_error() {
     let folder = with_log(&[CALL, r#">{"method":"notifications/message","params":{}}"#]);
     let output = ask(&folder, "", &[&call("2", r#"{"a":1,"b":2}"#)]);
-    let why = "this request is in the recording, but was never answered there";
+    let why = "this request is in the recording but was never answered there";
     assert_eq!(
         text(&output.stdout),
         format!(
@@ -423,7 +423,7 @@ fn a_client_that_is_started_is_served_and_ends_it_with_its_status() {
     let output = pipe(replay.arg("echo '{\"id\":1,\"method\":\"x\"}'; read -r answer; exec >&-; sleep 0.1"), b"");
     let told = text(&output.stderr);
     assert!(told.starts_with("replay: client:1: the recording has no x; it has tools/call\n"), "{told}");
-    assert!(told.contains("replay: mcp.jsonl:2: this recorded request was not made: "), "{told}");
+    assert!(told.contains("replay: mcp.jsonl:2: recorded, but not requested: "), "{told}");
     assert_eq!(output.status.code(), Some(1));
 }
 
@@ -434,8 +434,8 @@ fn what_cannot_be_served_is_refused() {
     folder.write("pipe.jsonl", log("", &[CALL]).replace(r#""command":["./bot","-v"]"#, r#""command":[]"#));
     for (words, why) in [
         ("--any-order mcp.jsonl", "--as <PART>"),
-        ("--as agent --any-order mcp.jsonl", "--any-order answers calls: give --as world"),
-        ("--as world --any-order game.jsonl", "game.jsonl: there is no call and no request to answer"),
+        ("--as agent --any-order mcp.jsonl", "--any-order needs --as world"),
+        ("--as world --any-order game.jsonl", "game.jsonl: the log contains no call and no request to answer"),
         ("--as world --any-order pipe.jsonl", "recorded in a pipe"),
         ("--as world --any-order --session 1 mcp.jsonl", "--session"),
     ] {

@@ -109,10 +109,10 @@ fn an_answer_that_is_no_json_is_shown_as_it_is() {
 #[test]
 fn after_an_extra_line_everything_is_aligned_again() {
     for (case, told_of) in [
-        (r#"2) echo '"why"'; echo '{"to":2}'"#, "turn 2: this came and was not recorded\n  + \"why\"\n"),
-        (r#"2) echo '"why"'; sleep 0.2; echo '{"to":2}'"#, "turn 2: this came and was not recorded\n  + \"why\"\n"),
-        (r#"2) echo '{"to":2}'; echo '{"to":2}'"#, "this came and was not recorded\n  + {\"to\":2}\n"),
-        (r#"3) echo '{"to":3}'; echo '"bye"'"#, "turn 3: this came and was not recorded\n  + \"bye\"\n"),
+        (r#"2) echo '"why"'; echo '{"to":2}'"#, "turn 2: came, but was not recorded\n  + \"why\"\n"),
+        (r#"2) echo '"why"'; sleep 0.2; echo '{"to":2}'"#, "turn 2: came, but was not recorded\n  + \"why\"\n"),
+        (r#"2) echo '{"to":2}'; echo '{"to":2}'"#, "came, but was not recorded\n  + {\"to\":2}\n"),
+        (r#"3) echo '{"to":3}'; echo '"bye"'"#, "turn 3: came, but was not recorded\n  + \"bye\"\n"),
     ] {
         let (told, status) = told(&bot_but(case));
         assert!(told.contains(told_of), "{case}: {told}");
@@ -126,8 +126,8 @@ fn after_a_missing_line_everything_is_aligned_again() {
     let (told, status) = told(&bot_but("2) :"));
     assert_eq!(
         told,
-        "turn 2: nothing came for 0.4 s (--timeout), going on\n\
-         run.jsonl:5: turn 2: this was recorded and did not come\n  - {\"to\":2}\n\
+        "turn 2: nothing came for 0.4 s (--timeout); continuing\n\
+         run.jsonl:5: turn 2: recorded, but did not come\n  - {\"to\":2}\n\
          3 turns, 1 different, first at turn 2; lines: 2 the same, 1 missing"
     );
     assert_eq!(status, Some(1));
@@ -162,7 +162,7 @@ fn an_agent_that_ends_early_is_told_with_its_status() {
     let (told, status) = told("read -r line; echo '{\"to\":1}'; exit 3");
     assert!(
         told.contains(
-            "turn 2: this was recorded and did not come\n  - {\"to\":2}\n\
+            "turn 2: recorded, but did not come\n  - {\"to\":2}\n\
              turn 2: the other side ended with exit status 3; one recorded line did not come\n"
         ),
         "{told}"
@@ -334,7 +334,7 @@ fn who_played_what_comes_from_the_header_or_from_child() {
     folder.write("run.jsonl", conversation(2).replace(r#""child":"agent","#, ""));
     assert_eq!(
         refused(&folder, "--as world run.jsonl -- cat"),
-        "replay: run.jsonl: it doesn't say which part `./bot -v` played; give --child agent or --child world\n"
+        "replay: run.jsonl: it does not record which part `./bot -v` played; give --child agent or --child world\n"
     );
     let played = play(&folder, "--as world --child agent", BOT);
     assert!(played.stderr.contains("2 turns, 0 different"), "{}", played.stderr);
@@ -353,7 +353,7 @@ fn a_log_whose_header_is_torn_is_played_where_the_child_is_named() {
     folder.write("run.jsonl", &whole[20..]);
     assert_eq!(
         refused(&folder, "--as world run.jsonl -- cat"),
-        "replay: run.jsonl: its header can't be read, so it doesn't say which part `the recorded command` played; \
+        "replay: run.jsonl: its header cannot be read, so it does not record which part `the recorded command` played; \
          give --child agent or --child world\n"
     );
     let played = play(&folder, "--as world --child agent", BOT);
@@ -368,13 +368,13 @@ fn a_log_that_holds_no_conversation_is_refused() {
     pipe(&mut folder.command("jsonl-record pipe.jsonl"), b"1\n2\n");
     assert_eq!(
         refused(&folder, "--as world pipe.jsonl -- cat"),
-        "replay: pipe.jsonl: recorded in a pipe, so there is one side only (record with -- CMD)\n"
+        "replay: pipe.jsonl: recorded in a pipe, so it has only one side (record with -- CMD)\n"
     );
     folder.write("plain.jsonl", "{\"ts\":1}\n");
     folder.write("empty.jsonl", "");
     for file in ["plain.jsonl", "empty.jsonl"] {
         let told = refused(&folder, &format!("--as agent {file} -- cat"));
-        assert!(told.contains("no log of jsonl-record, so it doesn't say who said what"), "{told}");
+        assert!(told.contains("not a log of jsonl-record, so the sides are not known"), "{told}");
     }
     folder.write("run.jsonl", conversation(1));
     assert!(refused(&folder, "--as world - -- cat").contains("from files, not from stdin"));
@@ -382,7 +382,7 @@ fn a_log_that_holds_no_conversation_is_refused() {
     assert!(refused(&folder, "--as world none -- cat").contains("none: No such file"));
     assert_eq!(refused(&folder, "--as world run.jsonl ./run.jsonl -- cat"), "replay: ./run.jsonl: is named twice\n");
     mkfifo(&folder.path("fifo"), Mode::S_IRWXU).unwrap();
-    assert!(refused(&folder, "--as world fifo -- cat").contains("fifo: is no file; to play a side"));
+    assert!(refused(&folder, "--as world fifo -- cat").contains("fifo: is not a regular file; save the log to a file"));
     assert!(refused(&folder, "run.jsonl -- cat").contains("--as"), "a command without a part");
     for option in ["--where .", "--break .", "--step", "--follow", "--from 1", "--to 1", "--dir in"] {
         assert!(refused(&folder, &format!("--as world {option} run.jsonl -- cat")).contains("--as"), "{option}");
@@ -400,15 +400,16 @@ fn of_several_sessions_the_last_is_played_or_the_one_that_is_asked_for() {
         talk.end_after_close();
     }
     let played = play(&folder, "--as world", BOT);
-    assert!(
-        played.stderr.starts_with("replay: the log has 2 sessions; the last is played (--session N for another)\n")
-    );
+    assert!(played.stderr.starts_with("replay: the log has 2 sessions; playing the last (--session N for another)\n"));
     assert!(played.stderr.contains("3 turns, 0 different"), "{}", played.stderr);
     let first = play(&folder, "--as world --session 1", BOT);
     assert!(first.stderr.starts_with("replay: 2 turns, 0 different"), "{}", first.stderr);
     let told = play(&folder, "--as world --session 1", &bot_but("1) echo 0"));
     assert!(told.stderr.starts_with("replay: run.jsonl:3: turn 1: "), "{}", told.stderr);
-    assert_eq!(refused(&folder, "--as world --session 3 run.jsonl -- cat"), "replay: --session 3: the log has 2\n");
+    assert_eq!(
+        refused(&folder, "--as world --session 3 run.jsonl -- cat"),
+        "replay: --session 3: the log has only 2\n"
+    );
     assert!(refused(&folder, "--as world --session 0 run.jsonl -- cat").contains("--session"));
 }
 
@@ -465,9 +466,9 @@ fn a_world_that_goes_on_by_itself_is_followed() {
         state(6)
     );
     let played = play(&folder, "--as agent --timeout 1", &world);
-    assert!(played.stderr.contains("lines: 4 the same, 2 missing, 2 not said\n"), "{}", played.stderr);
+    assert!(played.stderr.contains("lines: 4 the same, 2 missing, 2 not sent\n"), "{}", played.stderr);
     assert!(
-        played.stderr.contains("turn 4: not said, the other side was past it\nreplay:   - 3\n"),
+        played.stderr.contains("turn 4: not sent: the other side was already past it\nreplay:   - 3\n"),
         "{}",
         played.stderr
     );
@@ -480,7 +481,7 @@ fn a_world_that_answers_only_when_it_has_heard_everything_is_the_same() {
     assert_eq!(text(&recorded.stdout), "a\nb\nc\n");
     let played = play(&folder, "--as agent --timeout 0.3", "sort");
     assert_eq!(played.status, Some(0), "{}", played.stderr);
-    assert!(played.stderr.contains("nothing came for 0.3 s (--timeout), closing its stdin\n"), "{}", played.stderr);
+    assert!(played.stderr.contains("nothing came for 0.3 s (--timeout); closing its stdin\n"), "{}", played.stderr);
     assert!(played.stderr.contains("lines: 3 the same\n"), "{}", played.stderr);
 }
 
@@ -544,7 +545,7 @@ fn how_the_other_side_ended_is_compared_too() {
     folder.write("run.jsonl", conversation(1));
     let played = play(&folder, "--as world", &format!("{BOT}; exit 7"));
     assert!(
-        played.stderr.contains("turn 1: ended with exit status 7, recorded was exit status 0\n"),
+        played.stderr.contains("turn 1: ended with exit status 7; the recorded exit status is 0\n"),
         "{}",
         played.stderr
     );
@@ -552,7 +553,7 @@ fn how_the_other_side_ended_is_compared_too() {
     folder.write("run.jsonl", conversation(1).replace("\"status\":0", "\"status\":7"));
     assert_eq!(play(&folder, "--as world", &format!("{BOT}; exit 7")).status, Some(0));
     let played = play(&folder, "--as world --timeout 0.3", &format!("{BOT}; exec sleep 60"));
-    assert!(played.stderr.contains("didn't end, though its stdin was closed"), "{}", played.stderr);
+    assert!(played.stderr.contains("did not end after its stdin was closed"), "{}", played.stderr);
     // An agent that has nothing more to say may go, as it did when it was recorded.
     let went = log("agent", &["<1", ">{\"to\":1}"]) + &line(2_000_000, 3, "<2") + &end(4, 5);
     folder.write("run.jsonl", went);

@@ -1,30 +1,31 @@
-//! How each command is run by the tests of the line contract: with which arguments, and a line that it takes.
+//! How the tests of the line contract run each command: its arguments, and a line that it accepts.
 
 use crate::process::example;
 use pipewright::cmd::{ALL, Command};
 
-/// A run that starts, answers and ends well.
+/// A run that starts, answers and ends with status 0.
 pub struct Sample {
     pub arguments: Vec<String>,
     /// A line that it answers or passes on.
     pub line: &'static str,
-    /// Whether every line that it doesn't know comes out again, byte for byte.
+    /// Whether every unknown line is passed on, byte for byte.
     pub is_filter: bool,
-    /// Whether no line is a bad one.
+    /// Whether no line is a faulty one.
     pub takes_any_line: bool,
-    /// Whether SIGHUP makes it open its files anew, and doesn't end it.
+    /// Whether SIGHUP makes it open its files again, and does not end it.
     pub reopens: bool,
 }
 
 const OBSERVATION: &str = r#"{"ts":"2026-11-22T01:00:00Z","type":"observation","source":"game","data":{}}"#;
 pub const SPIRE: &str = r#"{"available_commands":["choose","state"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"REST","screen_state":{"rest_options":["rest"]},"choice_list":["rest"]}}"#;
 
-/// The commands that read records from stdin. A call of `tool-call` is its arguments, `agent-chat` reads what a person types, and `agent-serve` reads HTTP requests.
+/// The commands that read records from stdin. A call of `tool-call` is its arguments, `agent-chat` reads what a person types, and
+/// `agent-serve` reads HTTP requests.
 pub fn line_commands() -> impl Iterator<Item = &'static Command> {
     ALL.iter().filter(|of| !["agent-chat", "agent-serve", "tool-call"].contains(&of.name))
 }
 
-/// Of one of [`line_commands`].
+/// The sample of one of the [`line_commands`].
 pub fn sample_of(command: &Command) -> Sample {
     let stand_in = |name: &str| example(name).to_str().unwrap().to_owned();
     let (server, game, world) = (stand_in("stand-in-server"), stand_in("stand-in-game"), stand_in("stand-in-world"));

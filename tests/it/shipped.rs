@@ -1,4 +1,4 @@
-//! What is shipped: which commit a command says it is, and what `scripts/install` puts where.
+//! The shipped files: the commit in `--version`, and where `scripts/install` puts what.
 
 use crate::documents::has_jq;
 use crate::process::{binary, command, pipe, text};
@@ -7,13 +7,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-/// What git says of this checkout; nothing where this is none.
+/// The output of git for this checkout; `None` if it is not one.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().ok()?;
     output.status.success().then(|| text(&output.stdout).trim_end().to_owned())
 }
 
-/// What stands behind the version.
+/// The text after the version.
 fn commit() -> Option<String> {
     if let Some(given) = option_env!("PIPEWRIGHT_COMMIT") {
         return Some(given.to_owned()).filter(|given| !given.is_empty());
@@ -43,15 +43,14 @@ fn install(arguments: &[&str], destination: &Path) -> std::process::Output {
     script("install").args(arguments).env("DESTDIR", destination).output().unwrap()
 }
 
-/// Runs a script of bash with nobody's settings.
+/// Runs a bash script without a user's settings.
 fn bash(script: &str) -> String {
     let output = Command::new("bash").args(["--norc", "-c", script]).output().unwrap();
     assert!(output.status.success(), "{script}: {}", text(&output.stderr));
     text(&output.stdout)
 }
 
-/// How many links there are from installed documents to what is in the checkout; it is installed beside them. A manual page is
-/// among manual pages.
+/// The number of links from installed documents to files of the checkout, which are installed, too. A manual page is among manual pages.
 fn linked(folder: &Path, checkout: &Path) -> usize {
     let mut links = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -72,7 +71,7 @@ fn linked(folder: &Path, checkout: &Path) -> usize {
 }
 
 #[test]
-fn what_is_installed_runs_completes_and_goes_again() {
+fn installed_commands_run_complete_and_can_be_uninstalled() {
     let folder = tempfile::tempdir().unwrap();
     let built = binary("");
     let output = install(&["--built", built.to_str().unwrap(), "/opt/own"], folder.path());
@@ -90,7 +89,7 @@ fn what_is_installed_runs_completes_and_goes_again() {
             let text = std::fs::read_to_string(share.join(&at)).unwrap_or_else(|error| panic!("{at}: {error}"));
             assert!(text.contains(needle), "{at}");
         }
-        // As bash-completion would load it, and bash would ask it about `NAME --max-l`.
+        // As bash-completion loads it, and bash requests completions of `NAME --max-l`.
         let completed = bash(&format!(
             "source {}/bash-completion/completions/{name}; f=$(complete -p {name} | sed 's/.*-F \\([^ ]*\\) .*/\\1/'); \
              COMP_WORDS=({name} --vers); COMP_CWORD=1; $f {name} --vers {name}; echo \"${{COMPREPLY[@]}}\"",
@@ -111,7 +110,7 @@ fn what_is_installed_runs_completes_and_goes_again() {
 }
 
 #[test]
-fn where_something_is_missing_nothing_is_installed() {
+fn nothing_is_installed_if_a_file_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let empty = tempfile::tempdir().unwrap();
     let output = install(&["--built", empty.path().to_str().unwrap(), "/opt"], folder.path());
@@ -124,23 +123,23 @@ fn where_something_is_missing_nothing_is_installed() {
 }
 
 #[test]
-fn a_prefix_that_is_no_folder_is_told_before_anything_is_built() {
+fn a_prefix_that_is_not_a_folder_is_reported_before_anything_is_built() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let output = install(&["/file"], folder.path());
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("/file can't be written to"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("/file; use another PREFIX"), "{}", text(&output.stderr));
 }
 
 #[test]
-fn a_folder_where_a_command_would_go_is_told_before_anything_is_changed() {
+fn a_folder_in_place_of_a_command_is_reported_before_anything_is_changed() {
     let folder = tempfile::tempdir().unwrap();
     let in_the_way = folder.path().join("opt/bin/replay");
     std::fs::create_dir_all(&in_the_way).unwrap();
     let output = install(&["--built", binary("").to_str().unwrap(), "/opt"], folder.path());
     assert_eq!(output.status.code(), Some(1));
-    let told = format!("{} is a folder", in_the_way.display());
-    assert!(text(&output.stderr).contains(&told), "{}", text(&output.stderr));
+    let expected = format!("{} is a folder", in_the_way.display());
+    assert!(text(&output.stderr).contains(&expected), "{}", text(&output.stderr));
     let there = bash(&format!("cd {} && find . | sort", folder.path().display()));
     assert_eq!(there, ".\n./opt\n./opt/bin\n./opt/bin/replay\n");
 }
@@ -150,7 +149,7 @@ fn script(name: &str) -> Command {
 }
 
 #[test]
-fn packaging_refuses_what_it_does_not_know() {
+fn packaging_refuses_unknown_arguments() {
     for arguments in [&["--dist"][..], &["a", "b"], &["--release", "a", "b"], &["a", "--release"]] {
         let output = script("package").args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -159,7 +158,7 @@ fn packaging_refuses_what_it_does_not_know() {
 }
 
 #[test]
-fn the_cache_folder_is_found_as_the_commands_find_theirs() {
+fn the_cache_folder_is_found_like_the_commands_find_theirs() {
     let path = std::env::var("PATH").unwrap();
     for (environment, folder) in [
         (&[("PIPEWRIGHT_CACHE", "/own"), ("XDG_CACHE_HOME", "/xdg"), ("HOME", "/home/a")][..], Some("/own")),
@@ -177,7 +176,7 @@ fn the_cache_folder_is_found_as_the_commands_find_theirs() {
     }
 }
 
-/// A folder with a cargo that knows of one crate, which comes without its licence's words.
+/// A folder with a cargo that knows of one crate, which has no licence text.
 fn cargo_of_a_crate_under(licence: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("crate/Cargo.toml");
@@ -195,7 +194,7 @@ fn cargo_of_a_crate_under(licence: &str) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_crate_without_its_licences_words_gets_them_or_is_told() {
+fn a_crate_without_its_licence_text_gets_it_or_is_reported() {
     if !has_jq() {
         return;
     }
@@ -219,7 +218,7 @@ fn a_crate_without_its_licences_words_gets_them_or_is_told() {
 }
 
 #[test]
-fn the_tests_that_the_threat_model_names_are_there() {
+fn the_tests_in_the_threat_model_exist() {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR"));
     let files = ["src", "crates", "tests"].map(|folder| crate::house::sources(&checkout.join(folder))).concat();
     let text: String = files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();

@@ -1,8 +1,8 @@
-//! The Spire fixtures: real messages, and those made by hand for what no real one shows.
+//! The Spire fixtures: real messages, and hand-made ones for states that no real message shows.
 
 use serde_json::Value;
 
-/// A fixture: where it is from, and the message as the mod writes it.
+/// A fixture: its origin, and the message as the mod writes it.
 pub struct Message {
     pub name: String,
     pub line: String,
@@ -40,7 +40,7 @@ pub fn all() -> Vec<Message> {
     messages
 }
 
-/// The message made for what `note` says.
+/// The message with this note.
 pub fn the(note: &str) -> String {
     let mut found = made().into_iter().filter(|message| message.name.contains(note));
     let message = found.next().unwrap_or_else(|| panic!("no message for {note}"));
@@ -73,15 +73,15 @@ pub fn menu() -> String {
     the("the menu: no state")
 }
 
-/// A line of the recorded game.
+/// A step of the recorded game.
 pub enum Step {
     /// The mod's message.
     Mod(String),
-    /// The command that was given to it.
+    /// The command that the mod was given.
     Command(String),
 }
 
-/// The recorded game, from the mod's first message on; a log of `jsonl-record --child agent`.
+/// The recorded game, from the mod's first message on: a log of `jsonl-record --child agent`.
 pub fn demo_session() -> Vec<Step> {
     let lines = include_str!("../fixtures/spire/demo_session.jsonl").lines();
     let lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());

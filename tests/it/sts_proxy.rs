@@ -1,4 +1,4 @@
-//! `sts-proxy` with an agent, against a game that the test plays itself.
+//! `sts-proxy` with an agent, against a game played by the test itself.
 
 use crate::process::{Ended, Talk, command, eventually, is_running, pipe, text};
 use crate::spire::{ERROR, game_over, menu, neow, rest_site, the};
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// An agent that takes the first choice of every screen, and goes on where there is none.
+/// An agent that takes the first choice of every screen, and proceeds if there is none.
 const FIRST: &str = r#"while read -r line; do case $line in *'"action_id":110'*) echo 110;; *) echo 171;; esac; done"#;
 
-/// The proxy, and the folder that it records to.
+/// The proxy, and its record folder.
 struct Game {
     proxy: Talk,
     folder: TempDir,
@@ -56,7 +56,7 @@ fn records(folder: &Path) -> Vec<Vec<Value>> {
 }
 
 #[test]
-fn a_decision_is_asked_sent_and_recorded_once_it_was_accepted() {
+fn a_decision_is_asked_sent_and_recorded_when_accepted() {
     let seed = -8_301_534_427_382_183_567;
     let mut game = Game::start(&["--quiet"], FIRST);
     assert_eq!(game.proxy.ask(&rest_site(seed, 5)), "choose 0");
@@ -85,7 +85,7 @@ fn a_decision_is_asked_sent_and_recorded_once_it_was_accepted() {
 }
 
 #[test]
-fn the_agent_gets_what_valid_actions_prints_with_the_decisions_number() {
+fn the_agent_gets_valid_actions_output_with_the_decision_number() {
     let message = rest_site(1, 5);
     let printed = pipe(&mut command("valid-actions"), format!("{message}\n").as_bytes()).stdout;
     let folder = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn the_agent_gets_what_valid_actions_prints_with_the_decisions_number() {
 }
 
 #[test]
-fn an_answer_is_an_id_an_object_or_a_command() {
+fn an_answer_may_be_an_id_an_object_or_a_command() {
     let mut game = Game::start(
         &[],
         r#"for a in 110 '{"action_id":110}' 'Choose 0' ready; do read -r line; echo "$a"; done; read -r line"#,
@@ -123,9 +123,9 @@ fn an_illegal_answer_never_reaches_the_mod_and_is_asked_again() {
     let (ended, _) = game.end();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.lines.is_empty());
-    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("not sent")).collect();
-    assert_eq!(told.len(), 5, "{}", ended.stderr);
-    assert_eq!(told[0], "sts-proxy: agent:1: not sent, the answer is not legal here: 0 (play 1); legal are 110");
+    let reported: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("not sent")).collect();
+    assert_eq!(reported.len(), 5, "{}", ended.stderr);
+    assert_eq!(reported[0], "sts-proxy: agent:1: not sent, the answer is not legal here: 0 (play 1); legal are 110");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn an_agent_without_a_legal_answer_is_given_up() {
 }
 
 #[test]
-fn a_missing_answer_is_asked_for_again_and_given_up() {
+fn a_missing_answer_is_asked_for_again_until_attempts_are_used_up() {
     let silent = "while read -r line; do :; done";
     let mut game = Game::start(&["--agent-timeout", "300ms", "--attempts", "3"], silent);
     game.proxy.say(&rest_site(1, 1));
@@ -152,7 +152,7 @@ fn a_missing_answer_is_asked_for_again_and_given_up() {
 }
 
 #[test]
-fn an_agent_that_was_given_up_is_started_again() {
+fn an_agent_that_was_given_up_is_restarted() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("mark");
     let agent = format!("[ -e {0} ] || {{ : > {0}; read -r line; echo 0; }}; {FIRST}", mark.display());
@@ -163,8 +163,8 @@ fn an_agent_that_was_given_up_is_started_again() {
 }
 
 #[test]
-fn a_late_answer_is_not_sent_and_the_one_to_the_second_question_is() {
-    // The first answer is another than those that follow.
+fn a_late_answer_is_not_sent_but_the_answer_to_the_second_question_is() {
+    // The first answer differs from those that follow.
     let agent = "read -r line; sleep 1.5; echo 105; while read -r line; do echo 171; done";
     let mut game = Game::start(&["--agent-timeout", "1"], agent);
     assert_eq!(game.proxy.ask(&the("an open chest")), "proceed");
@@ -178,8 +178,8 @@ fn a_late_answer_is_not_sent_and_the_one_to_the_second_question_is() {
 }
 
 #[test]
-fn a_late_answer_is_never_taken_for_anothers() {
-    // It answers the first state only when it has seen the second.
+fn a_late_answer_never_counts_for_another_decision() {
+    // It answers the first state only after it has read the second.
     let mut game = Game::start(&[], "read -r a; read -r b; echo 110; sleep 0.2; echo 171; read -r c");
     game.proxy.say(&rest_site(1, 1));
     assert_eq!(game.proxy.ask(&the("COMPLETE")), "proceed");
@@ -204,7 +204,7 @@ fn an_agent_that_never_reads_is_given_up() {
 }
 
 #[test]
-fn an_agent_that_never_reads_costs_no_thread_a_question() {
+fn an_agent_that_never_reads_does_not_cost_a_thread_per_question() {
     let mut game = Game::start(&["--agent-timeout", "0.005", "--attempts", "1000"], "sleep 60");
     game.proxy.say(&rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(100_000))));
     std::thread::sleep(Duration::from_millis(700));
@@ -214,7 +214,7 @@ fn an_agent_that_never_reads_costs_no_thread_a_question() {
 }
 
 #[test]
-fn an_agent_that_dies_ends_the_run_or_is_started_again() {
+fn an_agent_that_dies_ends_the_run_or_is_restarted() {
     let once = "read -r line; echo 110; read -r line; exit 3";
     let mut game = Game::start(&[], once);
     game.proxy.ask(&rest_site(1, 1));
@@ -234,19 +234,19 @@ fn an_agent_that_dies_ends_the_run_or_is_started_again() {
     assert_eq!(
         game.proxy.ask(&rest_site(1, 2)),
         "choose 0",
-        "the new one is asked what the old one wasn't able to answer"
+        "the new agent is asked the question that the old one could not answer"
     );
     game.proxy.say(&rest_site(1, 3));
     let ended = game.proxy.end();
     assert_eq!(ended.status.code(), Some(4));
-    assert!(ended.stderr.contains("agent: ended with exit status 3; it is started again"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("agent: ended with exit status 3; restarting it"), "{}", ended.stderr);
     let used_up = "the agent ended with exit status 3; it was started again as often as --restart 1 allows";
     assert!(ended.stderr.contains(used_up), "{}", ended.stderr);
     assert!(!ended.stderr.contains("--restart N"), "{}", ended.stderr);
 }
 
 #[test]
-fn a_command_whose_answer_the_agents_death_forestalled_is_recorded() {
+fn a_command_is_recorded_even_if_the_agent_dies_before_the_game_answers() {
     let mut game = Game::start(&[], "read -r line; echo 110; exit 3");
     game.proxy.ask(&rest_site(1, 1));
     assert_eq!(game.proxy.end().status.code(), Some(4));
@@ -254,7 +254,7 @@ fn a_command_whose_answer_the_agents_death_forestalled_is_recorded() {
 }
 
 #[test]
-fn a_stdout_that_is_closed_is_seen_while_the_agent_thinks() {
+fn a_closed_stdout_is_noticed_while_the_agent_thinks() {
     let mut child = command("sts-proxy")
         .args(["--no-record", "--", "sleep", "60"])
         .stdin(std::process::Stdio::piped())
@@ -272,7 +272,7 @@ fn a_stdout_that_is_closed_is_seen_while_the_agent_thinks() {
 }
 
 #[test]
-fn the_end_of_the_game_is_seen_while_the_agent_reads_nothing() {
+fn the_end_of_the_game_is_noticed_while_the_agent_does_not_read() {
     let mut game = Game::start(&[], "sleep 60");
     let long = rest_site(1, 1).replace("\"deck\":[]", &format!("\"deck\":[\"{}\"]", "x".repeat(300_000)));
     game.proxy.say(&long);
@@ -283,7 +283,7 @@ fn the_end_of_the_game_is_seen_while_the_agent_reads_nothing() {
 }
 
 #[test]
-fn an_agent_may_save_when_it_is_ended() {
+fn a_terminated_agent_has_time_to_save() {
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved");
     let agent = format!("trap 'echo x >{}; exit' TERM; {FIRST}; while :; do sleep 0.02; done", saved.display());
@@ -295,7 +295,7 @@ fn an_agent_may_save_when_it_is_ended() {
 }
 
 #[test]
-fn what_the_game_said_last_is_read_though_it_hung_up() {
+fn the_last_messages_are_read_after_the_game_closed_the_connection() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let mut child = command("sts-proxy")
@@ -321,7 +321,7 @@ fn what_the_game_said_last_is_read_though_it_hung_up() {
 }
 
 #[test]
-fn a_game_at_a_socket_that_hangs_up_is_seen_while_the_agent_reads_nothing() {
+fn a_closed_socket_is_noticed_while_the_agent_does_not_read() {
     let (game, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let stdin = std::os::fd::OwnedFd::from(theirs.try_clone().unwrap());
     let mut proxy = command("sts-proxy");
@@ -336,7 +336,7 @@ fn a_game_at_a_socket_that_hangs_up_is_seen_while_the_agent_reads_nothing() {
 }
 
 #[test]
-fn an_stderr_that_nobody_reads_keeps_it_from_no_end() {
+fn an_unread_stderr_does_not_delay_the_end() {
     let flood = |proxy: &mut std::process::Command| {
         let (_unread, full) = std::io::pipe().unwrap();
         nix::fcntl::fcntl(&full, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
@@ -361,11 +361,11 @@ fn an_stderr_that_nobody_reads_keeps_it_from_no_end() {
 }
 
 #[test]
-fn the_time_to_answer_runs_on_though_the_same_state_comes_again() {
+fn a_repeated_state_does_not_restart_the_answer_timeout() {
     let mut game = Game::start(&["--agent-timeout", "0.5", "--attempts", "1"], "sleep 60");
     let ready = rest_site(1, 1);
     game.proxy.say(&ready);
-    // However often it comes.
+    // However often the state comes.
     for _ in 0..20 {
         game.proxy.say(&ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#));
         game.proxy.say(&ready);
@@ -375,14 +375,14 @@ fn the_time_to_answer_runs_on_though_the_same_state_comes_again() {
 }
 
 #[test]
-fn a_signal_while_an_agent_is_started_again_starts_no_other() {
+fn a_signal_during_an_agent_restart_starts_no_further_agent() {
     let folder = tempfile::tempdir().unwrap();
     let starts = folder.path().join("starts");
     let agent = format!("trap '' TERM; echo x >> {}; exec >&-; while :; do sleep 0.05; done", starts.display());
     let mut game = Game::start(&["--restart", "9"], &agent);
     game.proxy.say(&rest_site(1, 1));
     eventually("it has started", || starts.exists());
-    // It closed its stdout: after half a second it is ended and started again.
+    // It has closed its stdout, so it is terminated after half a second and restarted.
     std::thread::sleep(Duration::from_millis(800));
     game.proxy.signal(Signal::SIGTERM);
     let ended = game.proxy.end();
@@ -392,7 +392,7 @@ fn a_signal_while_an_agent_is_started_again_starts_no_other() {
 }
 
 #[test]
-fn the_faults_that_went_untold_are_counted_however_it_ends() {
+fn unreported_faults_are_counted_at_every_kind_of_end() {
     let mut game = Game::start(&["--attempts", "30"], "while read -r line; do echo 0; done");
     game.proxy.say(&rest_site(1, 1));
     let ended = game.proxy.end();
@@ -401,7 +401,7 @@ fn the_faults_that_went_untold_are_counted_however_it_ends() {
 }
 
 #[test]
-fn an_agent_that_only_closes_its_stdout_is_lost_too() {
+fn an_agent_that_only_closes_its_stdout_counts_as_lost() {
     let mut game = Game::start(&[], "exec >&-; sleep 60");
     game.proxy.say(&rest_site(1, 1));
     let ended = game.proxy.end();
@@ -410,7 +410,7 @@ fn an_agent_that_only_closes_its_stdout_is_lost_too() {
 }
 
 #[test]
-fn an_agent_that_cannot_be_started_is_3_after_ready() {
+fn an_agent_that_cannot_be_started_gives_status_3_after_ready() {
     let output = pipe(command("sts-proxy").args(["--no-record", "--", "/no/such/agent"]), b"");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(3), "ready\n"));
     assert!(text(&output.stderr).contains("cannot start /no/such/agent"));
@@ -424,7 +424,7 @@ fn a_state_is_decided_once_trap_2() {
     game.proxy.say(&not_ready);
     game.proxy.hear_nothing_for(100);
     assert_eq!(game.proxy.ask(&ready), "choose 0");
-    game.proxy.say(&ready); // the same frame once more, on its way while we answered
+    game.proxy.say(&ready); // the same frame again, sent while we answered
     game.proxy.hear_nothing_for(200);
     assert!(records(game.folder.path()).is_empty(), "a repeated frame confirms nothing");
     assert_eq!(game.proxy.ask(&rest_site(1, 2)), "choose 0");
@@ -438,7 +438,7 @@ fn a_refused_command_is_marked_and_not_offered_again() {
     let state = state.replacen("\"screen_type\"", "\"choice_list\":[\"open\"],\"screen_type\"", 1);
     assert_eq!(game.proxy.ask(&state), "choose 0");
     assert_eq!(game.proxy.ask(ERROR), "state");
-    assert_eq!(game.proxy.ask(&state), "proceed", "what was refused here is not legal here");
+    assert_eq!(game.proxy.ask(&state), "proceed", "a refused command is no longer legal in this state");
     assert_eq!(game.proxy.ask(&rest_site(1, 2)), "choose 0");
     let (ended, folder) = game.end();
     assert!(ended.stderr.contains("stdin:2: the mod refused `choose 0`: Invalid command: choose."), "{}", ended.stderr);
@@ -459,7 +459,7 @@ fn blank_lines_and_errors_are_answered_with_state() {
 }
 
 #[test]
-fn what_is_no_message_is_told_and_ignored() {
+fn other_lines_are_reported_and_ignored() {
     let mut game = Game::start(&[], FIRST);
     for line in ["ready", "{\"torn\":", "[]", r#"{"type":"observation"}"#] {
         game.proxy.say(line);
@@ -471,7 +471,7 @@ fn what_is_no_message_is_told_and_ignored() {
 }
 
 #[test]
-fn while_there_is_nothing_to_decide_it_is_silent_or_as_told_trap_3() {
+fn the_idle_option_sets_what_is_sent_without_a_decision_trap_3() {
     let not_ready = the("not ready");
     let mut silent = Game::start(&[], FIRST);
     silent.proxy.say(&not_ready);
@@ -494,17 +494,17 @@ fn the_watchdog_asks_and_then_waits_trap_9() {
     assert_eq!(game.proxy.hear(), "state", "the command got no reply");
     let stuck = rest_site(1, 1).replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
     game.proxy.say(&stuck);
-    assert_eq!(game.proxy.hear(), "wait 30", "asking again would give the same for ever");
-    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0", "the game is back where it was, and is asked for");
+    assert_eq!(game.proxy.hear(), "wait 30", "asking again would give the same answer forever");
+    assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0", "the same state is asked again");
 }
 
 #[test]
-fn runs_start_from_the_menu_and_end_after_as_many_games() {
+fn runs_start_from_the_menu_and_end_after_the_given_number_of_games() {
     let mut game = Game::start(&["--start", "SILENT", "20", "ABC", "--games", "2", "--quiet"], FIRST);
     game.proxy.say(&the("the menu while the game is loading"));
     for _ in 0..2 {
         assert_eq!(game.proxy.ask(&menu()), "start SILENT 20 ABC");
-        game.proxy.say(&menu()); // once more while the run begins
+        game.proxy.say(&menu()); // again, while the run begins
         assert_eq!(game.proxy.ask(&neow(7)), "choose 0");
         assert_eq!(game.proxy.ask(&game_over(7, 3)), "proceed");
     }
@@ -529,7 +529,7 @@ fn a_screen_after_the_end_hides_neither_the_end_nor_the_menu() {
 }
 
 #[test]
-fn a_proxy_started_anew_at_neow_goes_on_with_the_runs_file() {
+fn a_proxy_restarted_at_neow_continues_the_file_of_the_run() {
     let mut game = Game::start(&[], FIRST);
     game.proxy.ask(&neow(5));
     let (_, folder) = game.end();
@@ -546,7 +546,7 @@ fn a_proxy_started_anew_at_neow_goes_on_with_the_runs_file() {
     assert_eq!(records(folder.path()).len(), 2, "a run that was on floor 6 isn't the one at Neow");
 }
 
-/// What the proxy asked of the kernel, by strace.
+/// The proxy's system calls, as seen by strace.
 #[test]
 #[ignore = "needs strace: scripts/test installs it"]
 fn every_record_is_forced_to_the_disk_before_the_next_command() {
@@ -605,7 +605,7 @@ fn an_abandoned_run_gets_a_file_of_its_own_trap_15() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
+fn a_continued_run_keeps_its_file_and_sets_a_torn_tail_aside() {
     let mut game = Game::start(&[], FIRST);
     game.proxy.ask(&rest_site(5, 1));
     game.proxy.ask(&rest_site(5, 2));
@@ -622,7 +622,7 @@ fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
     let (ended, folder) = game.end();
     assert!(ended.stderr.contains("17 bytes of a torn last line were set aside"), "{}", ended.stderr);
     let after = std::fs::read_to_string(&path).unwrap();
-    assert!(after.starts_with(&before), "nothing of what was there is lost");
+    assert!(after.starts_with(&before), "earlier records are kept");
     assert_eq!(after.lines().count(), 5, "with how the run ended");
     assert_eq!(std::fs::read_to_string(path.with_extension("jsonl.torn")).unwrap(), "{\"ts\":\"half a rec\n");
 
@@ -633,7 +633,7 @@ fn a_run_that_goes_on_is_continued_and_a_torn_tail_set_aside() {
 }
 
 #[test]
-fn the_whole_state_is_recorded_when_asked_for_trap_16() {
+fn full_state_records_the_complete_state_trap_16() {
     let mut game = Game::start(&["--full-state"], FIRST);
     game.proxy.ask(&rest_site(5, 1));
     let (_, folder) = game.end();
@@ -642,7 +642,7 @@ fn the_whole_state_is_recorded_when_asked_for_trap_16() {
 }
 
 #[test]
-fn where_records_go_is_told_by_option_environment_or_xdg() {
+fn the_record_folder_comes_from_option_environment_or_xdg() {
     let folder = tempfile::tempdir().unwrap();
     let input = format!("{}\n", rest_site(5, 1));
     let play = |set: &dyn Fn(&mut std::process::Command)| {
@@ -658,7 +658,7 @@ fn where_records_go_is_told_by_option_environment_or_xdg() {
     assert_eq!((at("option").exists(), at("environment").exists()), (true, false));
     play(&|proxy| _ = proxy.env("AI_STS_PROXY_DATA_DIR", at("environment")));
     assert_eq!(files(&at("environment")).len(), 1);
-    // Set but empty is as unset.
+    // Set but empty counts as unset.
     play(&|proxy| {
         _ = proxy.env("AI_STS_PROXY_DATA_DIR", "").env("AI_STS_PROXY_NO_RECORD", "").env("XDG_DATA_HOME", at("empty"))
     });
@@ -674,14 +674,14 @@ fn where_records_go_is_told_by_option_environment_or_xdg() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_2() {
+fn a_folder_that_cannot_be_created_gives_status_2() {
     let output = pipe(command("sts-proxy").args(["--data-dir", "/dev/null/x", "--", "cat"]), b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("/dev/null/x: Not a directory"), "{}", text(&output.stderr));
 }
 
 #[test]
-fn a_full_disk_loses_records_not_the_game() {
+fn a_full_disk_loses_records_but_not_the_game() {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
         "trap '' XFSZ; ulimit -f 1; exec {} --data-dir {} --full-state -- sh -c '{}'",
@@ -699,11 +699,11 @@ fn a_full_disk_loses_records_not_the_game() {
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("a record was lost: File too large"), "{}", ended.stderr);
     let whole = records(folder.path()).concat().len();
-    assert!((1..8).contains(&whole), "{whole} whole records, and no half one");
+    assert!((1..8).contains(&whole), "{whole} complete records, and no partial one");
 }
 
 #[test]
-fn a_signal_ends_it_and_its_agent_with_all_records_on_disk() {
+fn a_signal_ends_the_proxy_and_its_agent_with_all_records_on_disk() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let folder = tempfile::tempdir().unwrap();
         let pid = folder.path().join("pid");
@@ -724,7 +724,7 @@ fn a_signal_ends_it_and_its_agent_with_all_records_on_disk() {
 }
 
 #[test]
-fn a_killed_proxy_has_every_record_but_the_unanswered_one() {
+fn a_killed_proxy_loses_only_the_unanswered_record() {
     let mut game = Game::start(&[], FIRST);
     for floor in 0..20 {
         game.proxy.ask(&rest_site(1, floor));
@@ -737,7 +737,7 @@ fn a_killed_proxy_has_every_record_but_the_unanswered_one() {
 }
 
 #[test]
-fn match_and_keep_is_given_time_trap_14() {
+fn match_and_keep_choices_are_delayed_trap_14() {
     let mut game = Game::start(&[], FIRST);
     let started = Instant::now();
     assert_eq!(game.proxy.ask(&the("Match and Keep")), "choose 0");

@@ -1,4 +1,4 @@
-//! Which decision an agent's answer is applied to: noisy, late, surplus, numbered and unflushed agents of `sts-proxy`.
+//! Which decision an agent's answer is applied to: `sts-proxy` with noisy, late, surplus, numbered and unflushed agents.
 
 use crate::process::{Ended, Talk, command};
 use crate::spire::{ERROR, rest_site, the};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Puts the number of the decision in `$line` into `$n`.
+/// Stores the number of the decision in `$line` in `$n`.
 const NUMBER: &str = r#"n=${line##*'"decision":'}; n=${n%%[,\}]*}"#;
 
-/// The proxy, and a folder in which the agent keeps what it was asked with.
+/// The proxy, and a folder in which the agent keeps its questions.
 struct Game {
     proxy: Talk,
     folder: TempDir,
@@ -52,7 +52,7 @@ fn chest(floor: u32) -> String {
 }
 
 #[test]
-fn noise_is_reported_and_is_no_answer() {
+fn other_output_is_reported_and_is_not_an_answer() {
     let noise = "for noise in hello '' 1.5 'end of turn' '[110]'; do echo \"$noise\"; done";
     let mut game = Game::start(&[], &format!("ask; {noise}; echo 110; ask; {noise}; echo 171; ask; echo 110; ask"));
     for (floor, command) in [(1, "choose 0"), (2, "proceed"), (3, "choose 0")] {
@@ -60,7 +60,7 @@ fn noise_is_reported_and_is_no_answer() {
     }
     let (ended, questions) = game.end();
     assert_eq!(numbers(&questions), [1, 2, 3], "nothing was asked twice");
-    assert!(ended.stderr.contains("sts-proxy: agent:1: ignored: \"hello\" is no id"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("sts-proxy: agent:1: ignored: \"hello\" is not an id"), "{}", ended.stderr);
     assert_eq!(ended.stderr.matches("ignored").count(), 10, "{}", ended.stderr);
     assert_eq!(ended.status.code(), Some(1));
 }
@@ -109,7 +109,7 @@ fn an_answer_that_names_a_decision_that_is_over_is_refused() {
 }
 
 #[test]
-fn an_answer_that_is_repeated_is_dropped_and_the_open_decision_waits() {
+fn a_repeated_answer_is_dropped_and_the_open_decision_waits() {
     let answer = |decision| format!(r#"echo '{{"action_id":110,"decision":{decision}}}'"#);
     let (first, second) = (answer(1), answer(2));
     let mut game = Game::start(&[], &format!("ask; {first}; ask; {first}; sleep 0.3; {second}; ask"));
@@ -127,7 +127,7 @@ fn a_late_answer_that_names_the_open_decision_is_applied() {
     let agent = r#"ask; sleep 0.6; echo '{"action_id":110,"decision":1}'; ask; ask; echo 171; ask"#;
     let mut game = Game::start(&["--agent-timeout", "400ms"], agent);
     assert_eq!(game.proxy.ask(&chest(1)), "choose 0");
-    // It was asked twice and has answered once: what comes now may be the other answer.
+    // It was asked twice and has answered once: the next answer may be to either question.
     game.proxy.say(&chest(2));
     game.proxy.hear_nothing_for(200);
     let (ended, questions) = game.end();
@@ -137,13 +137,13 @@ fn a_late_answer_that_names_the_open_decision_is_applied() {
 }
 
 #[test]
-fn an_answer_too_many_is_dropped_and_never_applied_to_the_next_decision() {
-    // In one write: on a busy machine, a second write may come after the next decision was asked, and then be its answer.
+fn a_surplus_answer_is_dropped_and_never_applied_to_the_next_decision() {
+    // In one write: on a busy machine, a second write could come after the next decision was asked, and would then answer it.
     let mut game = Game::start(&[], r"while ask; do printf '110\n171\n'; done");
     for floor in 1..=5 {
         assert_eq!(game.proxy.ask(&chest(floor)), "choose 0", "floor {floor}");
         if floor == 1 {
-            // It is seen once, while nothing is asked; from then on the states come at once.
+            // The surplus answer is noticed once, while nothing is asked. From then on the states come at once.
             std::thread::sleep(Duration::from_millis(300));
         }
     }
@@ -155,7 +155,7 @@ fn an_answer_too_many_is_dropped_and_never_applied_to_the_next_decision() {
 }
 
 #[test]
-fn a_right_answer_at_once_after_a_wrong_one_is_taken_without_asking_again() {
+fn a_right_answer_right_after_a_wrong_one_is_taken_without_asking_again() {
     let mut game = Game::start(&[], "while ask; do echo 5; echo '{\"level\":\"info\"}'; echo 110; done");
     for floor in 1..=3 {
         assert_eq!(game.proxy.ask(&chest(floor)), "choose 0");
@@ -185,7 +185,7 @@ fn a_question_that_is_asked_again_says_why() {
 }
 
 #[test]
-fn an_agent_that_does_not_flush_is_told_how_once() {
+fn an_agent_that_does_not_flush_gets_one_hint() {
     let mut proxy = command("sts-proxy");
     let mut proxy = Talk::start(proxy.args(["--no-record", "--watchdog", "0", "--", "sed", "s/.*/110/"]));
     assert_eq!(proxy.hear(), "ready");

@@ -1,4 +1,4 @@
-//! `sts-proxy --protocol mod`: a bot that was written for the mod, against a game that the test plays itself.
+//! `sts-proxy --protocol mod`: a bot that was written for the mod, against a game played by the test itself.
 
 use crate::process::{Ended, Talk, command, pipe, text};
 use crate::spire::{ERROR, game_over, menu, neow, rest_site, the};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Keeps what it reads in the file `seen`, and says what stands in its arguments, a line after each message.
+/// Keeps what it reads in the file `seen`, and writes one of its arguments after each message.
 const SCRIPTED: &str = r#"echo ready; for command; do IFS= read -r line; printf '%s\n' "$line" >> seen; printf '%b\n' "$command"; done; while IFS= read -r line; do printf '%s\n' "$line" >> seen; done"#;
 
 struct Game {
@@ -25,7 +25,7 @@ impl Game {
         Game { proxy, folder }
     }
 
-    /// Its end, what the bot read, and the records.
+    /// The end of the process, what the bot read, and the records.
     fn end(self) -> (Ended, Vec<String>, Vec<Value>) {
         let ended = self.proxy.end_after_close();
         let seen = std::fs::read_to_string(self.folder.path().join("seen")).unwrap();
@@ -41,7 +41,7 @@ fn records(folder: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn every_message_reaches_the_bot_as_it_came() {
+fn every_message_reaches_the_bot_unchanged() {
     let not_ready = the("not ready");
     let messages = [&menu(), "{\"torn\":", "", &neow(7), &not_ready, ERROR, &game_over(7, 3), &menu()];
     let mut game = Game::start(&[], SCRIPTED, &[]);
@@ -96,7 +96,7 @@ fn an_illegal_command_is_answered_as_the_mod_answers_it() {
 }
 
 #[test]
-fn an_illegal_command_is_sent_and_marked_where_that_is_wanted() {
+fn pass_illegal_sends_and_marks_an_illegal_command() {
     let mut game = Game::start(&["--pass-illegal"], SCRIPTED, &["Play 1 0", "choose 0"]);
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "Play 1 0");
     assert_eq!(game.proxy.ask(ERROR), "choose 0");
@@ -108,24 +108,24 @@ fn an_illegal_command_is_sent_and_marked_where_that_is_wanted() {
 }
 
 #[test]
-fn the_game_need_not_be_ready_since_the_mod_does_not_ask_for_it() {
+fn commands_pass_even_if_the_game_is_not_ready() {
     let not_ready = rest_site(1, 1).replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
     let mut game = Game::start(&[], SCRIPTED, &["choose rest"]);
     assert_eq!(game.proxy.ask(&not_ready), "choose 0");
 }
 
 #[test]
-fn a_bot_that_is_started_again_gets_the_latest_state() {
+fn a_restarted_bot_gets_the_latest_state() {
     let once = r#"echo ready; IFS= read -r line; printf '%s\n' "$line" >> seen; [ -e again ] || { : > again; exit 3; }; echo choose 0; read -r line"#;
     let mut game = Game::start(&["--restart", "1"], once, &[]);
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
     let (ended, seen, _) = game.end();
     assert_eq!(seen, [rest_site(1, 1), rest_site(1, 1)]);
-    assert!(ended.stderr.contains("agent: ended with exit status 3; it is started again"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("agent: ended with exit status 3; restarting it"), "{}", ended.stderr);
 }
 
 #[test]
-fn a_bot_that_ends_is_lost_but_in_the_menu_where_it_is_done() {
+fn a_bot_that_ends_counts_as_lost_except_in_the_menu() {
     for (state, script, status) in [(menu(), "exit 0", 0), (menu(), "exit 3", 4), (rest_site(1, 1), "exit 0", 4)] {
         let mut game = Game::start(&[], &format!("echo ready; read -r line; {script}"), &[]);
         game.proxy.say(&state);
@@ -135,7 +135,7 @@ fn a_bot_that_ends_is_lost_but_in_the_menu_where_it_is_done() {
 }
 
 #[test]
-fn a_bot_that_is_lost_is_replaced_and_its_runs_are_started_again() {
+fn a_lost_bot_is_replaced_and_its_runs_are_started_again() {
     let script = "echo ready; read -r line; echo start silent 5; read -r line; echo choose 0; exit 3";
     let mut game = Game::start(&["--fallback", "first", "--games", "2"], script, &[]);
     assert_eq!(game.proxy.ask(&menu()), "start silent 5");
@@ -156,8 +156,8 @@ fn a_bot_that_is_lost_is_replaced_and_its_runs_are_started_again() {
 }
 
 #[test]
-fn options_that_would_do_nothing_are_refused() {
-    for (options, told) in [
+fn options_without_effect_are_refused() {
+    for (options, reported) in [
         ("--protocol mod --idle wait -- cat", "--idle does nothing with --protocol mod"),
         ("--protocol mod --watchdog 1 -- cat", "--watchdog does nothing"),
         ("--protocol mod --attempts 2 -- cat", "--attempts does nothing"),
@@ -169,7 +169,7 @@ fn options_that_would_do_nothing_are_refused() {
     ] {
         let output = pipe(command("sts-proxy").args(options.split(' ')), b"");
         assert!(
-            output.status.code() == Some(2) && text(&output.stderr).contains(told),
+            output.status.code() == Some(2) && text(&output.stderr).contains(reported),
             "{options}: {}",
             text(&output.stderr)
         );

@@ -19,7 +19,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// The records of each file, in the order of the files' names.
+/// The records of each file, in the order of the file names.
 fn records(folder: &Path) -> Vec<Vec<Value>> {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -32,18 +32,18 @@ fn ends(folder: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn a_run_that_was_won_says_so() {
+fn the_last_record_says_that_the_run_was_won() {
     let place = folder();
     let mut proxy = start(place.path(), &[], FIRST);
     assert_eq!(proxy.ask(&rest_site(7, 51)), "choose 0");
     assert_eq!(proxy.ask(&game_over(7, 51).replace("false}", "true}")), "proceed");
-    // The game ends: the menu is not seen.
+    // The game ends without showing the menu.
     proxy.end_after_close();
     assert_eq!(ends(place.path()), [json!({"victory": true, "floor": 51, "score": 12})]);
 }
 
 #[test]
-fn a_run_that_was_abandoned_says_so_and_one_that_may_go_on_says_nothing() {
+fn an_abandoned_run_gets_a_last_record_and_one_that_may_continue_does_not() {
     let place = folder();
     let mut proxy = start(place.path(), &[], FIRST);
     for message in [neow(1), rest_site(1, 4), neow(2), rest_site(2, 1), neow(3).replace("THE_SILENT", "DEFECT")] {
@@ -51,12 +51,12 @@ fn a_run_that_was_abandoned_says_so_and_one_that_may_go_on_says_nothing() {
     }
     proxy.end_after_close();
     let abandoned = json!({"victory": null, "floor": 4, "score": null, "reason": "abandoned"});
-    // Files sort by class first: the Defect's comes before the Silent's.
+    // Files sort by class first, so the Defect's comes before the Silent's.
     assert_eq!(ends(place.path()), [Value::Null, abandoned, Value::Null]);
 }
 
 #[test]
-fn the_last_record_of_a_run_is_written_once_by_a_proxy_that_is_started_anew() {
+fn a_restarted_proxy_writes_the_last_record_of_a_run_once() {
     let place = folder();
     let mut proxy = start(place.path(), &[], FIRST);
     assert_eq!(proxy.ask(&rest_site(7, 3)), "choose 0");
@@ -73,8 +73,8 @@ fn the_last_record_of_a_run_is_written_once_by_a_proxy_that_is_started_anew() {
 }
 
 #[test]
-fn an_agent_that_fails_for_good_is_replaced() {
-    for (agent, told) in [
+fn an_agent_that_is_lost_for_good_is_replaced() {
+    for (agent, reported) in [
         ("exit 3", "the agent ended with exit status 3"),
         ("while read -r line; do echo 0; done", "gave no legal answer in 2 attempts"),
     ] {
@@ -91,7 +91,7 @@ fn an_agent_that_fails_for_good_is_replaced() {
         proxy.say(&menu());
         let ended = proxy.end();
         assert_eq!(ended.status.code(), Some(4), "no --start: it ends with the run: {}", ended.stderr);
-        assert!(ended.stderr.contains(told) && ended.stderr.contains("(--fallback)"), "{}", ended.stderr);
+        assert!(ended.stderr.contains(reported) && ended.stderr.contains("(--fallback)"), "{}", ended.stderr);
         let by: Vec<Value> = records(place.path())[0].iter().map(|record| record["by"].clone()).collect();
         assert_eq!(by, [json!(null), json!("fallback"), json!("fallback"), json!("fallback"), json!(null)]);
     }
@@ -111,7 +111,7 @@ fn on_floor_9(message: String) -> String {
 }
 
 #[test]
-fn a_fallback_ends_the_turn_or_chooses_by_the_seed_of_the_run_and_leaves_a_state_that_comes_again() {
+fn a_fallback_ends_the_turn_or_chooses_by_the_run_seed_and_leaves_repeated_states() {
     let play = |policy: &str, messages: &[String]| {
         let place = folder();
         let mut proxy = start(place.path(), &["--fallback", policy, "--no-record"], "exit 3");
@@ -155,7 +155,7 @@ fn a_line_agent_may_use_the_mods_own_forms_of_commands() {
 fn eight_proxies_record_into_one_folder_at_once() {
     let place = folder();
     let mut proxies: Vec<Talk> = (0..8).map(|_| start(place.path(), &["--quiet"], FIRST)).collect();
-    // All of them play the same run, and begin it at once.
+    // All of them begin the same run at the same time.
     for floor in 0..4 {
         proxies.iter_mut().for_each(|proxy| proxy.say(&if floor == 0 { neow(7) } else { rest_site(7, floor) }));
         proxies.iter_mut().for_each(|proxy| assert_eq!(proxy.hear(), "choose 0"));

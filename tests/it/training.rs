@@ -1,5 +1,5 @@
-//! docs/spire.md from its bot to its policy: games on the engine, then the page's commands and its Python, as they stand there.
-//! (PIPEWRIGHT_TRAINING names a folder with `duckdb` and a `python3` that has scikit-learn: scripts/install-training.)
+//! docs/spire.md from the bot to the policy: plays games on the engine, then runs the page's commands and Python code as written.
+//! (PIPEWRIGHT_TRAINING names a folder with `duckdb` and a `python3` with scikit-learn: scripts/install-training.)
 
 use crate::documents::path_with_our_programs;
 use crate::engine::launcher;
@@ -10,21 +10,21 @@ use std::process::Command;
 
 const PAGE: &str = include_str!("../../docs/spire.md");
 
-/// The fenced blocks of a language, without their fences.
+/// The fenced code blocks of a language, without their fences.
 fn blocks(language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
     let inside = PAGE.split(&*fence).skip(1);
     inside.map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
-/// The one that has these words.
+/// The code block that contains these words.
 fn block(language: &str, words: &str) -> &'static str {
     let found: Vec<_> = blocks(language).into_iter().filter(|block| block.contains(words)).collect();
     assert_eq!(found.len(), 1, "{words}");
     found[0]
 }
 
-/// How the blocks begin, in the order in which they are run here; `documents` runs the one-line bot.
+/// The beginnings of the blocks, in the order in which they are run here; `documents` runs the one-line bot.
 const RUN_HERE: [&str; 3] = ["ln -s ~/.local", "jsonl-log csv", "duckdb <examples/spire-table.sql"];
 
 #[test]
@@ -41,7 +41,7 @@ fn each_command_of_the_page_is_run_or_marked() {
 }
 
 #[test]
-fn each_configuration_of_the_page_is_one_that_sts_proxy_takes() {
+fn each_configuration_of_the_page_is_accepted_by_sts_proxy() {
     let commands =
         blocks("properties").into_iter().flat_map(str::lines).filter_map(|line| line.strip_prefix("command="));
     let commands: Vec<&str> = commands.filter_map(|command| command.strip_prefix("/usr/local/bin/")).collect();
@@ -70,7 +70,7 @@ fn recorded_games_become_a_table_and_a_policy() {
     let place = folder.path();
     play_games("8", place);
     std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), place.join("examples")).unwrap();
-    let tools = std::env::var("PIPEWRIGHT_TRAINING").expect("PIPEWRIGHT_TRAINING names no folder: run scripts/test");
+    let tools = std::env::var("PIPEWRIGHT_TRAINING").expect("PIPEWRIGHT_TRAINING must name a folder: run scripts/test");
     let run = |command: &mut Command| {
         command.current_dir(place).env("HOME", place).env("PATH", format!("{tools}:{}", path_with_our_programs()));
         let output = command.output().unwrap();
@@ -101,5 +101,5 @@ fn recorded_games_become_a_table_and_a_policy() {
     let numbers: Vec<usize> = trained.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [runs, _, held_out, hits, chance] = numbers[..] else { panic!("{trained}") };
     assert_eq!(runs, 8, "{trained}");
-    assert!(hits > 2 * chance && hits < held_out, "better than chance, and no oracle: {trained}");
+    assert!(hits > 2 * chance && hits < held_out, "better than chance, but not perfect: {trained}");
 }

@@ -1,4 +1,4 @@
-//! `valid-actions`: what is legal, what it is called, and that nothing else of a line changes.
+//! `valid-actions`: which actions are legal, their labels, and that the rest of a line does not change.
 
 use crate::process::{command, pipe, text};
 use crate::spire::{self, Message, all, made, real, the};
@@ -10,7 +10,7 @@ fn run(arguments: &[&str], input: &[u8]) -> (Vec<u8>, String, i32) {
     (output.stdout, text(&output.stderr), output.status.code().unwrap())
 }
 
-/// What one message gives.
+/// The actions of one message.
 fn valid_actions(message: &str) -> Vec<Value> {
     let (stdout, stderr, code) = run(&[], format!("{message}\n").as_bytes());
     assert_eq!((stderr.as_str(), code), ("", 0));
@@ -26,8 +26,8 @@ fn labels(message: &str) -> Vec<String> {
     valid_actions(message).iter().map(|action| action["label"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The mod's rules once more, asked the other way round: may this id be sent in this state? CommandExecutor's checks,
-/// with traps 5 to 10.
+/// The mod's rules again, as a predicate: may this id be sent in this state? Follows CommandExecutor's checks, with traps 5 to
+/// 10.
 fn is_legal(id: u64, message: &Value) -> bool {
     let state = &message["game_state"];
     let offers = |word: &str| message["available_commands"].as_array().unwrap().iter().any(|offered| offered == word);
@@ -75,7 +75,7 @@ fn is_legal(id: u64, message: &Value) -> bool {
 }
 
 #[test]
-fn the_mask_is_the_mods_own_rule_on_every_message() {
+fn the_mask_equals_the_mods_own_rules_on_every_message() {
     let table = include_str!("../fixtures/spire/action_table.tsv");
     let commands: Vec<&str> = table.lines().skip(1).map(|row| row.split('\t').nth(2).unwrap()).collect();
     let messages = all();
@@ -102,10 +102,10 @@ fn the_mask_is_the_mods_own_rule_on_every_message() {
 }
 
 #[test]
-fn the_real_messages_show_the_traps() {
+fn the_real_messages_cover_the_traps() {
     let count = |holds: &dyn Fn(&Value) -> bool| real().iter().filter(|message| holds(&message.value())).count();
     let selecting = |message: &Value| message["game_state"]["action_phase"] == "EXECUTING_ACTIONS";
-    assert!(count(&selecting) >= 10, "trap 1: selections in combat are no WAITING_ON_USER");
+    assert!(count(&selecting) >= 10, "trap 1: selections in combat are not WAITING_ON_USER");
     let gone_first = |message: &Value| {
         let monsters = message["game_state"]["combat_state"]["monsters"].as_array().cloned().unwrap_or_default();
         let gone: Vec<bool> = monsters.iter().map(|monster| monster["is_gone"] == true).collect();
@@ -142,7 +142,7 @@ fn selections_in_combat_are_decisions_trap_1() {
 }
 
 #[test]
-fn what_is_not_ready_has_no_actions_trap_2() {
+fn a_state_that_is_not_ready_has_no_actions_trap_2() {
     assert!(ids(&the("not ready")).is_empty());
     assert!(ids(&the("the menu: no state")).is_empty());
     assert!(ids(&the("an error message")).is_empty());
@@ -160,7 +160,7 @@ fn targets_index_the_full_array_and_six_have_ids_traps_5_and_6() {
 }
 
 #[test]
-fn a_card_with_a_target_is_never_played_without_trap_7() {
+fn a_card_that_needs_a_target_is_never_played_without_one_trap_7() {
     for message in real() {
         let value = message.value();
         let hand = value["game_state"]["combat_state"]["hand"].as_array().cloned().unwrap_or_default();
@@ -171,13 +171,13 @@ fn a_card_with_a_target_is_never_played_without_trap_7() {
 }
 
 #[test]
-fn potions_know_whether_they_can_be_used_trap_8() {
+fn each_potion_has_its_own_use_and_discard_flags_trap_8() {
     // `potion` is available, and the Fire Potion can only be thrown away.
     assert_eq!(ids(&the("an open chest")), [105, 171]);
 }
 
 #[test]
-fn a_potion_without_room_is_no_choice_trap_9() {
+fn a_potion_without_room_is_not_offered_trap_9() {
     let with_sozu = the("full slots and Sozu");
     assert!(ids(&with_sozu).contains(&110));
     let without = with_sozu.replace(r#""id":"Sozu""#, r#""id":"Vajra""#);
@@ -214,7 +214,7 @@ fn going_back_from_the_map_is_legal_though_it_can_loop_trap_13() {
 }
 
 #[test]
-fn labels_say_what_the_player_sees() {
+fn labels_match_what_the_player_sees() {
     assert_eq!(
         labels(&the("Singing Bowl")),
         [
@@ -251,7 +251,7 @@ fn labels_say_what_the_player_sees() {
 }
 
 #[test]
-fn nothing_else_of_a_line_changes() {
+fn the_rest_of_a_line_does_not_change() {
     for Message { line, .. } in all() {
         let before = format!("{} \r\n", line.strip_suffix('}').unwrap().to_owned() + " }");
         let (stdout, ..) = run(&[], before.as_bytes());
@@ -280,14 +280,14 @@ fn bare_prints_only_the_ids() {
 }
 
 #[test]
-fn what_is_no_message_passes_unchanged() {
+fn other_lines_pass_unchanged() {
     let quiet = b"\n  \r\n{}\n[1,2]\n{\"type\":\"observation\",\"data\":{}}\n\"ready\"\n{\"ready_for_command\":true}\n";
     let (stdout, stderr, code) = run(&[], quiet);
     assert_eq!((stdout.as_slice(), stderr.as_str(), code), (quiet.as_slice(), "", 0));
 }
 
 #[test]
-fn a_line_that_cannot_be_read_hurts_only_itself() {
+fn an_unreadable_line_does_not_affect_other_lines() {
     let good = spire::rest_site(7, 3);
     let torn = &good[..good.len() / 2];
     let doubled = good.replacen('{', r#"{"in_game":false,"#, 1);
@@ -304,7 +304,7 @@ fn a_line_that_cannot_be_read_hurts_only_itself() {
 }
 
 #[test]
-fn bytes_that_are_no_utf8_stay_and_are_named_trap_11() {
+fn invalid_utf8_is_kept_and_reported_trap_11() {
     let message = spire::rest_site(7, 3).replace(r#"["rest"]"#, "[\"\u{1}\"]").into_bytes();
     let gbk: Vec<u8> = message.iter().flat_map(|&byte| if byte == 1 { vec![0xb4, 0xf2] } else { vec![byte] }).collect();
     let (stdout, stderr, code) = run(&[], &gbk);
@@ -314,7 +314,7 @@ fn bytes_that_are_no_utf8_stay_and_are_named_trap_11() {
 }
 
 #[test]
-fn limits_pass_on_what_is_beyond_them() {
+fn lines_beyond_the_limits_pass_unchanged() {
     let long = format!("{{\"pad\":\"{}\"}}", "x".repeat(3000));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let message = spire::rest_site(7, 3);
@@ -330,7 +330,7 @@ fn limits_pass_on_what_is_beyond_them() {
 }
 
 #[test]
-fn only_the_first_faults_are_told_one_by_one() {
+fn only_the_first_faults_are_reported_one_by_one() {
     let (_, stderr, code) = run(&[], "torn\n".repeat(50).as_bytes());
     assert_eq!(stderr.lines().count(), 21);
     assert!(stderr.ends_with("valid-actions: and 30 more\n"), "{stderr}");
@@ -339,7 +339,7 @@ fn only_the_first_faults_are_told_one_by_one() {
 
 #[test]
 fn the_readme_bot_answers_at_once() {
-    // An open pipe, and a message in two writes: the answer comes as soon as the line does.
+    // An open pipe, and a message in two writes: the answer comes as soon as the line is complete.
     let mut talk = crate::process::Talk::start(&mut command("valid-actions"));
     for message in made() {
         assert!(talk.ask(&message.line).contains("valid_actions"), "{}", message.name);
@@ -348,7 +348,7 @@ fn the_readme_bot_answers_at_once() {
     assert_eq!(talk.end().status.code(), Some(0));
 }
 
-/// What `--text` prints, with more options.
+/// The output of `--text` with further options.
 fn drawn(message: &str, options: &[&str]) -> String {
     let (stdout, stderr, code) = run(&[&["--text"], options].concat(), format!("{message}\n").as_bytes());
     assert_eq!((stderr.as_str(), code), ("", 0));
@@ -371,7 +371,7 @@ fn text_shows_the_state_and_each_legal_action_on_a_page() {
 }
 
 #[test]
-fn text_says_so_where_nothing_can_be_done() {
+fn text_says_if_no_action_is_legal() {
     let menu = the("the menu: no state");
     assert!(drawn(&menu, &[]).ends_with("\nno run is in progress\nno action is legal now\n"));
     assert_eq!(drawn(&menu, &["--bare"]), "no run is in progress\\nno action is legal now\n");

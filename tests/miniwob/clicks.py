@@ -1,4 +1,4 @@
-"""Players of tasks in which something is found and clicked."""
+"""Players for tasks in which an element is found and clicked."""
 
 import re
 
@@ -67,7 +67,7 @@ def click_widget(page, asked):
 
 @player("social-media")
 def social_media(page, asked):
-    """A user's icons have no names: they stand in the order of the page."""
+    """A user's icons have no names; they are identified by their order on the page."""
     user, action = re.search(r'user (\S+), click on the "(.*)" button', asked).groups()
     users = re.findall(r"@\w+", page.text().split("button.", 1)[1])
     icons = page.items("image")
@@ -81,7 +81,7 @@ def social_media(page, asked):
 
 @player("email-inbox")
 def email_inbox(page, asked):
-    """The icons of a mail stand behind it, without names: the bin, then the star."""
+    """The icons of a mail follow it, without names: the bin, then the star."""
     sender = re.search(r"by (\w+) and", asked)[1]
     items = page.items()
     at = next(at for at, one in enumerate(items) if one.role == "clickable" and one.name.startswith(f"{sender} "))
@@ -95,5 +95,5 @@ def email_inbox(page, asked):
     else:
         page.click("clickable", "Forward")
         page.type(re.search(r"forward that email to (\w+)", asked)[1])
-    # What closes it, then what sends it.
+    # One closes it, the other sends it.
     page.act("click", page.items("image")[1])

@@ -1,4 +1,4 @@
-"""Players of tasks in which something is typed."""
+"""Players for tasks in which text is typed."""
 
 import re
 
@@ -47,7 +47,7 @@ def login_user(page, asked):
 
 @player("login-user-popup")
 def login_user_popup(page, asked):
-    """While a question is there, the form is disabled."""
+    """While a question is shown, the form is disabled."""
     for at, text in enumerate(re.findall(r'"(.*?)"', asked)):
         page.act("click", page.items("textbox")[at])
         if page.items("button", "Cancel"):
@@ -63,7 +63,7 @@ def focus_text(page, asked):
 
 @player("scroll-text")
 def scroll_text(page, _):
-    """The last word is copied: what a field holds is not in the page's text."""
+    """The last word is copied: a field's content is not in the page's text."""
     area, answer = page.items("textbox")
     page.press("Control+End", area)
     for _ in range(2):
@@ -75,7 +75,7 @@ def scroll_text(page, _):
 
 @player("copy-paste")
 def copy_paste(page, _):
-    """The text is in the higher field."""
+    """The text is in the taller field."""
     answer, source = sorted(page.boxes("textbox"), key=lambda one: one["bbox"]["height"])
     page.call("browser_press", key="Control+a", id=source["id"])
     page.press("Control+c")
@@ -113,10 +113,10 @@ def guess_number(page, _):
         guess = (low + high) // 2
         page.type(str(guess), role="spinbutton")
         page.submit()
-        said = page.text()
-        if f"lower than {guess}" in said:
+        feedback = page.text()
+        if f"lower than {guess}" in feedback:
             high = guess - 1
-        elif f"higher than {guess}" in said:
+        elif f"higher than {guess}" in feedback:
             low = guess + 1
         else:
             return

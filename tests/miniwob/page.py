@@ -1,11 +1,11 @@
-"""browser-bridge as a process, a page of MiniWoB++ in it, and the players: one for each task."""
+"""browser-bridge as a process, with a page of MiniWoB++, and one player for each task."""
 
 import json
 import re
 import subprocess
 from collections import namedtuple
 
-# A task's name, and the function that plays it: it is given a Page and what is asked.
+# A task's name, and the function that plays it, which gets a Page and the task's question.
 PLAYERS = {}
 
 Item = namedtuple("Item", "index role marks name")
@@ -26,14 +26,14 @@ def quoted(text):
 
 
 class CallFailed(Exception):
-    """A call that came back with an error."""
+    """A call that failed."""
 
     def __init__(self, call, answer):
         super().__init__(f"{call['tool']} {json.dumps(call['args'])}: {answer.get('kind')}: {answer.get('error')}")
 
 
 class World:
-    """A child that carries out calls, one a line."""
+    """A child process that carries out calls, one per line."""
 
     def __init__(self, command):
         self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -48,7 +48,7 @@ class World:
         while answer.get("id") != self.calls:
             line = self.child.stdout.readline()
             if not line:
-                raise EOFError(f"the child has ended: {call}")
+                raise EOFError(f"the child process has ended: {call}")
             answer = json.loads(line)
         if answer["status"] != "ok":
             raise CallFailed(call, answer)
@@ -60,19 +60,19 @@ class World:
 
 
 class Page:
-    """What a player sees and does: lists, texts and actions of browser-bridge, nothing of the page's own structure."""
+    """The player's view: lists, texts and actions of browser-bridge, but not the page's own structure."""
 
     def __init__(self, world):
         self.call = world.call
 
     def items(self, role=None, name=None):
-        """The elements of the page, in its order; with this role and this name, where they are given."""
+        """The elements of the page, in order; only those with this role and name, if given."""
         listed = self.call("browser_list_interactives", scope="page", limit=500)["items"]
         found = [Item(*read(line)) for line in listed]
         return [one for one in found if role in (None, one.role) and name in (None, one.name)]
 
     def boxes(self, role):
-        """The elements with this role, with where they are."""
+        """The elements with this role, including their positions."""
         listed = self.call("browser_list_interactives", scope="page", limit=500, view="full")["items"]
         return [one for one in listed if one["role"] == role]
 
@@ -92,7 +92,7 @@ class Page:
         return self.act("click", self.one(role, name))
 
     def type(self, text, role="textbox", at=0):
-        """Into the nth field with this role."""
+        """Types into the nth field with this role."""
         return self.act("type", self.items(role)[at], text=text)
 
     def press(self, key, item=None):

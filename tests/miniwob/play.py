@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Plays tasks of MiniWoB++ in a browser, by the tools of browser-bridge: play.py [--seeds N] [--task NAME]... HTML BROWSER-BRIDGE
+"""Plays tasks of MiniWoB++ in a browser, using the tools of browser-bridge: play.py [--seeds N] [--task NAME]... HTML BROWSER-BRIDGE
 
-HTML is the folder that scripts/install-miniwob prints. It is served on this machine, and browser-bridge is started with what it needs to
-go there. Each task is played once for each seed. browser_evaluate starts it, reads what is asked and what it was worth; no player uses it.
-Prints a line for each episode that was lost, and a summary; exits 1 where one was.
+HTML is the folder printed by scripts/install-miniwob. It is served on this machine, and browser-bridge is allowed to open it. Each task
+is played once per seed. browser_evaluate starts it and reads its question and reward; the players do not use that tool. Prints a line for
+each lost episode, and a summary; exits 1 if an episode was lost.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import fields  # noqa: F401
 import widgets  # noqa: F401
 from page import PLAYERS, CallFailed, Page, World
 
-# In milliseconds; a machine with much else to do is slow.
+# In milliseconds. A busy machine is slow.
 LONGEST = 60_000
 
 
@@ -38,7 +38,7 @@ def evaluate(world, script):
 
 
 def play(world, address, task, seed):
-    """Plays a task once. None where it was solved, else why not."""
+    """Plays a task once. Returns None if it was solved, else the reason."""
     world.call("browser_navigate", url=f"{address}/miniwob/{task}.html")
     seeded = f"Math.seedrandom('{task} {seed}'); core.EPISODE_MAX_TIME = {LONGEST}"
     asked = evaluate(world, f"{seeded}; core.startEpisodeReal(); core.getUtterance()")

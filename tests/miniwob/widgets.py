@@ -1,4 +1,4 @@
-"""Players of tasks with lists, dates, sliders, and what is scrolled and dragged."""
+"""Players for tasks with lists, dates and sliders, and with scrolling and dragging."""
 
 import datetime
 import re
@@ -30,7 +30,7 @@ def choose_date(page, asked):
 
 @player("use-slider", "form-sequence")
 def use_slider(page, asked):
-    """The value stands on a line of its own."""
+    """The value has a line of its own."""
     _, handle = (one for one in page.items("clickable") if not one.name)
     page.press("Home", handle)
     least = int(re.search(r"(?m)^(-?\d+)$", page.text())[1])

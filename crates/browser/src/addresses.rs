@@ -1,5 +1,6 @@
-//! Which addresses pages may be at. Addresses are read as browsers read them (WHATWG's URL standard), so that every spelling of an IP
-//! address is the same one. Public addresses are allowed; files, private addresses and the browser's own pages are not, unless listed.
+//! Which addresses pages may be at. Addresses are parsed as browsers parse them (WHATWG's URL standard), so every spelling of an
+//! IP address counts as the same one. Public addresses are allowed; files, private addresses and the browser's own pages are not,
+//! unless listed.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,20 +19,20 @@ pub struct Allowed {
 enum Origin {
     /// Scheme, host and port.
     Exact(String, Host<String>, u16),
-    /// Either scheme; any port where none is given.
+    /// Either scheme; any port if none is given.
     Host(Host<String>, Option<u16>),
-    /// `*.example.org`: with the dot.
+    /// `*.example.org`, stored with the dot.
     Below(String),
 }
 
-/// What an address is by its text alone.
+/// The judgement of an address from its text alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// A page may be there.
     Allowed,
     /// A page may be there if the name resolves to a public address.
     Named,
-    /// No page may be there: why, and what would allow it.
+    /// No page may be there; the reason, and what would allow it.
     Refused(String),
 }
 
@@ -42,7 +43,7 @@ impl Allowed {
     /// Allows an origin: `http://HOST:PORT`, a host with or without a port, or `*.DOMAIN` for the names below a domain.
     ///
     /// # Errors
-    /// It is none of these.
+    /// The text is none of these.
     pub fn origin(mut self, text: &str) -> Result<Allowed, String> {
         let origin = Origin::read(text);
         self.origins.push(origin.ok_or_else(|| {
@@ -56,16 +57,16 @@ impl Allowed {
     /// Allows a file, or everything in a folder. Links are resolved: now for this path, later for the files that pages open.
     ///
     /// # Errors
-    /// It does not exist, or cannot be read.
+    /// The path does not exist, or cannot be read.
     pub fn file(mut self, path: &Path) -> io::Result<Allowed> {
         self.files.push(path.canonicalize()?);
         Ok(self)
     }
 
-    /// Allows an address that a person has named: its origin, or its file.
+    /// Allows the address that a person named: its origin, or its file.
     ///
     /// # Errors
-    /// It is none that a page can be at.
+    /// A page cannot be at this address.
     pub fn first(self, address: &str) -> Result<Allowed, String> {
         let url = Url::parse(address).map_err(|error| format!("{address:?} is not an address: {error}"))?;
         match (url.scheme(), url.to_file_path()) {
@@ -75,10 +76,10 @@ impl Allowed {
         }
     }
 
-    /// Whether a page may be at an address, as far as its text tells.
+    /// Whether a page may be at an address, judged from its text.
     ///
     /// # Errors
-    /// It may not: why, and what would allow it.
+    /// It may not; the reason, and what would allow it.
     pub fn check(&self, address: &str) -> Result<(), String> {
         match self.judge(address) {
             Judgement::Allowed | Judgement::Named => Ok(()),
@@ -94,15 +95,15 @@ impl Allowed {
             "http" | "https" => self.judge_host(&url),
             "file" if self.has_file(&url) => Judgement::Allowed,
             "file" => Judgement::Refused("it is a local file: allow the file or its folder".to_owned()),
-            // Its origin is opaque: it reads nothing of any other page.
+            // Its origin is opaque: it cannot read other pages.
             "data" => Judgement::Allowed,
             "about" if url.path() == "blank" => Judgement::Allowed,
-            // It belongs to the page that made it.
+            // It belongs to the page that created it.
             "blob" if !url.path().starts_with("http") => Judgement::Allowed,
             "blob" => self.judge(url.path()),
-            "javascript" => Judgement::Refused("it is a program, not a page".to_owned()),
+            "javascript" => Judgement::Refused("it is a script, not a page".to_owned()),
             scheme => Judgement::Refused(format!(
-                "{scheme}: is not for pages of the web; only http, https, data and allowed files are"
+                "{scheme}: addresses are not web pages; only http, https, data and allowed files are"
             )),
         }
     }
@@ -128,13 +129,13 @@ impl Allowed {
 
     fn has_file(&self, url: &Url) -> bool {
         let Ok(path) = url.to_file_path() else { return false };
-        // That a file does not exist is the browser's to say.
+        // If the file does not exist, the browser reports it.
         let path = path.canonicalize().unwrap_or(path);
         self.files.iter().any(|allowed| path.starts_with(allowed))
     }
 }
 
-/// The host of an address. A dot at the end of a name makes no other host of it.
+/// The host of an address. A dot at the end of a name does not change the host.
 fn host(url: &Url) -> Option<Host<String>> {
     Some(match url.host()? {
         Host::Domain(name) => Host::Domain(name.trim_end_matches('.').to_owned()),
@@ -168,7 +169,7 @@ impl Origin {
             };
         }
         let plain = Url::parse(&format!("http://{text}")).ok().filter(is_bare)?;
-        // The port that a scheme has by default is left out of an address; of two schemes, one shows it.
+        // A scheme's default port is left out of an address. Parsing with two schemes shows the port with one of them.
         let other = Url::parse(&format!("https://{text}")).ok()?;
         Some(Origin::Host(host(&plain)?, plain.port().or(other.port())))
     }
@@ -185,15 +186,15 @@ impl Origin {
     }
 }
 
-/// Whether a name can only be that of a host in a private network. One without a dot is completed by the local resolver.
+/// Whether a name can only be that of a host in a private network. The local resolver completes a name without a dot.
 fn is_private_name(name: &str) -> bool {
     let is_below =
         |suffix: &&str| name.strip_suffix(*suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     !name.contains('.') || PRIVATE_NAMES.iter().any(is_below)
 }
 
-/// Whether an IP address is of this machine, its links or a private network, or of no host at all (IANA's registries of special-purpose
-/// addresses).
+/// Whether an IP address belongs to this machine, its links or a private network, or to no host at all (IANA's registries of
+/// special-purpose addresses).
 fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
@@ -205,7 +206,7 @@ fn is_private_v4(address: Ipv4Addr) -> bool {
     match address.octets() {
         // "This network": 0.0.0.0 reaches this machine.
         [0 | 10 | 127, ..] => true,
-        // Of a carrier behind whose translator the machine is (RFC 6598).
+        // Carrier-grade NAT (RFC 6598).
         [100, 64..=127, ..] => true,
         [169, 254, ..] | [192, 168, ..] | [172, 16..=31, ..] => true,
         // Protocol assignments, and benchmarks.
@@ -227,7 +228,7 @@ fn is_private_v6(address: Ipv6Addr) -> bool {
         [0, 0, 0, 0, 0, 0 | 0xffff, ..] => embedded(seventh, eighth),
         // IPv4 in its translated form (RFC 2765).
         [0, 0, 0, 0, 0xffff, 0, ..] => embedded(seventh, eighth),
-        // Translators' prefixes (RFC 6052 and 8215), and 6to4 (RFC 3056).
+        // Translation prefixes (RFC 6052 and 8215), and 6to4 (RFC 3056).
         [0x64, 0xff9b, 0, 0, 0, 0, ..] => embedded(seventh, eighth),
         [0x64, 0xff9b, 1, ..] => true,
         [0x2002, ..] => embedded(second, third),
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn private_addresses_are_refused_however_they_are_written() {
+    fn private_addresses_are_refused_in_every_spelling() {
         let none = Allowed::default();
         for address in [
             "http://127.0.0.1/",
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_of_the_web_is_refused() {
+    fn addresses_that_are_not_web_pages_are_refused() {
         let all = Allowed::default().origin("*.example.org").unwrap();
         for address in [
             "file:///etc/passwd",
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_allowed_exactly_as_it_is_written() {
+    fn an_origin_is_allowed_exactly_as_written() {
         for (origin, allowed, refused) in [
             ("http://127.0.0.1:8080", "http://127.1:8080/x", "http://127.0.0.1/"),
             ("http://localhost", "http://localhost:80/", "https://localhost/"),
@@ -372,7 +373,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_spelling_of_an_ip_address_is_judged_alike(address: u32) {
+        fn every_spelling_of_an_ip_address_is_judged_the_same(address: u32) {
             let (none, plain) = (Allowed::default(), Ipv4Addr::from(address));
             let [a, b, c, d] = plain.octets();
             let rest = address & 0x00ff_ffff;
@@ -386,7 +387,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic_and_only_few_schemes_pass(text in "(http|file|about|blob|[a-z]{0,8})?:?/{0,3}.{0,30}") {
+        fn no_text_panics_and_only_few_schemes_pass(text in "(http|file|about|blob|[a-z]{0,8})?:?/{0,3}.{0,30}") {
             if Allowed::default().check(&text).is_ok() {
                 let url = Url::parse(&text).unwrap();
                 prop_assert!(["http", "https", "data", "about", "blob"].contains(&url.scheme()), "{}", url);

@@ -1,4 +1,4 @@
-//! A browser that is open already: somebody else has started it, and it stays when we go.
+//! A browser that is already open: another program has started it, and it stays open when we detach.
 
 use crate::connection::LONGEST;
 use crate::pages::Document;
@@ -14,17 +14,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use url::Url;
 
-/// How long taking what is open may take in all.
+/// Time limit for attaching to the open pages.
 const BEGIN: Duration = Duration::from_secs(30);
 
-/// How long the pages may take to say what they show; one that is held up by a dialog says nothing.
+/// How long the pages may take to report their state; a page blocked by a dialog does not answer.
 const ADOPT: Duration = Duration::from_secs(3);
 
-/// The longest answer to `/json/version` that is read, in bytes, and how long it may take.
+/// The longest answer to `/json/version`, in bytes, and its time limit.
 const VERSION: u64 = 1 << 16;
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// In the folder of a profile: the port on one line, and the path of the browser's address on the next.
+/// A file in the profile folder: the port on one line, and the path of the browser's address on the next.
 const PORT_FILE: &str = "DevToolsActivePort";
 
 #[derive(Deserialize)]
@@ -64,15 +64,15 @@ struct Value {
     value: (String, bool, bool),
 }
 
-/// How far its document is, whether it is visible, and whether it has the focus.
+/// The state of its document, whether it is visible, and whether it has the focus.
 const LOOK: &str = "[document.readyState, document.visibilityState === 'visible', document.hasFocus()]";
 
 impl Browser {
-    /// Attaches to a browser: by the folder of its profile, by its address (`ws://HOST:PORT/devtools/browser/ID`), or by `http://HOST:PORT`
-    /// where it gives that address. The page that is visible is active.
+    /// Attaches to a browser: by its profile folder, by its address (`ws://HOST:PORT/devtools/browser/ID`), or by
+    /// `http://HOST:PORT` if the browser gives its address there. The visible page becomes the active one.
     ///
     /// # Errors
-    /// There is none, or it allows no debugging: what to do.
+    /// There is no such browser, or it does not allow debugging; what to do.
     pub fn attach(place: &str, allowed: Allowed) -> Result<Browser, NotStarted> {
         let address = address(place).map_err(NotStarted)?;
         let failed = |why: &dyn fmt::Display| NotStarted(format!("{address}: {why}"));
@@ -83,7 +83,7 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Takes the pages that are open, and opens one where none can be used.
+    /// Takes over the open pages, and opens a new one if none can be used.
     fn adopt(&mut self, until: Instant) -> Result<(), Fault> {
         self.begin(until)?;
         match self.ask_pages(until.min(Instant::now() + ADOPT))? {
@@ -166,13 +166,13 @@ fn address(place: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// What stands in the folder of a profile whose browser can be debugged.
+/// Reads the address of a debuggable browser from its profile folder.
 fn of_profile(folder: &Path) -> Result<String, String> {
     let file = folder.join(PORT_FILE);
     let written = std::fs::read_to_string(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "{}: no browser can be debugged there: start one with --remote-debugging-port=0 --user-data-dir=FOLDER (the profile that it has by \
-             default will not do since Chrome 136), or allow it at chrome://inspect/#remote-debugging",
+            "{}: no browser with debugging uses this profile: start one with --remote-debugging-port=0 --user-data-dir=FOLDER (not its default \
+             profile: Chrome refuses that since version 136), or allow it at chrome://inspect/#remote-debugging",
             file.display()
         ),
         _ => format!("{}: {error}", file.display()),
@@ -180,11 +180,11 @@ fn of_profile(folder: &Path) -> Result<String, String> {
     let mut lines = written.lines();
     match (lines.next().and_then(|port| port.parse::<u16>().ok()), lines.next()) {
         (Some(port), Some(path)) if path.starts_with('/') => Ok(format!("ws://127.0.0.1:{port}{path}")),
-        _ => Err(format!("{}: it has no port and path", file.display())),
+        _ => Err(format!("{}: the file has no port and path", file.display())),
     }
 }
 
-/// What a browser says its address is.
+/// Asks a browser for its address.
 fn asked(place: &str) -> Result<String, String> {
     let url = Url::parse(place).map_err(|error| format!("{place}: {error}"))?;
     let (status, body) = get(&url).map_err(|error| format!("{place}: {error}"))?;
@@ -192,11 +192,11 @@ fn asked(place: &str) -> Result<String, String> {
         Some("200") => {}
         Some("404") => {
             return Err(format!(
-                "{place}: it has no /json/version: attach by the folder of its profile, or by its ws:// address (a browser that was \
-                 allowed at chrome://inspect answers so)"
+                "{place}: no /json/version there: attach by the profile folder, or by the ws:// address (a browser with debugging \
+                 allowed at chrome://inspect answers this way)"
             ));
         }
-        _ => return Err(format!("{place}: it answers {status:?}: {}", String::from_utf8_lossy(&body).trim())),
+        _ => return Err(format!("{place}: it answered {status:?}: {}", String::from_utf8_lossy(&body).trim())),
     }
     let version: Result<Version, _> = serde_json::from_slice(&body);
     version
@@ -204,7 +204,7 @@ fn asked(place: &str) -> Result<String, String> {
         .map_err(|error| format!("{place}: its /json/version cannot be read: {error}"))
 }
 
-/// The first line of the answer, and its body. The browser leaves the connection open behind it.
+/// The first line of the answer, and its body. The browser keeps the connection open after it.
 fn get(url: &Url) -> io::Result<(String, Vec<u8>)> {
     let mut stream = socket::dial(url)?;
     stream.set_read_timeout(Some(ANSWER))?;

@@ -1,4 +1,4 @@
-//! A browser and its pages: commands that wait for their answers while events are taken.
+//! A browser and its pages: sends commands, waits for their answers, and handles events meanwhile.
 
 use crate::console::Replayed;
 use crate::elements::Numbers;
@@ -19,47 +19,47 @@ use std::time::{Duration, Instant};
 /// How long a browser may take to start.
 const START: Duration = Duration::from_secs(30);
 
-/// A browser that runs.
+/// A running browser.
 #[derive(Debug)]
 pub struct Browser {
-    /// `None` where it was attached to: it is not ours, and stays.
+    /// `None` if attached to: then the browser is not ours, and stays open.
     process: Option<Process>,
     connection: Connection,
     pub(crate) pages: Pages,
-    /// The page that commands are for, by its id.
+    /// The id of the page that commands go to.
     active: String,
-    /// Of the active page's elements.
+    /// The numbers of the active page's elements.
     pub(crate) numbers: Numbers,
     pub(crate) downloads: Downloads,
     pub(crate) interception: Interception,
     pub(crate) origins: Origins,
-    /// Commands for every session of a page or a frame.
+    /// Commands sent to every session of a page or a frame.
     emulation: Vec<(&'static str, Value)>,
-    /// So many events of pages and frames there were: their documents may have gone.
+    /// Counts the events of pages and frames; after one, their documents may be gone.
     pub(crate) page_events: u64,
     pub(crate) replayed: Replayed,
 }
 
-/// Why something could not be done.
+/// Why an action failed.
 #[derive(Debug)]
 pub enum Fault {
     /// It took too long.
     Late,
     /// [`Waker::cancel`] was called.
     Cancelled,
-    /// The browser has ended: its exit status, and what it printed last.
+    /// The browser has ended; its exit status and last output.
     Lost(String),
     /// The page's process has ended.
     Crashed,
-    /// A dialog of the page holds everything up.
+    /// A dialog of the page blocks it.
     Dialog(Dialog),
-    /// The page is no more.
+    /// The page is closed.
     NoPage,
-    /// The address is not allowed: which, why, and what would allow it.
+    /// The address is not allowed; the address, the reason, and what would allow it.
     Denied(String),
-    /// The browser refuses.
+    /// The browser refused the command.
     Refused(Refused),
-    /// The browser's answer is none that the protocol has.
+    /// The browser's answer does not follow the protocol.
     Unreadable(String),
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Fault {
             Fault::Cancelled => to.write_str("it was cancelled"),
             Fault::Lost(printed) if printed.is_empty() => to.write_str("the browser has ended"),
             Fault::Lost(printed) => write!(to, "the browser has ended: {printed}"),
-            Fault::Crashed => to.write_str("the page has crashed: navigate to load it anew"),
+            Fault::Crashed => to.write_str("the page has crashed: navigate to load it again"),
             Fault::Dialog(dialog) => write!(to, "a dialog is open: {}: {:?}", dialog.kind, dialog.message),
             Fault::NoPage => to.write_str("the page is closed"),
             Fault::Denied(why) => to.write_str(why),
@@ -99,23 +99,23 @@ impl Browser {
         let until = Instant::now() + START;
         let begun = browser.begin(until).and_then(|()| browser.open(until));
         let begun = begun.and_then(|_| browser.fit_window(launch, until));
-        begun.map_err(|fault| NotStarted(format!("the browser was started, but: {fault}")))?;
+        begun.map_err(|fault| NotStarted(format!("the browser started, but: {fault}")))?;
         Ok(browser)
     }
 
-    /// Makes room in a window for the whole page: what it was started with is the size of the window with its edges.
+    /// Enlarges the window so the page gets the requested size: the size given at the start includes the window's borders.
     fn fit_window(&mut self, launch: &Launch, until: Instant) -> Result<(), Fault> {
         let Some((width, height)) = launch.viewport.filter(|_| launch.is_headed) else { return Ok(()) };
         let Window { window_id } = self.call_page("Browser.getWindowForTarget", &json!({}), until)?;
         let asked = json!({"windowId": window_id, "width": width, "height": height});
         match self.call_browser("Browser.setContentsSize", &asked, until) {
-            // A browser that does not know the command shows less of the page.
+            // A browser without this command shows less of the page.
             Ok(IgnoredAny) | Err(Fault::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
     }
 
-    /// `emulation` is what is said in every session of a page or a frame.
+    /// `emulation`: commands to send to every session of a page or a frame.
     pub(crate) fn over(
         connection: Connection,
         process: Option<Process>,
@@ -137,7 +137,7 @@ impl Browser {
         }
     }
 
-    /// Takes events of all pages from now on, also of those that are there.
+    /// Begins to receive the events of all pages, including those already open.
     pub(crate) fn begin(&mut self, until: Instant) -> Result<(), Fault> {
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         let _: IgnoredAny = self.call(None, "Target.setAutoAttach", &attach, until)?;
@@ -149,7 +149,7 @@ impl Browser {
         &self.pages
     }
 
-    /// The page that commands are for.
+    /// The active page.
     ///
     /// # Errors
     /// [`Fault::NoPage`]: it is closed.
@@ -157,15 +157,15 @@ impl Browser {
         self.pages.all().iter().find(|page| page.id == self.active).ok_or(Fault::NoPage)
     }
 
-    /// What interrupts a wait from another thread.
+    /// Interrupts a wait from another thread.
     pub fn waker(&self) -> Waker {
         self.connection.waker()
     }
 
-    /// Takes the next event; an answer that comes instead is one that nobody waits for. Returns early where [`Waker::wake`] is called.
+    /// Takes the next event. An answer that comes instead is discarded. Returns early if [`Waker::wake`] is called.
     ///
     /// # Errors
-    /// There is none by then.
+    /// No event came in time.
     pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
         self.next(until).map(drop)
     }
@@ -174,12 +174,12 @@ impl Browser {
         self.pages.page_mut(&self.active).ok_or(Fault::NoPage)
     }
 
-    /// Commands are for this page from now on.
+    /// Makes this page the active one.
     pub(crate) fn activate(&mut self, id: &str) {
         id.clone_into(&mut self.active);
     }
 
-    /// Sends a command that is about the browser as a whole, and waits for its answer.
+    /// Sends a command to the browser itself, and waits for its answer.
     pub(crate) fn call_browser<T: DeserializeOwned>(
         &mut self,
         method: &str,
@@ -189,7 +189,7 @@ impl Browser {
         self.call(None, method, params, until)
     }
 
-    /// The active page loads something else.
+    /// The active page starts to load something else.
     pub(crate) fn load(&mut self) {
         self.pages.load(&self.active);
     }
@@ -197,7 +197,7 @@ impl Browser {
     /// Sends a command to the active page, and waits for its answer.
     ///
     /// # Errors
-    /// There is none by then, or none at all: a dialog that opens meanwhile holds it up.
+    /// No answer in time, or none at all because a dialog opened.
     pub fn call_page<T: DeserializeOwned>(
         &mut self,
         method: &str,
@@ -229,7 +229,7 @@ impl Browser {
         }
     }
 
-    /// Whether a page answers before something else is done.
+    /// Fails if the page cannot carry out the command now: it is closed, has crashed, or is blocked by a dialog.
     pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
         match session.map(|session| self.pages.of_session(session)) {
             Some(None) => Err(Fault::NoPage),
@@ -241,10 +241,10 @@ impl Browser {
         }
     }
 
-    /// Takes events until the pages are as they should be; false where that is not so in time.
+    /// Takes events until the condition holds for the pages. Returns false if it does not hold in time.
     ///
     /// # Errors
-    /// The browser ends.
+    /// The browser has ended.
     pub fn wait(&mut self, until: Instant, is_so: impl Fn(&Pages) -> bool) -> Result<bool, Fault> {
         while !is_so(&self.pages) {
             match self.next(until) {
@@ -256,7 +256,7 @@ impl Browser {
         Ok(true)
     }
 
-    /// Takes the next message; gives it where it is an answer.
+    /// Takes the next message. Returns it if it is an answer.
     pub(crate) fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
         match self.connection.next(until) {
             Ok(None) => Ok(None),
@@ -270,7 +270,7 @@ impl Browser {
                     self.listen(&begun);
                 }
                 if let Some(interception::Reply { method, params, denied }) = self.interception.take(&event) {
-                    // JSON values can always be written.
+                    // Serialising a JSON value cannot fail.
                     let _ = self.connection.send(event.session.as_deref(), method, &params);
                     if let (Some((denied, frame)), Some(session)) = (denied, &event.session) {
                         self.pages.refuse(session, &frame, denied);
@@ -284,7 +284,7 @@ impl Browser {
         }
     }
 
-    /// What is said in a session that has begun; nobody waits for the answers.
+    /// Sends the initial commands to a new session, without waiting for answers.
     fn listen(&mut self, begun: &Begun) {
         let nothing = json!({});
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
@@ -292,8 +292,8 @@ impl Browser {
             ("Page.enable", &nothing),
             ("Page.setLifecycleEventsEnabled", &json!({"enabled": true})),
             ("Network.enable", &nothing),
-            // Keeps the accessibility tree, which roles and names are read from: it is built anew for each of them otherwise (6 ms on a page
-            // of 300 kB).
+            // Keeps the accessibility tree, which gives roles and names. Otherwise the browser rebuilds it for each of them (6 ms
+            // on a page of 300 kB).
             ("Accessibility.enable", &nothing),
             ("Fetch.enable", &interception::patterns()),
             ("Target.setAutoAttach", &attach),
@@ -303,12 +303,12 @@ impl Browser {
         for (method, params) in
             wanted.iter().copied().chain(emulation).chain([("Runtime.runIfWaitingForDebugger", &nothing)])
         {
-            // JSON values can always be written.
+            // Serialising a JSON value cannot fail.
             let _ = self.connection.send(Some(&begun.session), method, params);
         }
     }
 
-    /// Sends commands to one session, and then waits for all of their answers: they take one way there and back. The answers have the order of
+    /// Sends commands to one session, then waits for all answers: this takes only one round trip. The answers are in the order of
     /// the commands.
     pub(crate) fn call_together(
         &mut self,
@@ -333,12 +333,12 @@ impl Browser {
         Ok(answers.into_iter().flatten().collect())
     }
 
-    /// Sends a command, and gives its number, with which [`Browser::next`] gives the answer.
+    /// Sends a command, and returns its number; [`Browser::next`] returns the answer with this number.
     pub(crate) fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, Fault> {
         self.connection.send(Some(session), method, params).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
-    /// Asks the browser to end, and waits until it has. One that was attached to stays as it is.
+    /// Asks the browser to end, and waits until it has. A browser that was attached to is left open.
     pub fn close(mut self) {
         if let Some(mut process) = self.process.take() {
             let until = Instant::now() + Duration::from_secs(3);
@@ -348,5 +348,5 @@ impl Browser {
     }
 }
 
-/// The number of a command, and what came of it.
+/// The number of a command, and its result.
 pub(crate) type Answer = (u64, Result<Box<RawValue>, Refused>);

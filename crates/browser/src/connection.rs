@@ -1,4 +1,4 @@
-//! A browser at the other end of two pipes, or of a WebSocket.
+//! A connection to a browser, over two pipes or a WebSocket.
 
 use crate::socket::Socket;
 use crate::wire::{self, Message, Splitter};
@@ -10,14 +10,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::Instant;
 
-/// The longest message that is taken, in bytes: a screenshot of a long page, in base64.
+/// The longest message accepted, in bytes: a screenshot of a long page, in base64.
 pub(crate) const LONGEST: usize = 256 << 20;
 
-/// So many messages wait to be read; then the pipe is read no further.
+/// How many messages may wait to be read. Beyond that, the pipe is not read.
 const WAITING: usize = 256;
 
-/// Commands to a browser, and its messages. Dropping it closes both pipes, whereupon the browser ends, or the WebSocket, and the browser
-/// stays.
+/// Sends commands to a browser, and receives its messages. Dropping it closes the pipes, and the browser ends; or it closes the
+/// WebSocket, and the browser stays open.
 #[derive(Debug)]
 pub struct Connection {
     commands: Sender<Vec<u8>>,
@@ -27,13 +27,13 @@ pub struct Connection {
     last: u64,
 }
 
-/// What the thread that waits for a browser receives.
+/// A message to the thread that waits for a browser.
 #[derive(Debug)]
 enum Arrived {
     Message(Message),
     /// The browser has closed its pipe.
     Ended,
-    /// Another thread wants attention.
+    /// Another thread called [`Waker::wake`].
     Woken,
 }
 
@@ -47,7 +47,7 @@ pub struct Waker {
 impl Waker {
     /// Makes a wait return early once, as if a message had come.
     pub fn wake(&self) {
-        // Where the queue is full, the thread is not waiting.
+        // If the queue is full, the thread is not waiting.
         let _ = self.arrived.try_send(Arrived::Woken);
     }
 
@@ -57,7 +57,7 @@ impl Waker {
         self.wake();
     }
 
-    /// Waits are possible again.
+    /// Allows waits again.
     pub fn reset(&self) {
         self.is_cancelled.store(false, Ordering::Release);
     }
@@ -75,10 +75,10 @@ pub enum Gone {
 }
 
 impl Connection {
-    /// Takes the ends of the pipes: `to` is what the browser reads, `from` what it writes.
+    /// Takes the ends of the pipes: the browser reads from `to` and writes to `from`.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot create a thread.
     pub fn new(to: PipeWriter, from: PipeReader) -> io::Result<Connection> {
         Connection::start(move |sent| write(to, sent), move |arrived| forward(from, arrived))
     }
@@ -86,12 +86,12 @@ impl Connection {
     /// Takes a WebSocket.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot create a thread.
     pub(crate) fn over(socket: Socket) -> io::Result<Connection> {
         let writer = socket.writer();
         let write = move |sent: &Receiver<Vec<u8>>| {
             while let Ok(mut command) = sent.recv() {
-                // The frame ends the message.
+                // The WebSocket frame marks the end of the message.
                 command.pop();
                 if writer.send_text(command).is_err() {
                     break;
@@ -112,33 +112,33 @@ impl Connection {
         thread::Builder::new().name("to browser".to_owned()).spawn(move || write(&sent))?;
         thread::Builder::new().name("from browser".to_owned()).spawn(move || {
             read(&arrived);
-            // The channel stays open after that: wakers have a sender, too.
+            // The channel stays open after that, because wakers have a sender too.
             let _ = arrived.send(Arrived::Ended);
         })?;
         Ok(Connection { commands, messages, waker, has_ended: false, last: 0 })
     }
 
-    /// Sends a command, and gives its number, with which the answer comes. A browser that has ended answers nothing.
+    /// Sends a command, and returns its number, which the answer repeats. There is no answer if the browser has ended.
     ///
     /// # Errors
     /// The parameters cannot be written as JSON.
     pub fn send(&mut self, session: Option<&str>, method: &str, params: &impl Serialize) -> serde_json::Result<u64> {
         self.last += 1;
         let command = wire::command(self.last, session, method, params)?;
-        // The thread that writes ends with the browser, which the next message shows.
+        // If the browser has ended, so has the writing thread; the next read reports it.
         let _ = self.commands.send(command);
         Ok(self.last)
     }
 
-    /// What interrupts [`Connection::next`].
+    /// Interrupts [`Connection::next`].
     pub fn waker(&self) -> Waker {
         self.waker.clone()
     }
 
-    /// The next message; `None` where [`Waker::wake`] was called.
+    /// The next message; `None` if [`Waker::wake`] was called.
     ///
     /// # Errors
-    /// There is none by then.
+    /// None came in time.
     pub fn next(&mut self, until: Instant) -> Result<Option<Message>, Gone> {
         if self.has_ended {
             return Err(Gone::Ended);
@@ -160,7 +160,7 @@ impl Connection {
     }
 }
 
-/// Writes on a thread of its own: a browser that reads nothing does not hold up who sends.
+/// Writes on its own thread, so a browser that does not read does not block the sender.
 fn write(mut to: PipeWriter, commands: &Receiver<Vec<u8>>) {
     while let Ok(command) = commands.recv() {
         if to.write_all(&command).is_err() {
@@ -184,7 +184,7 @@ fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
     }
 }
 
-/// Passes a message on; false where nobody takes it. What is no message of the protocol answers nothing.
+/// Passes a message on. Returns false if there is no receiver. Messages that do not follow the protocol are dropped.
 fn pass(message: &[u8], arrived: &SyncSender<Arrived>) -> bool {
     Message::read(message).map_or(true, |message| arrived.send(Arrived::Message(message)).is_ok())
 }

@@ -1,7 +1,8 @@
-//! What a page has written to its console, and which of its requests failed.
+//! The messages on a page's console, and its failed requests.
 //!
-//! The browser keeps the last 1,000 messages of each document by itself and gives them when the `Runtime` and `Log` domains are enabled. So they
-//! are enabled only while this asks: a page that logs all the time sends nothing meanwhile, and none of the objects it logs is kept for us.
+//! The browser itself keeps the last 1,000 messages of each document, and sends them when the `Runtime` and `Log` domains are
+//! enabled. So they are enabled only during this call: at other times, a page that logs constantly sends nothing, and none of its
+//! logged objects is kept for us.
 
 use crate::pages::Pages;
 use crate::requests::FailedRequest;
@@ -14,20 +15,20 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// So many messages are given: the last.
+/// How many messages are returned: the last ones.
 const KEPT: usize = 200;
 
 /// The longest text of a message, in characters.
 const LONGEST: usize = 1000;
 
-/// What has come since the last call.
+/// The messages and failed requests since the last call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Console {
-    /// The last 200 messages, the oldest first; those of a document that is no more are gone with it.
+    /// The last 200 messages, oldest first. Those of a document that has gone are not included.
     pub messages: Vec<ConsoleMessage>,
-    /// The last 200 requests that failed, the oldest first.
+    /// The last 200 failed requests, oldest first.
     pub requests: Vec<FailedRequest>,
-    /// So many messages and requests were left out, at least: of a document's messages the browser itself keeps 1,000.
+    /// At least this many messages and requests were left out. The browser itself keeps only 1,000 messages per document.
     pub dropped: u64,
 }
 
@@ -36,15 +37,15 @@ pub struct Console {
 pub struct ConsoleMessage {
     /// `error`, `warning`, `info`, `log` or `debug`; an exception that nothing caught is an `error`.
     pub level: String,
-    /// At most 1,000 characters; of an error with its stack, of any other object only what kind it is: `Array(2)`.
+    /// At most 1,000 characters. An error includes its stack; for any other object, only its type, such as `Array(2)`.
     pub text: String,
-    /// The address of the script and the line, counted from 1: `https://example.org/app.js:12`. Empty where the browser does not say.
+    /// The address of the script and the line, counted from 1: `https://example.org/app.js:12`. Empty if unknown.
     pub place: String,
     /// Milliseconds since 1970.
     time: f64,
 }
 
-/// What comes while the browser is asked.
+/// Events received during the call.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
     messages: VecDeque<ConsoleMessage>,
@@ -134,7 +135,7 @@ impl Place {
 }
 
 impl Replayed {
-    /// Takes an event of the `Runtime` or the `Log` domain; any other is left alone.
+    /// Takes an event of the `Runtime` or `Log` domain, and ignores any other.
     pub(crate) fn take(&mut self, event: &Event) -> Option<()> {
         let message = match event.method.as_str() {
             "Runtime.consoleAPICalled" => called(read(&event.params)?)?,
@@ -146,7 +147,7 @@ impl Replayed {
             }
             "Log.entryAdded" => {
                 let Added { entry: Entry { source, level, text, timestamp, place } } = read(&event.params)?;
-                // Requests that failed are given by themselves.
+                // Failed requests are reported separately.
                 if source == "network" {
                     return None;
                 }
@@ -191,16 +192,16 @@ fn read<T: DeserializeOwned>(params: &RawValue) -> Option<T> {
 }
 
 impl Browser {
-    /// The messages of the active page and its frames, and the requests that failed, since the last call.
+    /// The messages of the active page and its frames, and the failed requests, since the last call.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn take_console(&mut self, until: Instant) -> Result<Console, Fault> {
         let session = self.page()?.session.clone();
         self.replayed = Replayed::default();
         for session in Pages::sessions_below(self.pages(), &session) {
             match self.replay(&session, until) {
-                // A frame may go while the others are asked.
+                // A frame may disappear while the others are read.
                 Ok(()) | Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
@@ -214,13 +215,13 @@ impl Browser {
         Ok(Console { messages: messages.into(), requests, dropped })
     }
 
-    /// Lets the browser give what it has kept of a session, and forget it.
+    /// Makes the browser send and then discard what it has kept for a session.
     fn replay(&mut self, session: &str, until: Instant) -> Result<(), Fault> {
         let mut asked = Ok(IgnoredAny);
         for method in ["Runtime.enable", "Log.enable"] {
             asked = asked.and_then(|_| self.call(Some(session), method, &json!({}), until));
         }
-        // Also where the page has not answered: it must not send messages for ever.
+        // Also if the page has not answered, so it does not keep sending messages.
         for method in ["Runtime.discardConsoleEntries", "Log.clear", "Runtime.disable", "Log.disable"] {
             let done: Result<IgnoredAny, Fault> = self.call(Some(session), method, &json!({}), until);
             asked = asked.and(done);

@@ -1,4 +1,5 @@
-//! What a person could act on in a page, numbered: one number for the list, the badge on a picture and the action.
+//! The elements of a page that a person could act on, numbered: the list, the badge on a picture and the action use the same
+//! number.
 
 use crate::worlds::{Frame, World};
 use crate::{Browser, Fault};
@@ -24,28 +25,28 @@ const IDENTITY: &str = concat!(
 pub enum Scope {
     /// Those that can be seen without scrolling.
     Viewport,
-    /// All.
+    /// All elements.
     Page,
 }
 
 /// An element that can be acted on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Element {
-    /// Its number, from 1: it keeps it as long as the document is there.
+    /// Its number, from 1. It is kept as long as the document exists.
     pub index: u32,
-    /// The browser's own role: `button`, `link`, `textbox`; `clickable` where it has none and listens to clicks.
+    /// The browser's own role: `button`, `link`, `textbox`; `clickable` if it has none but listens to clicks.
     pub role: String,
-    /// The browser's own name of it, at most 120 characters; one that was cut ends with `…`.
+    /// The browser's own name for it, at most 120 characters; a shortened name ends with `…`.
     pub name: String,
-    /// What stands in a field, at most 120 characters; never a password.
+    /// The content of a field, at most 120 characters; never a password.
     pub value: Option<String>,
-    /// Where it is in its frame: x, y, width and height in CSS pixels.
+    /// Its position in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
     /// `disabled`, `off-screen`, `covered`, `checked`, `focused`.
     pub marks: Vec<String>,
-    /// The frame that it is in.
+    /// Its frame.
     pub frame: String,
-    /// The role is not the browser's own: a text field that is a search field by its name or form.
+    /// The role is not the browser's own: a text field that counts as a search field because of its name or form.
     pub is_inferred: bool,
 }
 
@@ -54,38 +55,38 @@ pub struct Element {
 pub struct Elements {
     /// In the order of the document.
     pub items: Vec<Element>,
-    /// How many there are in all, also those out of scope.
+    /// The total number, including those out of scope.
     pub total: usize,
 }
 
-/// The numbers of one document.
+/// The element numbers of one document.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    /// The load of the document that they are for.
+    /// The load of the document.
     loader: String,
-    /// The highest number of the documents before: no number is used again.
+    /// The highest number of earlier documents: no number is used twice.
     before: u32,
-    /// Of a frame's world and the number there.
+    /// Numbers by a frame's world and the number there.
     given: HashMap<(World, u32), u32>,
-    /// The worlds of the frames, and how many events of pages there had been when each was last known to be there.
+    /// The worlds of the frames, each with the count of page events when it was last known to exist.
     pub(crate) worlds: HashMap<Frame, (World, u64)>,
-    /// The browser's numbers of their documents.
+    /// The browser's ids of their documents.
     documents: HashMap<World, i64>,
 }
 
 impl Numbers {
-    /// That of an element, which is given one where it has none.
+    /// The number of an element, which gets one if it has none.
     fn of(&mut self, world: &World, number: u32) -> u32 {
         let next = self.last().saturating_add(1);
         *self.given.entry((world.clone(), number)).or_insert(next)
     }
 
-    /// The highest number that was given.
+    /// The highest number in use.
     fn last(&self) -> u32 {
         self.before.saturating_add(u32::try_from(self.given.len()).unwrap_or(u32::MAX))
     }
 
-    /// The world and the number there.
+    /// The world of an element, and its number there.
     pub(crate) fn find(&self, index: u32) -> Option<(World, u32)> {
         self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| place.clone())
     }
@@ -146,17 +147,17 @@ struct ShadowRoot {
     backend_node_id: i64,
 }
 
-/// So many custom elements are asked for a closed shadow root.
+/// How many custom elements are checked for a closed shadow root.
 const OPAQUE: usize = 100;
 
-/// Events that a click of a person causes.
+/// Events caused by a person's click.
 const CLICKS: [&str; 6] = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"];
 
 impl Browser {
     /// The elements of the active page, in all its frames.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, Fault> {
         let loader = self.page()?.document.loader.clone();
         if self.numbers.loader != loader {
@@ -168,7 +169,7 @@ impl Browser {
         for frame in frames {
             let (world, listed) = match self.list(&frame, scope, until) {
                 Ok(found) => found,
-                // A frame may go while the others are listed.
+                // A frame may disappear while the others are listed.
                 Err(Fault::Refused(_) | Fault::NoPage) => continue,
                 Err(fault) => return Err(fault),
             };
@@ -183,47 +184,47 @@ impl Browser {
         Ok(Elements { items, total })
     }
 
-    /// The highest number that was given to an element.
+    /// The highest number given to an element.
     pub fn last_number(&self) -> u32 {
         self.numbers.last()
     }
 
-    /// Numbers are given from here on, behind those of another browser.
+    /// Continues the numbers after those of another browser.
     pub fn count_on(&mut self, from: u32) {
         self.numbers.before = from;
     }
 
-    /// Whether numbers were given to the elements of this load of a document.
+    /// Whether elements of this load of a document have numbers.
     pub(crate) fn has_numbers_of(&self, loader: &str) -> bool {
         self.numbers.loader == loader
     }
 
-    /// The role and the name of the element with this number, as a list would show them now; `None` where it is no more.
+    /// The role and name of the element with this number, as a list would show them now; `None` if it no longer exists.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, Fault> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
             Ok(remote) => serde_json::from_value(remote.value.unwrap_or_default())
                 .map_err(|error| Fault::Unreadable(error.to_string())),
-            // The document of the world is no more.
+            // The document of this world has gone.
             Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
-    /// The element with this number: its world, and its object there; `None` where it is no more.
+    /// The element with this number: its world, and its object there; `None` if it no longer exists.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub(crate) fn object(&mut self, index: u32, until: Instant) -> Result<Option<(World, String)>, Fault> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         let script = "(number) => { const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
         let found = self.run(&world, script, &json!([{"value": number}]), false, until);
         match found {
             Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
-            // The document of the world is no more.
+            // The document of this world has gone.
             Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
@@ -248,11 +249,11 @@ impl Browser {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
         let known = known.iter().map(|id| json!({"objectId": id}));
         let arguments = std::iter::once(json!({"value": scope})).chain(known).collect();
-        // An argument is one value, so that they are put into a list there.
+        // Each argument is one value, so they are collected into a list there.
         let list = "(scope, ...known) => globalThis[Symbol.for(\"pipewright\")]?.list?.(scope, known)";
         let mut remote = self.run(world, list, &arguments, true, until)?;
         if remote.value.is_none() {
-            // Compiled once for each document, not for each list.
+            // Compiled once per document, not per list.
             let keep = format!("() => {{ (globalThis[Symbol.for(\"pipewright\")] ??= {{}}).list = {SCRIPT}; }}");
             self.run(world, &keep, &json!([]), true, until)?;
             remote = self.run(world, list, &arguments, true, until)?;
@@ -260,7 +261,7 @@ impl Browser {
         serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
-    /// The closed shadow roots of the custom elements that the last list has left in its world.
+    /// The closed shadow roots of the custom elements that the last list found in its world.
     pub(crate) fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
         let mut roots = Vec::new();
         for index in 0..hosts {
@@ -274,7 +275,7 @@ impl Browser {
             let Some(host) = host.object_id else { continue };
             let described: Result<Described, Fault> =
                 self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": host}), until);
-            // It may be gone by now.
+            // It may have gone.
             let Ok(Described { node }) = described else { continue };
             for root in node.shadow_roots.iter().filter(|root| root.kind == "closed") {
                 roots.extend(self.resolve(root.backend_node_id, world, until));
@@ -283,7 +284,7 @@ impl Browser {
         Ok(roots)
     }
 
-    /// The number that the browser has for a world's document.
+    /// The browser's node id of a world's document.
     fn document_node(&mut self, world: &World, until: Instant) -> Result<Option<i64>, Fault> {
         if let Some(node) = self.numbers.documents.get(world) {
             return Ok(Some(*node));
@@ -296,10 +297,10 @@ impl Browser {
         Ok(Some(described.node.backend_node_id))
     }
 
-    /// The elements of a world that listen to clicks, as objects there; also those in closed shadow roots.
+    /// The elements of a world that listen to clicks, as objects there, including those in closed shadow roots.
     fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
         let Some(node) = self.document_node(world, until)? else { return Ok(Vec::new()) };
-        // The object that the page itself has: asked through that of another world, Chromium 156 crashes now and then.
+        // This is the page's own object: asking through another world's object crashes Chromium 156 now and then.
         let Some(document) = self.page_object(node, world, until)? else { return Ok(Vec::new()) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
         let Listeners { listeners } =

@@ -1,4 +1,4 @@
-//! Scripts of the caller, in the page's own world.
+//! Runs the caller's scripts in the page's own world.
 
 use crate::{Browser, Fault};
 use serde::Deserialize;
@@ -18,7 +18,7 @@ struct Remote {
     object_id: Option<String>,
     #[serde(default)]
     value: Value,
-    /// Of a number that JSON has no form for.
+    /// A number that JSON cannot represent.
     unserializable_value: Option<String>,
 }
 
@@ -36,21 +36,22 @@ struct Thrown {
 
 impl Evaluated {
     /// # Errors
-    /// What the script has thrown.
+    /// The script has thrown an exception.
     fn remote(self) -> Result<Remote, Fault> {
         let Some(Exception { text, exception }) = self.exception_details else { return Ok(self.result) };
         let thrown =
             exception.and_then(|thrown| thrown.description.or_else(|| thrown.value.map(|value| value.to_string())));
         let thrown = thrown.as_deref().and_then(|thrown| thrown.lines().next()).unwrap_or(&text);
-        Err(Fault::Unreadable(format!("the script has thrown {thrown}")))
+        Err(Fault::Unreadable(format!("the script threw {thrown}")))
     }
 }
 
 impl Browser {
-    /// The value of an expression, or what a function gives; a promise is waited for. What has no form in JSON is null.
+    /// The value of an expression, or the return value of a function; a promise is awaited. Values without a JSON form become
+    /// null.
     ///
     /// # Errors
-    /// The script has thrown something, or has not ended in time.
+    /// The script has thrown an exception, or has not ended in time.
     pub fn evaluate(&mut self, script: &str, until: Instant) -> Result<Value, Fault> {
         let asked = json!({"expression": script, "awaitPromise": true, "replMode": true, "userGesture": true, "objectGroup": "evaluated"});
         let evaluated: Evaluated = self.call_page("Runtime.evaluate", &asked, until)?;

@@ -1,4 +1,4 @@
-//! What can be read on a page.
+//! The readable text of a page.
 
 use crate::worlds::Frame;
 use crate::{Browser, Fault};
@@ -8,38 +8,39 @@ use std::time::{Duration, Instant};
 
 const SCRIPT: &str = include_str!("scripts/extract.js");
 
-/// The longest text that is taken from a page, in characters of UTF-16.
+/// The longest text taken from a page, in UTF-16 code units.
 const LONGEST: usize = 2_000_000;
 
-/// How long a frame is read: some 100,000 elements of a page that is too large for anybody.
+/// Time limit for reading a frame: about 100,000 elements.
 const WALK: Duration = Duration::from_secs(2);
 
-/// How long a summary is, in characters of UTF-16.
+/// The length of a summary, in UTF-16 code units.
 const SUMMARY: usize = 1000;
 
-/// What can be read on a page.
+/// The readable text of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extract {
     /// Its title.
     pub title: String,
     /// Its address.
     pub url: String,
-    /// The beginning of its main part: about 1,000 characters, without what is around it (navigation, banners, headers and footers).
+    /// The beginning of its main part: about 1,000 characters, without the surrounding parts (navigation, banners, headers and
+    /// footers).
     pub summary: String,
-    /// All that can be seen, frame after frame, as lines: headings with `#`, items with `-` or their number, rows of tables with ` | `.
+    /// All visible text, frame by frame, as lines: headings with `#`, items with `-` or their number, table rows with ` | `.
     pub text: String,
-    /// How much there is.
+    /// Counts.
     pub stats: Stats,
-    /// The page is longer than what is taken (2,000,000 characters), or took too long to read.
+    /// The page is longer than the limit (2,000,000 characters), or took too long to read.
     pub is_cut: bool,
 }
 
-/// How much there is of what can be seen.
+/// Counts of the visible content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Characters of the text.
     pub characters: usize,
-    /// Words of the text: what is between white space.
+    /// Words of the text, separated by white space.
     pub words: usize,
     /// Links.
     pub links: usize,
@@ -71,7 +72,7 @@ struct Counted {
 }
 
 impl Extract {
-    /// `limit` characters of the text from the one at `offset`, the first being 0; fewer at its end.
+    /// At most `limit` characters of the text from `offset`, counted from 0.
     pub fn piece(&self, offset: usize, limit: usize) -> &str {
         let at = |index: usize| self.text.char_indices().nth(index).map_or(self.text.len(), |(byte, _)| byte);
         &self.text[at(offset)..at(offset.saturating_add(limit))]
@@ -82,7 +83,7 @@ impl Extract {
             self.text.push('\n');
         }
         self.text.push_str(&found.text);
-        // The page's own text, or that of the first frame that has any.
+        // The page's own summary, or that of the first frame that has one.
         if self.summary.is_empty() {
             self.summary = found.summary;
         }
@@ -98,7 +99,7 @@ impl Browser {
     /// Reads the active page, with its frames and open shadow roots.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn extract(&mut self, until: Instant) -> Result<Extract, Fault> {
         let main = self.main_frame()?;
         let found = self.extract_frame(&main, LONGEST, until)?;
@@ -115,7 +116,7 @@ impl Browser {
             let left = LONGEST.saturating_sub(extract.text.len());
             match self.extract_frame(&frame, left, until) {
                 Ok(found) => extract.add(found),
-                // A frame may go while the others are read.
+                // A frame may disappear while the others are read.
                 Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
@@ -127,7 +128,7 @@ impl Browser {
 
     fn extract_frame(&mut self, frame: &Frame, longest: usize, until: Instant) -> Result<Found, Fault> {
         let world = self.world(frame, until)?;
-        // The other half is for what comes behind.
+        // The other half is for the remaining frames.
         let time = until.saturating_duration_since(Instant::now()) / 2;
         let time = time.min(WALK).as_millis() as u64;
         let arguments = json!([{"value": longest}, {"value": time}, {"value": SUMMARY}]);

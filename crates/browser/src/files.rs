@@ -1,4 +1,4 @@
-//! Files that a page takes, and files that it gives.
+//! Uploads to a page, and downloads from it.
 
 use crate::input::Refusal;
 use crate::wire::Event;
@@ -11,41 +11,41 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// A file that a page gives.
+/// A download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Download {
-    /// The browser's number of it.
+    /// The browser's id of it.
     pub(crate) id: String,
-    /// Where it comes from.
+    /// Its address.
     pub url: String,
     /// The name that the page suggests, cleaned: no folder, no control characters, not hidden.
     pub name: String,
-    /// Bytes that have come.
+    /// Bytes received so far.
     pub received: u64,
-    /// Where it stands.
+    /// Its state.
     pub state: Progress,
 }
 
-/// How far a download is.
+/// The state of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// It goes on.
+    /// In progress.
     UnderWay,
-    /// It is there.
+    /// Complete.
     Done,
-    /// It was given up.
+    /// Cancelled.
     Cancelled,
 }
 
-/// The downloads of a browser, and the folder that they go to.
+/// The downloads of a browser, and their folder.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads {
     folder: Option<PathBuf>,
-    /// Those that nobody has taken yet.
+    /// Those that no call has taken yet.
     all: Vec<Download>,
 }
 
-/// What has not come to its end is removed: the browser has ended by then.
+/// Removes incomplete downloads. By then the browser has ended.
 impl Drop for Downloads {
     fn drop(&mut self) {
         let Some(folder) = &self.folder else { return };
@@ -97,13 +97,13 @@ impl Downloads {
 }
 
 impl Browser {
-    /// Lets pages give files, which go to this folder; without one they are refused.
+    /// Allows downloads to this folder; without one they are refused.
     ///
     /// # Errors
     /// The browser refuses the folder.
     pub fn set_downloads(&mut self, folder: Option<&Path>, until: Instant) -> Result<(), Fault> {
         let asked = match folder {
-            // Under its number at first: a name could be that of another file.
+            // Saved under its id at first: a suggested name could be that of another file.
             Some(folder) => json!({"behavior": "allowAndName", "downloadPath": folder, "eventsEnabled": true}),
             None => json!({"behavior": "deny", "eventsEnabled": true}),
         };
@@ -112,21 +112,21 @@ impl Browser {
         Ok(())
     }
 
-    /// The downloads that nobody has taken yet.
+    /// The downloads that no call has taken yet.
     pub fn downloads_seen(&self) -> &[Download] {
         &self.downloads.all
     }
 
-    /// The browser's numbers of them.
+    /// The browser's ids of them.
     pub(crate) fn download_ids(&self) -> Vec<String> {
         self.downloads.all.iter().map(|download| download.id.clone()).collect()
     }
 
-    /// Waits for the first download that nobody has taken, also one that was done before, and gives it with its file; those with the
-    /// browser's numbers in `but` are left for another time.
+    /// Waits for the first download that no call has taken, including one that finished earlier, and returns it with its file.
+    /// Those with an id in `but` are left for later.
     ///
     /// # Errors
-    /// [`Fault::Late`]: there is none, or it is not done by then.
+    /// [`Fault::Late`]: there is none, or it is not complete in time.
     pub fn download(&mut self, but: &[String], until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
         loop {
             let done = |download: &Download| download.state != Progress::UnderWay && !but.contains(&download.id);
@@ -140,10 +140,10 @@ impl Browser {
         }
     }
 
-    /// Gives files to an input of files.
+    /// Selects files in a file input.
     ///
     /// # Errors
-    /// It takes none: why.
+    /// It takes no files; the reason.
     pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), Refusal> {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         let asked = json!({"objectId": object, "files": files});
@@ -156,12 +156,12 @@ impl Browser {
     }
 }
 
-/// Gives a download its name, or a free one beside it.
+/// Gives a download its name, or a numbered one if that is taken.
 fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
     let arrived = folder.join(&download.id);
     if download.state == Progress::Cancelled {
         let _ = fs::remove_file(&arrived);
-        return Err(io::Error::new(io::ErrorKind::Interrupted, "the download was given up"));
+        return Err(io::Error::new(io::ErrorKind::Interrupted, "the download was cancelled"));
     }
     let (stem, extension) = match download.name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
@@ -170,23 +170,26 @@ fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
     for number in 1..=LAST {
         let name = if number == 1 { download.name.clone() } else { format!("{stem} ({number}){extension}") };
         let path = folder.join(name);
-        // A link is made only where nothing has the name.
+        // A hard link is created only if the name is free.
         match fs::hard_link(&arrived, &path) {
             Ok(()) => return fs::remove_file(&arrived).map(|()| path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("{LAST} files of the name {:?} are there", download.name)))
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        format!("there are already {LAST} files with the name {:?}", download.name),
+    ))
 }
 
-/// So many files of one name are kept.
+/// How many files of the same name are kept.
 const LAST: u32 = 1000;
 
-/// The longest name that is kept, in bytes: with a number behind it, it still is one for most file systems.
+/// The longest file name, in bytes: with a number added, most file systems still accept it.
 const LONGEST: usize = 200;
 
-/// A name for a file, from one that a page suggests.
+/// Makes a file name from one that a page suggests.
 fn clean(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().map(|one| if one.is_control() || one == '\u{202e}' { '_' } else { one }).collect();

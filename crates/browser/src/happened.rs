@@ -1,4 +1,4 @@
-//! What an action has done to a page, once the page has come to rest.
+//! The effects of an action on a page, once the page has settled.
 
 use crate::pages::{Navigations, Page};
 use crate::worlds::Remote;
@@ -18,59 +18,59 @@ const STATE: &str = concat!(
 
 const QUIET: &str = include_str!("scripts/quiet.js");
 
-/// What is waited for behind an action.
+/// What to wait for after an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settle {
     /// Nothing.
     None,
     /// Until the document has not changed for 50 ms.
     Dom,
-    /// Until nothing was loaded for 500 ms.
+    /// Until nothing has been loaded for 500 ms.
     Network,
-    /// So long.
+    /// For this long.
     Fixed(Duration),
 }
 
-/// Between two documents it is asked again after so long.
+/// Between two documents, the state is asked for again after this time.
 const LEAVING: Duration = Duration::from_millis(20);
 
-/// A document that has not changed for so long is at rest.
+/// A document without a change for this long has settled.
 const DOM_QUIET: Duration = Duration::from_millis(50);
-/// A page that has loaded nothing for so long is at rest.
+/// A page that has loaded nothing for this long has settled.
 const NETWORK_QUIET: Duration = Duration::from_millis(500);
-/// A page that never rests is taken as it is after so long.
+/// A page that never settles is taken as it is after this time.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A page may take so long to say what it shows before an action.
+/// How long a page may take to report its state before an action.
 const ASKING: Duration = Duration::from_secs(2);
 
-/// What a page shows.
+/// The state of a page.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct State {
     /// Its address.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// How far it is scrolled, x and y, in CSS pixels.
+    /// Its scroll position, x and y, in CSS pixels.
     pub scroll: [i64; 2],
-    /// What has the focus.
+    /// The element with the focus.
     pub focus: Option<Focus>,
-    /// The frame that has the focus, where it is not the page itself: the address that it was given, or its name.
+    /// The frame with the focus, if it is not the page itself: its original address, or its name.
     pub frame: Option<String>,
-    /// The video or sound that plays, or the first of the page.
+    /// The video or sound that is playing, or the first one of the page.
     pub media: Option<Media>,
     /// How often the document has changed.
     changes: u64,
 }
 
-/// What has the focus.
+/// The element with the focus.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Focus {
     /// Its role.
     pub role: String,
     /// Its name.
     pub name: String,
-    /// It is for passwords, one-time codes or card numbers.
+    /// Whether it is for passwords, one-time codes or card numbers.
     pub secret: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Focus {
 pub struct Media {
     /// Whether it plays.
     pub playing: bool,
-    /// Where it is, in seconds.
+    /// Its position, in seconds.
     pub time: f64,
 }
 
@@ -89,14 +89,14 @@ pub struct Before {
     page: String,
     pages: Vec<String>,
     navigations: Navigations,
-    /// None where the page could not be asked.
+    /// None if the page could not be asked.
     state: Option<State>,
 }
 
-/// How a page has gone to another address.
+/// How a page has changed its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Navigation {
-    /// It has not.
+    /// Not at all.
     None,
     /// Within its document.
     Within,
@@ -104,41 +104,41 @@ pub enum Navigation {
     Full,
 }
 
-/// What has happened.
+/// The effects of an action.
 #[derive(Debug, Clone)]
 pub struct Happened {
-    /// Whether the page has gone elsewhere.
+    /// How the address has changed.
     pub navigation: Navigation,
-    /// Whether anything of the page has changed.
+    /// Whether anything on the page has changed.
     pub is_changed: bool,
-    /// What it shows now.
+    /// The state of the page now.
     pub state: State,
-    /// The pages that were opened, by their ids.
+    /// The ids of the pages that were opened.
     pub opened: Vec<String>,
-    /// The page is closed; the state is that of the page that is active now.
+    /// The page is closed; the state is that of the page that is now active.
     pub is_closed: bool,
 }
 
 impl Browser {
-    /// Takes note of the page before an action.
+    /// Notes the state of the page before an action.
     ///
     /// # Errors
     /// There is no page.
     pub fn before(&mut self, until: Instant) -> Result<Before, Fault> {
         let page = self.page()?;
         let (page, navigations) = (page.id.clone(), page.navigations);
-        // A page that hangs must not take all of the time.
+        // A hanging page must not use up all of the time.
         let state = self.state(until.min(Instant::now() + ASKING)).ok();
         let pages = self.pages().all().iter().map(|page| page.id.clone()).collect();
         Ok(Before { page, pages, navigations, state })
     }
 
-    /// Waits until the page has come to rest, and says what has happened since.
+    /// Waits until the page has settled, and returns the effects since then.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all: it has crashed, or a dialog is open.
+    /// The page does not answer in time, or at all: it has crashed, or a dialog is open.
     pub fn after(&mut self, before: &Before, settle: Settle, until: Instant) -> Result<Happened, Fault> {
-        // What is left is for asking what the page shows.
+        // The rest of the time is for asking the page for its state.
         let half = until.saturating_duration_since(Instant::now()) / 2;
         let enough = Instant::now() + half.min(LONGEST);
         match settle {
@@ -164,7 +164,7 @@ impl Browser {
         Ok(Happened { navigation, is_changed, state, opened: opened.collect(), is_closed })
     }
 
-    /// Waits until the document rests; where another takes its place, until that one is read and rests.
+    /// Waits until the document has settled. If another one replaces it, waits until that one is parsed and has settled.
     fn rest(&mut self, enough: Instant) -> Result<(), Fault> {
         loop {
             let active = self.page()?.id.clone();
@@ -179,7 +179,7 @@ impl Browser {
             let times = json!([{"value": DOM_QUIET.as_millis() as u64}, {"value": left.as_millis() as u64}]);
             match self.run_to_end(&world, QUIET, &times, enough + DOM_QUIET) {
                 Err(Fault::Late) => return Ok(()),
-                // Its document has gone: the next one is on its way.
+                // Its document has gone, and the next one is loading.
                 Err(Fault::Refused(_)) if Instant::now() < enough => {
                     self.wait(Instant::now() + LEAVING, |_| false)?;
                     continue;
@@ -205,11 +205,11 @@ impl Browser {
         self.run(&world, STATE, &json!([]), true, until)
     }
 
-    /// What the active page shows.
+    /// The state of the active page.
     pub(crate) fn state(&mut self, until: Instant) -> Result<State, Fault> {
         let asked = self.state_now(until);
         let remote = match asked {
-            // Its document has gone: the next one is there, or on its way.
+            // Its document has gone; the next one is loaded, or loading.
             Err(Fault::Refused(_)) => {
                 self.wait(until.min(Instant::now() + LEAVING), |_| false)?;
                 self.state_now(until)?

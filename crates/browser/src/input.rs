@@ -1,4 +1,4 @@
-//! Acting on a page as a person does: with the mouse and the keyboard.
+//! Acts on a page as a person does, with the mouse and the keyboard.
 
 use crate::keys::Chord;
 use crate::worlds::{Evaluated, World};
@@ -11,25 +11,25 @@ use std::time::Instant;
 /// Why an element was not acted on.
 #[derive(Debug)]
 pub enum Refusal {
-    /// The number is of an element that is no more.
+    /// The element with this number no longer exists.
     Stale,
-    /// It has no place on the page.
+    /// It has no position on the page.
     Unseen,
-    /// It takes no input now.
+    /// It is disabled.
     Disabled,
-    /// Something is in the way at the point of the click: what it is.
+    /// Something covers the point of the click; its description.
     Covered(String),
-    /// It is none that takes what was to be done: why.
+    /// The element does not support the action; the reason.
     Unfit(String),
-    /// The browser or the page.
+    /// A fault of the browser or the page.
     Fault(Fault),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Stale => to.write_str("the element with this number is no more: list the elements anew"),
-            Refusal::Unseen => to.write_str("the element has no place on the page"),
+            Refusal::Stale => to.write_str("the element with this number no longer exists: list the elements again"),
+            Refusal::Unseen => to.write_str("the element is not displayed on the page"),
             Refusal::Disabled => to.write_str("the element is disabled"),
             Refusal::Covered(by) => write!(to, "{by} is in the way"),
             Refusal::Unfit(why) => to.write_str(why),
@@ -46,12 +46,12 @@ impl From<Fault> for Refusal {
     }
 }
 
-/// What stands in an input before something is typed.
+/// What happens to the existing content of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typing {
     /// It is replaced.
     Replace,
-    /// It stays, and the text comes behind it.
+    /// It is kept, and the text is added at the end.
     Append,
 }
 
@@ -63,7 +63,7 @@ impl Browser {
     /// Types text, of any script, into an element.
     ///
     /// # Errors
-    /// Nothing was typed: why.
+    /// Nothing was typed; the reason.
     pub fn type_text(&mut self, index: u32, text: &str, typing: Typing, until: Instant) -> Result<(), Refusal> {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         let _: IgnoredAny =
@@ -82,10 +82,10 @@ impl Browser {
         Ok(self.dispatch("Input.insertText", &json!({"text": text}), until)?)
     }
 
-    /// Chooses an option of a list, by its label or its value.
+    /// Selects an option of a list, by its label or its value.
     ///
     /// # Errors
-    /// None was chosen: why.
+    /// Nothing was selected; the reason.
     pub fn choose(&mut self, index: u32, option: &str, until: Instant) -> Result<(), Refusal> {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         match self.on_element(&world, &object, CHOOSE, &json!([{"value": option}]), until)?.as_str() {
@@ -95,10 +95,10 @@ impl Browser {
         }
     }
 
-    /// Presses a key, and releases it.
+    /// Presses and releases a key.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn press(&mut self, chord: &Chord, until: Instant) -> Result<(), Refusal> {
         let Chord { key, code, virtual_code, text, modifiers } = chord;
         let mut event = json!({
@@ -113,7 +113,7 @@ impl Browser {
         Ok(self.dispatch("Input.dispatchKeyEvent", &event, until)?)
     }
 
-    /// Calls a function of the element with this number; what it gives is text.
+    /// Calls a function on the element with this number, which returns text.
     pub(crate) fn with_element(
         &mut self,
         index: u32,
@@ -130,7 +130,7 @@ impl Browser {
         Ok(())
     }
 
-    /// What a function of an element gives, as an object; `None` where that is null.
+    /// The object that a function of an element returns; `None` if that is null.
     pub(crate) fn object_of(
         &mut self,
         world: &World,
@@ -143,7 +143,7 @@ impl Browser {
         Ok(answered.remote()?.object_id)
     }
 
-    /// Calls a function of an element; what it gives is text.
+    /// Calls a function on an element, which returns text.
     pub(crate) fn on_element(
         &mut self,
         world: &World,

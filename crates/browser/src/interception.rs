@@ -1,8 +1,8 @@
-//! Refusing addresses: the browser asks before it loads a document, in a page or a frame, and before it follows a redirect.
+//! Refuses addresses: the browser asks before it loads a document, in a page or a frame, and before it follows a redirect.
 //!
-//! A name is only resolved by the browser itself, so that the same answer is judged and used: the request to a private address behind a
-//! public name is sent, but what comes back is not shown. Not judged is the address of an answer that came through a proxy, that the browser
-//! had in its cache from an earlier run, or that a page prefetched under a public name.
+//! Only the browser itself resolves a name, so the same answer is judged and used. A request to a private address behind a public
+//! name is therefore sent, but its answer is not shown. Not judged is the address of an answer that came through a proxy, that
+//! the browser had in its cache from an earlier run, or that a page prefetched under a public name.
 
 use crate::addresses::{Allowed, Judgement};
 use crate::wire::Event;
@@ -15,12 +15,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use url::Url;
 
-/// An address that was refused.
+/// A refused address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denied {
-    /// The address, cut where it is very long.
+    /// The address, shortened if very long.
     pub address: String,
-    /// Why, and what would allow it.
+    /// The reason, and what would allow it.
     pub why: String,
 }
 
@@ -30,55 +30,56 @@ impl fmt::Display for Denied {
     }
 }
 
-/// So many refused addresses are kept for [`Browser::take_refused`].
+/// How many refused addresses are kept for [`Browser::take_refused`].
 const KEPT: usize = 32;
 
-/// The longest address that is kept, in characters.
+/// The longest address kept, in characters.
 const LONGEST: usize = 200;
 
-/// So many requests may be under way before those that were answered are forgotten.
+/// How many requests may be open before answered ones are forgotten.
 const ASKED: usize = 4096;
 
-/// So many names that resolve to private addresses are remembered.
+/// How many names that resolve to private addresses are remembered.
 const NAMES: usize = 1000;
 
 /// Why the answer to a form is not loaded again. A payment would be made twice, and nobody has been asked about the second one.
-const SENT_AGAIN: &str = "the page is the answer to a form, and loading it again would send the form again; navigate to an address instead";
+const SENT_AGAIN: &str =
+    "the page is the answer to a form, and loading it again would send the form again; navigate to an address instead";
 
-/// A document with nothing in it: without a picture of its own, the browser would request `/favicon.ico`.
+/// An empty document. Without its own icon, the browser would request `/favicon.ico`.
 const EMPTY: &str = "<link rel=icon href=data:,>";
 
-/// What decides about addresses.
+/// Decides about addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Interception {
     allowed: Allowed,
-    /// Documents that were requested by the name of their host, by the browser's number of the request.
+    /// Requested documents whose host is a name, by the browser's id of the request.
     asked: HashMap<String, Asked>,
     /// Names that resolved to private addresses. Their answers may be in the browser's cache.
     private_names: HashSet<String>,
     refused: Vec<Denied>,
-    /// A session whose documents are all empty, and are not requested.
+    /// A session in which all documents are empty and are not requested.
     emptied: Option<String>,
     /// The frame of a page that is reloaded, until its document is requested.
     reloaded: Option<String>,
 }
 
-/// A document that was requested by the name of its host.
+/// A requested document whose host is a name.
 #[derive(Debug)]
 struct Asked {
     url: String,
     frame: String,
-    /// The address that answered is private.
+    /// It was answered from a private address.
     is_private: bool,
-    /// Its answer was let through.
+    /// Its answer was passed on.
     is_answered: bool,
 }
 
-/// What to send back for an event, in its session.
+/// The commands that answer an event, in its session.
 pub(crate) struct Reply {
     pub(crate) method: &'static str,
     pub(crate) params: Value,
-    /// What was refused, and the frame it was for.
+    /// The refused address, and the frame it was for.
     pub(crate) denied: Option<(Denied, String)>,
 }
 
@@ -124,7 +125,7 @@ struct Ended {
     request_id: String,
 }
 
-/// What the browser asks about: documents, and all that is loaded from files, which a picture of a page could show.
+/// What the browser asks about: documents, and everything loaded from files, since a screenshot could show it.
 pub(crate) fn patterns() -> Value {
     json!({"patterns": [{"resourceType": "Document"}, {"urlPattern": "file:*"}]})
 }
@@ -134,7 +135,7 @@ impl Interception {
         Interception { allowed, ..Interception::default() }
     }
 
-    /// From now on, the documents of this session are empty, and are not requested.
+    /// From now on, the documents of this session are empty and are not requested.
     pub(crate) fn answer_for(&mut self, session: Option<String>) {
         self.emptied = session;
     }
@@ -144,7 +145,7 @@ impl Interception {
         self.reloaded = frame;
     }
 
-    /// Takes an event, and gives what has to be said to it.
+    /// Takes an event, and returns the reply to it.
     pub(crate) fn take(&mut self, event: &Event) -> Option<Reply> {
         let params = event.params.get();
         let is_emptied = event.session.is_some() && event.session == self.emptied;
@@ -158,7 +159,7 @@ impl Interception {
                 let Answered { request_id, space } = serde_json::from_str(params).ok()?;
                 let asked = self.asked.get_mut(&request_id)?;
                 asked.is_private = matches!(space.as_str(), "Loopback" | "Local");
-                // It comes before the answer is held, in all that was observed; the protocol does not promise it.
+                // In all observed cases this comes before the answer is paused; the protocol does not guarantee it.
                 let is_late = asked.is_private && asked.is_answered;
                 is_late.then(|| self.asked.remove(&request_id))?.map(|Asked { url, frame, .. }| self.leave(&url, frame))
             }
@@ -167,7 +168,7 @@ impl Interception {
                 self.asked.remove(&request_id);
                 None
             }
-            // A document that was loaded before it was wanted (speculation rules) comes without a question.
+            // A document that was loaded in advance (speculation rules) comes without a question.
             "Network.responseReceived" => {
                 let Shown { kind, frame_id, response } = serde_json::from_str(params).ok()?;
                 let is_page = kind == "Document" && response.url.starts_with("http");
@@ -208,7 +209,7 @@ impl Interception {
         stay(&request_id, self.deny(&url, why), frame_id)
     }
 
-    /// Replaces a document that is shown already.
+    /// Replaces a document that is already shown.
     fn leave(&mut self, url: &str, frame: String) -> Reply {
         let params = json!({"url": "about:blank", "frameId": frame});
         let why = match self.judge(url) {
@@ -268,12 +269,12 @@ fn resolves(url: &str) -> String {
 }
 
 impl Browser {
-    /// The addresses that were refused since this was called last, also those of frames and of windows that pages opened; at most 32.
+    /// The addresses refused since the last call, including those of frames and of windows that pages opened; at most 32.
     pub fn take_refused(&mut self) -> Vec<Denied> {
         std::mem::take(&mut self.interception.refused)
     }
 
-    /// Whether the active page may go to an address.
+    /// Checks whether the active page may go to an address.
     pub(crate) fn check_address(&mut self, url: &str) -> Result<(), Fault> {
         match self.interception.judge(url) {
             Judgement::Refused(why) => {

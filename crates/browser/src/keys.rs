@@ -5,17 +5,17 @@
 pub struct Chord {
     /// `KeyboardEvent.key`.
     pub key: String,
-    /// `KeyboardEvent.code`; empty where it depends on the keyboard.
+    /// `KeyboardEvent.code`; empty if it depends on the keyboard.
     pub code: String,
     /// The Windows virtual key code, which pages read as `keyCode`.
     pub virtual_code: u32,
-    /// What it types; nothing for a key that types nothing, or with Control, Alt or Meta.
+    /// The text it types; none for a key without text, or with Control, Alt or Meta.
     pub text: Option<String>,
     /// Bits of the modifiers: Alt 1, Control 2, Meta 4, Shift 8.
     pub modifiers: u32,
 }
 
-/// Keys that type nothing, or not themselves: name, code, virtual key code, text.
+/// Keys that type nothing, or not their own name: name, code, virtual key code, text.
 const NAMED: [(&str, &str, u32, Option<&str>); 19] = [
     ("Enter", "Enter", 13, Some("\r")),
     ("Tab", "Tab", 9, None),
@@ -38,7 +38,7 @@ const NAMED: [(&str, &str, u32, Option<&str>); 19] = [
     ("Meta", "MetaLeft", 91, None),
 ];
 
-/// Modifiers and what else they are called.
+/// Modifiers and their aliases.
 const MODIFIERS: [(&[&str], u32); 4] =
     [(&["alt", "option"], 1), (&["control", "ctrl"], 2), (&["meta", "cmd", "command", "super"], 4), (&["shift"], 8)];
 
@@ -48,14 +48,14 @@ impl Chord {
     /// Reads `Control+a`.
     ///
     /// # Errors
-    /// There is no such key: what keys are called.
+    /// There is no such key; the message describes the valid names.
     pub fn read(text: &str) -> Result<Chord, String> {
         let unknown = |name: &str| {
             format!(
                 "there is no key {name:?}: a key is one character, or Enter, Tab, Escape, F1, ArrowDown and the like"
             )
         };
-        // The last of `Control++` is the key.
+        // In `Control++`, the last `+` is the key.
         let (held, name) = match text.strip_suffix('+') {
             Some(held) if !text.is_empty() => (held.trim_end_matches('+'), "+"),
             _ => text.rsplit_once('+').unwrap_or(("", text)),

@@ -1,4 +1,4 @@
-//! Starting a browser, and what is left when it ends: nothing.
+//! Starts a browser, and cleans up completely when it ends.
 
 use crate::profile::Profile;
 use crate::{Allowed, Connection};
@@ -17,16 +17,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The names under which distributions install Chromium and its kin.
+/// The program names of Chromium and related browsers in distributions.
 const NAMES: [&str; 6] =
     ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "microsoft-edge", "brave-browser"];
 
-/// What it is always started with: nothing that asks a person, and no traffic of its own.
+/// The fixed arguments: no questions to a person, and no traffic of its own.
 const ARGUMENTS: [&str; 13] = [
     "--remote-debugging-pipe",
-    // No start page, which may be on the network; pages are opened over the pipe.
+    // No start page, which may be on the network. Pages are opened over the pipe.
     "--no-startup-window",
-    // `element.computedRole` and `computedName`: the browser's own roles and names, without its whole accessibility tree.
+    // Provides `element.computedRole` and `computedName`: the browser's own roles and names, without the complete accessibility
+    // tree.
     "--enable-blink-features=ComputedAccessibilityInfo",
     "--no-first-run",
     "--no-default-browser-check",
@@ -40,30 +41,31 @@ const ARGUMENTS: [&str; 13] = [
     "--password-store=basic",
 ];
 
-/// How much of what the browser prints is kept, in bytes.
+/// How much of the browser's output is kept, in bytes.
 const KEPT: usize = 4096;
 
-/// A browser that was asked to end has so long for it.
+/// How long a browser may take to end when asked to.
 const CLOSING: Duration = Duration::from_secs(3);
 
-/// How a browser is started.
+/// The settings for starting a browser.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
-    /// The program; [`find`] where there is none.
+    /// The program; `None`: see [`find`].
     pub program: Option<PathBuf>,
-    /// Whether a person sees it.
+    /// Whether it shows a window.
     pub is_headed: bool,
-    /// Where its profile is; a new one in the folder for temporary files, which goes with it, where there is none.
+    /// The folder of its profile; `None`: a new temporary folder that is removed at the end.
     pub profile: Option<PathBuf>,
-    /// Where pages may go, besides public addresses.
+    /// Where pages may be, besides public addresses.
     pub allowed: Allowed,
-    /// The size of what a page shows, in CSS pixels: width and height.
+    /// The size of the page, in CSS pixels: width and height.
     pub viewport: Option<(u32, u32)>,
-    /// The language that pages are asked for and format numbers in, as a BCP 47 tag: `de-DE`.
+    /// The language for requests and for number formats, as a BCP 47 tag: `de-DE`.
     pub locale: Option<String>,
-    /// The proxy for everything, loopback included, as `--proxy-server` of Chromium takes it: `http://HOST:PORT`, `socks5://HOST:PORT`.
+    /// The proxy for all traffic, including loopback, in the form of Chromium's `--proxy-server`: `http://HOST:PORT`,
+    /// `socks5://HOST:PORT`.
     pub proxy: Option<String>,
-    /// More arguments.
+    /// Further arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -79,7 +81,7 @@ impl fmt::Display for NotStarted {
 
 impl std::error::Error for NotStarted {}
 
-/// A browser that runs. Dropping this ends it and all its processes, and removes its profile if it is a temporary one.
+/// A running browser. Dropping this ends it and all its processes, and removes its profile if that is temporary.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
@@ -87,7 +89,7 @@ pub struct Process {
     printed: Arc<Mutex<VecDeque<u8>>>,
 }
 
-/// The first browser of `PATH`.
+/// The first browser in `PATH`.
 pub fn find() -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
@@ -102,7 +104,7 @@ impl Launch {
     pub fn start(&self) -> Result<(Process, Connection), NotStarted> {
         let named = self.program.clone().or_else(find);
         let program = named.ok_or_else(|| {
-            NotStarted("there is no browser in PATH: install Chromium, or name one with --browser".to_owned())
+            NotStarted("no browser found in PATH: install Chromium, or name a browser with --browser".to_owned())
         })?;
         let failed =
             |what: &str, error: &dyn fmt::Display| NotStarted(format!("{}: {what}: {error}", program.display()));
@@ -118,7 +120,7 @@ impl Launch {
             command.args(["--headless", "--disable-gpu", "--mute-audio"]);
         }
         if nix::unistd::geteuid().is_root() {
-            // As root, its sandbox refuses to start.
+            // The browser's sandbox does not start as root.
             command.arg("--no-sandbox");
         }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(printing).process_group(0);
@@ -128,7 +130,7 @@ impl Launch {
         ]);
         mapped.map_err(|error| failed("its pipe", &error))?;
         let child = command.spawn().map_err(system)?;
-        // Our copies of the browser's ends are closed, so that its end is seen.
+        // Close our copies of the browser's pipe ends, so that its end is noticed.
         drop(command);
         let printed = Arc::new(Mutex::new(VecDeque::new()));
         let mut process = Process { child, profile, printed: Arc::clone(&printed) };
@@ -144,7 +146,7 @@ impl Launch {
 }
 
 impl Launch {
-    /// What the browser takes as arguments of what was asked for.
+    /// The browser's arguments for these settings.
     fn options(&self) -> Result<Vec<String>, String> {
         let mut options = Vec::new();
         if let Some((width, height)) = self.viewport {
@@ -168,14 +170,14 @@ impl Launch {
                 return Err("a proxy that needs a password is not supported by Chromium".to_owned());
             }
             options.push(format!("--proxy-server={proxy}"));
-            // Without this, requests to loopback addresses pass it by.
+            // Without this, requests to loopback addresses bypass the proxy.
             options.push("--proxy-bypass-list=<-loopback>".to_owned());
         }
         Ok(options)
     }
 
-    /// What every page is given, as commands, because there is no argument for it: the window has its own edges, and numbers and dates are
-    /// formatted in the language of the browser's surface, of which it may not have the texts.
+    /// Settings of every page that are sent as commands because there is no argument for them: the window has its own borders,
+    /// and numbers and dates are formatted in the language of the browser's interface, which may not be installed.
     pub(crate) fn emulation(&self) -> Vec<(&'static str, Value)> {
         let size = self.viewport.map(|(width, height)| {
             json!({"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 0, "mobile": false})
@@ -193,10 +195,10 @@ fn user_data(folder: &Path) -> OsString {
 }
 
 impl Process {
-    /// Waits for the end of a browser that was asked to end, and makes one where it does not come.
+    /// Waits for the end of a browser that was asked to end, and kills it if it does not end in time.
     ///
     /// # Errors
-    /// What the system says of the process.
+    /// The system's error about the process.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         let last_moment = Instant::now() + CLOSING;
         while Instant::now() < last_moment {
@@ -209,22 +211,22 @@ impl Process {
         self.child.wait()
     }
 
-    /// How it has ended, and the last lines that it printed, for an error message.
+    /// Its exit status and last output, for an error message.
     pub(crate) fn ending(&mut self) -> String {
         let status = self.wait().map(|status| status.to_string()).unwrap_or_default();
         let printed = self.printed();
-        // What it prints wherever there is no desktop is no reason.
+        // Chromium prints these lines on every machine without a desktop; they are not the cause.
         let lines = printed.lines().filter(|line| !line.is_empty() && !line.contains(":ERROR:dbus/"));
         let lines: Vec<&str> = lines.collect();
         let last = &lines[lines.len().saturating_sub(3)..];
         [std::iter::once(status.as_str()).collect(), last.to_vec()].concat().join("; ")
     }
 
-    /// The last lines that it printed.
+    /// Its last lines of output.
     pub fn printed(&self) -> String {
         let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = printed.iter().copied().collect();
-        // Of what was cut, the first line is not whole.
+        // If the output was cut, its first line is incomplete.
         let begin = if bytes.len() < KEPT { 0 } else { bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
         String::from_utf8_lossy(&bytes[begin..]).trim().to_owned()
     }
@@ -239,10 +241,10 @@ impl Process {
         self.child.id()
     }
 
-    /// Ends every process of the browser's group.
+    /// Kills every process of the browser's group.
     fn kill(&mut self) {
         if let Ok(group) = i32::try_from(self.child.id()) {
-            // It fails where none is left.
+            // This fails only if none is left.
             let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
         }
     }
@@ -256,7 +258,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads to the end, and keeps the last of it.
+/// Reads to the end, and keeps the last part.
 fn keep(mut stderr: PipeReader, printed: &Mutex<VecDeque<u8>>) {
     let mut bytes = [0; 1024];
     while let Ok(length @ 1..) = stderr.read(&mut bytes) {

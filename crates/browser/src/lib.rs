@@ -1,7 +1,8 @@
-//! Chromium, driven over its debugging pipe: no TCP port is open, and nobody else can steer it. Or one that is open already, over a WebSocket.
+//! Drives Chromium over its debugging pipe: no TCP port is open, so no other program can control it. Can also attach to a running
+//! browser over a WebSocket.
 //!
-//! [`Process`] is a browser that was started, with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
-//! gives its messages. On both stands [`Browser`], with its [`pages`]. All block: a browser has a thread of its own.
+//! [`Process`] is a started browser with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
+//! returns its messages. [`Browser`], with its [`pages`], uses both. All calls block: run a browser on its own thread.
 
 mod addresses;
 mod attach;

@@ -1,4 +1,4 @@
-//! Going to an address, and back.
+//! Navigates to an address, and back.
 
 use crate::pages::{Document, Navigations, Page};
 use crate::{Browser, Fault};
@@ -7,25 +7,25 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// How far a page has to be before something else is done.
+/// How far a page must have loaded before the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ready {
     /// Its answer has come.
     Begun,
-    /// Its document is read.
+    /// Its document is parsed.
     Parsed,
-    /// It has loaded nothing for so long, or for half of the time it was given.
+    /// It has loaded nothing for this long, or half of the time is over.
     Quiet(Duration),
 }
 
-/// What has come of a navigation.
+/// The result of a navigation.
 #[derive(Debug, Clone)]
 pub struct Arrived {
-    /// What is shown.
+    /// The document shown.
     pub document: Document,
-    /// How often something else was shown since.
+    /// How often something else has been shown since.
     pub navigations: Navigations,
-    /// It was not [`Ready`] in time; it is shown as far as it came.
+    /// It was not [`Ready`] in time; it is shown as far as it was loaded.
     pub is_late: bool,
 }
 
@@ -50,30 +50,30 @@ struct Entry {
     id: i64,
 }
 
-/// A page that is to crash has so long for it.
+/// How long a page that is made to crash may take.
 const CRASH: Duration = Duration::from_secs(2);
 
 impl Browser {
     /// Goes to an address.
     ///
     /// # Errors
-    /// [`Fault::Denied`]: it is not allowed, or redirects to one that is not. [`Fault::Refused`]: there is no page there, with the
-    /// browser's own `net::ERR_...`.
+    /// [`Fault::Denied`]: it is not allowed, or redirects to one that is not. [`Fault::Refused`]: the page cannot be loaded; with
+    /// the browser's own `net::ERR_...`.
     pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         self.check_address(url)?;
         self.visit(url, ready, until)
     }
 
-    /// Goes to an address that is not looked at.
+    /// Goes to an address without checking it.
     pub(crate) fn visit(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         let before = self.depart()?;
         if !self.page()?.document.is_loaded {
-            // A page that goes elsewhere by itself again and again would take the place of this one.
+            // A page that keeps navigating by itself would replace this one.
             self.stop_loading()?;
         }
         let navigated: Navigated = match self.call_page("Page.navigate", &json!({"url": url}), until) {
             Err(Fault::Late) => {
-                // The page takes no other command until then.
+                // Until then the page accepts no other command.
                 self.stop_loading()?;
                 return Err(Fault::Late);
             }
@@ -91,18 +91,18 @@ impl Browser {
         let loader = navigated.loader_id;
         self.arrive(before, ready, until, |page| match &loader {
             Some(loader) => page.document.loader == *loader && page.navigations.full > before.full,
-            // Another fragment of the same document.
+            // Only the fragment of the same document changes.
             None => page.navigations != before,
         })
     }
 
-    /// Sends the command without waiting: a page that hangs would not answer it.
+    /// Sends the command without waiting: a hanging page would not answer it.
     fn stop_loading(&mut self) -> Result<(), Fault> {
         let session = self.page()?.session.clone();
         self.send(&session, "Page.stopLoading", &json!({})).map(drop)
     }
 
-    /// Ends the process of the active page if the page does not answer by then.
+    /// Kills the process of the active page if the page does not answer in time.
     ///
     /// # Errors
     /// The page is closed, or the browser has ended.
@@ -123,10 +123,10 @@ impl Browser {
         }
     }
 
-    /// Goes back (-1) or forward (1) by so many pages; `None` where there is none.
+    /// Goes this many pages back (negative) or forward (positive); `None` if there is no such page.
     ///
     /// # Errors
-    /// The page does not come in time.
+    /// The page does not load in time.
     pub fn go(&mut self, steps: i64, ready: Ready, until: Instant) -> Result<Option<Arrived>, Fault> {
         let before = self.depart()?;
         let History { current_index, entries } = self.call_page("Page.getNavigationHistory", &json!({}), until)?;
@@ -137,10 +137,10 @@ impl Browser {
         self.arrive(before, ready, until, |page| page.navigations != before).map(Some)
     }
 
-    /// Loads the page again.
+    /// Reloads the page.
     ///
     /// # Errors
-    /// It does not come in time. [`Fault::Denied`]: it is the answer to a form, which would be sent again.
+    /// It does not load in time. [`Fault::Denied`]: it is the answer to a form, which would be sent again.
     pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         // The main frame of a page has the page's id.
         self.interception.reload(Some(self.page()?.id.clone()));
@@ -156,19 +156,19 @@ impl Browser {
         self.arrive(before, ready, until, |page| page.navigations.full > before.full)
     }
 
-    /// The active page is about to go elsewhere; gives what it has shown until then.
+    /// Marks that the active page is about to go elsewhere. Returns its navigations so far.
     fn depart(&mut self) -> Result<Navigations, Fault> {
         let (id, before) = (self.page()?.id.clone(), self.page()?.navigations);
         self.pages.depart(&id);
         Ok(before)
     }
 
-    /// The active page was going to an address that is not allowed.
+    /// Whether the active page was going to an address that is not allowed.
     fn denied(&self) -> Result<Option<Fault>, Fault> {
         Ok(self.page()?.refused.as_ref().map(|denied| Fault::Denied(denied.to_string())))
     }
 
-    /// Waits for the document that a page is to show.
+    /// Waits for a page's new document.
     fn arrive(
         &mut self,
         before: Navigations,
@@ -177,7 +177,7 @@ impl Browser {
         is_there: impl Fn(&Page) -> bool,
     ) -> Result<Arrived, Fault> {
         let active = self.page()?.id.clone();
-        // A redirect by script shows yet another document, which counts as well.
+        // A redirect by script shows yet another document, which counts too.
         let is_shown = self.wait_for(&active, until, |page| {
             is_there(page) || page.navigations.full > before.full + 1 || page.refused.is_some()
         })?;
@@ -199,7 +199,7 @@ impl Browser {
         Ok(Arrived { document, navigations, is_late: !is_ready })
     }
 
-    /// Waits for something of one page; false where it is not so in time.
+    /// Waits for a condition of one page. Returns false if it does not hold in time.
     pub(crate) fn wait_for(&mut self, id: &str, until: Instant, is_so: impl Fn(&Page) -> bool) -> Result<bool, Fault> {
         let page = |pages: &crate::pages::Pages| pages.all().iter().position(|page| page.id == id);
         let is_over = |page: &Page| page.is_crashed || page.dialog.is_some() || is_so(page);
@@ -213,7 +213,7 @@ impl Browser {
         }
     }
 
-    /// A page that never stops loading is taken as it is at `enough`, once it is loaded.
+    /// A page that never stops loading is taken as it is at `enough`, once it has loaded.
     pub(crate) fn wait_until_quiet(
         &mut self,
         id: &str,
@@ -233,7 +233,7 @@ impl Browser {
             if Instant::now() >= end {
                 return Ok(true);
             }
-            // A request before that end starts the wait again.
+            // A request before that time starts the wait again.
             if !self.wait_for(id, end, |page| page.quiet_since() != Some(since))? {
                 return Ok(true);
             }

@@ -1,4 +1,4 @@
-//! Pictures of a page, with the numbers of its elements where they are wanted.
+//! Screenshots of a page, with the numbers of its elements if wanted.
 
 use crate::elements::Element;
 use crate::worlds::World;
@@ -12,16 +12,16 @@ use std::time::Instant;
 
 const OVERLAY: &str = include_str!("scripts/overlay.js");
 
-/// What a picture shows.
+/// The part of the page to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What the window shows.
+    /// The visible part.
     Viewport,
-    /// The whole page.
+    /// The complete page.
     Page,
 }
 
-/// How numbers look.
+/// The colours of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// White on several colours.
@@ -36,21 +36,21 @@ struct Picture {
 }
 
 impl Browser {
-    /// A picture of the active page, as PNG.
+    /// A screenshot of the active page, as PNG.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn picture(&mut self, extent: Extent, until: Instant) -> Result<Vec<u8>, Fault> {
         let asked = json!({"format": "png", "captureBeyondViewport": extent == Extent::Page, "optimizeForSpeed": true});
         let Picture { data } = self.call_page("Page.captureScreenshot", &asked, until)?;
         STANDARD.decode(data).map_err(|error| Fault::Unreadable(format!("a picture: {error}")))
     }
 
-    /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]; gives how many are in view. An element that is no more has
-    /// none.
+    /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]. Returns how many are in view. Elements that no
+    /// longer exist are skipped.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn show_numbers(&mut self, elements: &[Element], scheme: Scheme, until: Instant) -> Result<u64, Fault> {
         let mut badges: BTreeMap<World, Vec<(u32, u32)>> = BTreeMap::new();
         for element in elements {
@@ -67,15 +67,15 @@ impl Browser {
         Ok(drawn)
     }
 
-    /// Removes what [`Browser::show_numbers`] has drawn.
+    /// Removes the numbers drawn by [`Browser::show_numbers`].
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
         let worlds = Vec::from_iter(self.numbers.worlds.values().map(|(world, _)| world.clone()));
         for world in worlds {
             match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
-                // The frame is no more.
+                // The frame has gone.
                 Ok(_) | Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
             }

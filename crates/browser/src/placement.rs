@@ -1,4 +1,4 @@
-//! Where a frame of another process stands in the window: its owner may be moved, scaled, rotated and zoomed by the page around it.
+//! The position in the window of a frame from another process: its page may move, scale, rotate and zoom the frame's element.
 
 use crate::input::Refusal;
 use crate::worlds::World;
@@ -37,16 +37,16 @@ struct Hit {
     backend_node_id: i64,
 }
 
-/// The element that a frame stands in.
+/// The element of a frame.
 struct Owner {
     session: String,
     node: i64,
 }
 
-/// The opposite corners of a parallelogram have the same middle; the browser rounds to parts of a pixel.
+/// The diagonals of a parallelogram have the same midpoint; the browser rounds to fractions of a pixel.
 const SKEW: f64 = 0.5;
 
-/// An affine map of points, in CSS pixels: from those of a frame's own window to those of a window around it.
+/// An affine map of points, in CSS pixels, from a frame's own window to an outer one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement {
     origin: (f64, f64),
@@ -57,7 +57,7 @@ pub(crate) struct Placement {
 impl Placement {
     const SAME: Placement = Placement { origin: (0.0, 0.0), across: (1.0, 0.0), down: (0.0, 1.0) };
 
-    /// That of a frame of this size whose corners are these: `None` where no affine map gives them.
+    /// The map for a frame of this size with these corners; `None` if no affine map fits.
     fn of([ax, ay, bx, by, cx, cy, dx, dy]: [f64; 8], (width, height): (f64, f64)) -> Option<Placement> {
         let is_affine = (ax + cx - bx - dx).abs() <= SKEW && (ay + cy - by - dy).abs() <= SKEW;
         let across = ((bx - ax) / width, (by - ay) / width);
@@ -90,17 +90,17 @@ impl Browser {
         self.scroll_to_frame(&owner.session, until)
     }
 
-    /// From the window of a session's frame to that of the page.
+    /// The map from the window of a session's frame to that of the page.
     ///
     /// # Errors
-    /// [`Refusal::Unseen`] where a frame has no place, or none that an affine map gives.
+    /// [`Refusal::Unseen`]: a frame has no position, or no affine map fits.
     pub(crate) fn placement(&mut self, session: &str, until: Instant) -> Result<Placement, Refusal> {
         let Some(owner) = self.owner(session, until)? else { return Ok(Placement::SAME) };
         let placement = self.placement_in(session, &owner, until)?;
         Ok(placement.within(&self.placement(&owner.session, until)?))
     }
 
-    /// Whether nothing is before the frame of a session at a point of it, in any frame around it.
+    /// Whether nothing covers the frame of a session at this point, in any frame around it.
     pub(crate) fn is_free(&mut self, session: &str, at: (f64, f64), until: Instant) -> Result<bool, Refusal> {
         let Some(owner) = self.owner(session, until)? else { return Ok(true) };
         let at = self.placement_in(session, &owner, until)?.map(at);
@@ -109,7 +109,7 @@ impl Browser {
 
     /// The node at a point of a frame's own window.
     pub(crate) fn hit(&mut self, session: &str, (x, y): (f64, f64), until: Instant) -> Result<i64, Refusal> {
-        // This command counts from the beginning of the document.
+        // This command counts from the top of the document.
         let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
         let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
         match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
@@ -119,8 +119,8 @@ impl Browser {
         }
     }
 
-    /// What corners of a node of this world have to be multiplied by: the browser gives them in the pixels of the node's own frame, which a
-    /// `zoom` around that frame has made larger or smaller.
+    /// The factor for corners of a node in this world: the browser gives them in pixels of the node's own frame, which a `zoom`
+    /// around that frame has enlarged or reduced.
     pub(crate) fn zoom_of(&mut self, world: &World, until: Instant) -> Result<f64, Refusal> {
         let around = self.window(&world.session, until)?;
         if around == *world {
@@ -132,7 +132,7 @@ impl Browser {
         Ok(own / around)
     }
 
-    /// From the window of a session's frame to that around it.
+    /// The map from the window of a session's frame to the one around it.
     fn placement_in(&mut self, session: &str, owner: &Owner, until: Instant) -> Result<Placement, Refusal> {
         let node = json!({"backendNodeId": owner.node});
         let boxes = self.call(Some(&owner.session), "DOM.getBoxModel", &node, until);
@@ -164,13 +164,13 @@ impl Browser {
         self.world(&frame, until)
     }
 
-    /// The two numbers that a function gives.
+    /// Two numbers returned by a function.
     fn pair(&mut self, world: &World, function: &str, until: Instant) -> Result<[f64; 2], Fault> {
         let value = self.run(world, function, &json!([]), true, until)?.value.unwrap_or_default();
         serde_json::from_value(value).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
-    /// The element that the frame of a session stands in; `None` for a page's own.
+    /// The element of a session's frame; `None` for a page's own session.
     fn owner(&mut self, session: &str, until: Instant) -> Result<Option<Owner>, Fault> {
         let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
         let Hit { backend_node_id } =

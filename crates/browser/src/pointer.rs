@@ -1,4 +1,4 @@
-//! The mouse: the point where an element can be reached, and what is done there.
+//! The mouse: finds a point where an element can be reached, and acts there.
 
 use crate::input::Refusal;
 use crate::worlds::World;
@@ -16,13 +16,13 @@ const HIT: &str = concat!(
     ").apply(this, hit) }"
 );
 
-/// The text of an element that is of no control in it, by its index.
+/// The text of an element outside of any control in it, by index.
 const OWN_TEXT: &str = include_str!("scripts/own-text.js");
 
-/// What the mouse is brought to an element for.
+/// The purpose of moving the mouse to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// To press it: not what is pressed on its own in it.
+    /// To press it, so not a control inside it.
     Press,
     /// To be over it, or over anything in it.
     Rest,
@@ -33,34 +33,34 @@ struct Quads {
     quads: Vec<[f64; 8]>,
 }
 
-/// So many parts of an element are tried.
+/// How many parts of an element are tried.
 const PARTS: usize = 4;
 
-/// A drag moves in so many steps: widgets watch the way, not only its end.
+/// The number of mouse moves in a drag: widgets watch the path, not only its end.
 const STEPS: u32 = 8;
 
-/// A drag ends so far behind the middle of its target, as a part of what is left to the edge.
+/// How far a drag ends beyond the middle of its target, as a fraction of the distance to the edge.
 const BEHIND: f64 = 0.25;
 
-/// What changes under the mouse is waited for so long, and looked at so often.
+/// How long changes under the mouse are waited for, and how often they are checked.
 const HOVERED: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(20);
 
 impl Browser {
-    /// Clicks an element: it is scrolled into view, and what is at the point of the click is looked at.
+    /// Clicks an element: scrolls it into view, and checks what is at the point of the click.
     ///
     /// # Errors
-    /// It was not clicked: why. A dialog that the click opens is a [`Fault::Dialog`], and the click has happened.
+    /// It was not clicked; the reason. A dialog opened by the click is a [`Fault::Dialog`], and the click has happened.
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
         let at = self.point_at(index, Aim::Press, until)?;
         self.mouse("mousePressed", at, 1, until)?;
         Ok(self.mouse("mouseReleased", at, 0, until)?)
     }
 
-    /// Moves the mouse over an element, which is scrolled into view, and leaves it there.
+    /// Scrolls an element into view, moves the mouse over it, and leaves it there.
     ///
     /// # Errors
-    /// The mouse was not moved: why.
+    /// The mouse was not moved; the reason.
     pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
         let at = self.reach(index, Aim::Rest, until)?;
         Ok(self.mouse("mouseMoved", at, 0, until)?)
@@ -69,9 +69,9 @@ impl Browser {
     /// Drags an element onto another with the left button: HTML drag and drop as well as widgets that follow the mouse.
     ///
     /// # Errors
-    /// Nothing was dragged: why. After a [`Refusal::Fault`], the button is released wherever the mouse was.
+    /// Nothing was dragged; the reason. After a [`Refusal::Fault`], the button is released at the mouse's position.
     pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), Refusal> {
-        // Nothing is pressed unless both can be reached.
+        // Nothing is pressed unless both elements can be reached.
         self.reach(to, Aim::Rest, until)?;
         let (world, target) = self.object(to, until)?.ok_or(Refusal::Stale)?;
         let start = self.point_at(from, Aim::Rest, until)?;
@@ -83,8 +83,8 @@ impl Browser {
         Ok(released?)
     }
 
-    /// Moves the mouse to where an element can be reached. What changes under the mouse is waited for: a picture that is loaded only then,
-    /// a menu that slides in.
+    /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that loads only
+    /// then, a menu that slides in.
     fn point_at(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
         let mut at = self.reach(index, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
@@ -92,7 +92,7 @@ impl Browser {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         loop {
             match self.reach_object(&world, &object, aim, until) {
-                // The window may not have had the frame's picture yet when the mouse came.
+                // The window may not have had the frame's picture when the mouse was moved.
                 Ok(now) if now == at && Instant::now() < enough && !self.is_under_mouse(&world, &object, until)? => {
                     self.wait(Instant::now() + FRAME, |_| false)?;
                     self.mouse("mouseMoved", at, 0, until)?;
@@ -111,7 +111,7 @@ impl Browser {
         Ok(at)
     }
 
-    /// Whether the process of a frame agrees that the mouse is over an element of it: the point was mapped through the frames around it.
+    /// Whether the process of a frame also finds the mouse over this element. The point was mapped through the frames around it.
     fn is_under_mouse(&mut self, world: &World, object: &str, until: Instant) -> Result<bool, Fault> {
         if self.pages().around(&world.session).is_none() {
             return Ok(true);
@@ -120,10 +120,11 @@ impl Browser {
         Ok(self.on_element(world, object, hovered, &json!([]), until)? == "hovered")
     }
 
-    /// Moves the pressed mouse from `last` to the middle of an element; `last` is where it was moved to last.
+    /// Moves the pressed mouse from `last` to the middle of an element, and keeps its position in `last`.
     fn carry(&mut self, world: &World, target: &str, last: &mut (f64, f64), until: Instant) -> Result<(), Refusal> {
         let start = *last;
-        // A drag begins with the first few pixels; what is dragged may make room for itself then, and the page may have to be scrolled.
+        // A drag begins with the first few pixels. The dragged element may then move others, and the page may have to be
+        // scrolled.
         for step in 1..=3 {
             *last = (start.0 + 2.0 * f64::from(step), start.1 + 2.0 * f64::from(step));
             self.mouse("mouseMoved", *last, 1, until)?;
@@ -135,12 +136,12 @@ impl Browser {
             *last = (begun.0 + (end.0 - begun.0) * part, begun.1 + (end.1 - begun.1) * part);
             self.mouse("mouseMoved", *last, 1, until)?;
         }
-        // A target takes a drop only after a move that finds the mouse over it already.
+        // A target accepts a drop only after a second move over it.
         Ok(self.mouse("mouseMoved", end, 1, until)?)
     }
 
-    /// Where in the window a drag onto an element ends, whatever covers it: a little behind its middle as seen from the start, since an
-    /// item of a list that is sorted makes room only then.
+    /// Where in the window a drag onto an element ends, even if it is covered: slightly beyond its middle as seen from the start,
+    /// since an item of a sortable list moves aside only then.
     fn end_of_drag(
         &mut self,
         world: &World,
@@ -163,7 +164,7 @@ impl Browser {
         Ok((behind(x, start.0, 0), behind(y, start.1, 1)))
     }
 
-    /// The point in the window where an element can be reached; it is scrolled into view.
+    /// Scrolls an element into view, and returns the point in the window where it can be reached.
     fn reach(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         self.reach_object(&world, &object, aim, until)
@@ -176,14 +177,14 @@ impl Browser {
         aim: Aim,
         until: Instant,
     ) -> Result<(f64, f64), Refusal> {
-        // Behind another page, input waits for a picture that is not drawn.
+        // Behind another page, input would wait for a frame that is not drawn.
         let is_hidden = "function () { return document.hidden ? \"hidden\" : \"\"; }";
         if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
         match self.free_point(world, object, aim, until) {
             Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
-                // A box or file input that is hidden is worked through its label.
+                // A hidden checkbox, radio button or file input is used through its label.
                 let label = "function () { return this.labels?.[0] ?? null; }";
                 let label = self.object_of(world, object, label, until)?.ok_or(hidden)?;
                 self.free_point(world, &label, aim, until)
@@ -192,14 +193,15 @@ impl Browser {
         }
     }
 
-    /// `buttons` is 1 where the left button is down after the event.
+    /// `buttons` is 1 if the left button is down after the event.
     pub(crate) fn mouse(&mut self, kind: &str, (x, y): (f64, f64), buttons: u8, until: Instant) -> Result<(), Fault> {
         let (button, count) = if kind == "mouseMoved" && buttons == 0 { ("none", 0) } else { ("left", 1) };
         let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": count});
         self.dispatch("Input.dispatchMouseEvent", &event, until)
     }
 
-    /// Points at which an element may be reached, which is scrolled into view: the middles of its first parts, and points around the first.
+    /// Scrolls an element into view, and returns points where it may be reached: the middles of its first parts, and points
+    /// around the first.
     fn points(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
         let quads = self.quads(world, object, until)?;
         let around = |quad: &[f64; 8]| {
@@ -210,7 +212,7 @@ impl Browser {
         Ok(quads.iter().map(|quad| middle(quad)).chain(quads.first().into_iter().flat_map(around)).collect())
     }
 
-    /// The middles of the first texts that an element has of its own.
+    /// The middles of an element's first own texts.
     fn points_of_text(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
         let mut points = Vec::new();
         for index in 0..PARTS {
@@ -224,7 +226,7 @@ impl Browser {
         Ok(points)
     }
 
-    /// Scrolls an element into view, and gives its first parts.
+    /// Scrolls an element into view, and returns its first parts.
     fn quads(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let of = json!({"objectId": object});
         let commands = [("DOM.scrollIntoViewIfNeeded", of.clone()), ("DOM.getContentQuads", of)];
@@ -245,7 +247,7 @@ impl Browser {
         }
     }
 
-    /// Those of an answer to `DOM.getContentQuads`.
+    /// The first parts from an answer to `DOM.getContentQuads`.
     fn first_parts(&mut self, world: &World, answer: &RawValue, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
         let Quads { quads } =
             serde_json::from_str(answer.get()).map_err(|error| Fault::Unreadable(error.to_string()))?;
@@ -254,7 +256,8 @@ impl Browser {
         Ok(quads.filter(|quad| area(quad) > 1.0).take(PARTS).collect())
     }
 
-    /// The middle of an element, in the window, where nothing else is in the way; of one of its parts if it has several, such as lines.
+    /// The middle of an element, in the window, if nothing covers it; the middle of one of its parts if it has several, such as
+    /// lines.
     fn free_point(&mut self, world: &World, object: &str, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
         if self.pages().around(&world.session).is_some() {
             self.scroll_to_frame(&world.session, until)?;
@@ -272,7 +275,7 @@ impl Browser {
         }
     }
 
-    /// The first of these points where nothing else is in the way, in the window.
+    /// The first of these points that nothing covers, in the window.
     fn free_of(
         &mut self,
         points: Vec<(f64, f64)>,
@@ -300,8 +303,8 @@ impl Browser {
         Err(refusal)
     }
 
-    /// Waits until what was scrolled is drawn, also around the frame: the browser finds the process that a point belongs to by the pictures
-    /// that it had last.
+    /// Waits until the scrolled state is drawn, also around the frame: the browser uses the last drawn frames to find the process
+    /// at a point.
     fn wait_for_pictures(&mut self, world: &World, until: Instant) -> Result<(), Fault> {
         let main = self.main_frame()?;
         let main = self.world(&main, until)?;
@@ -319,7 +322,7 @@ fn middle(quad: &[f64]) -> (f64, f64) {
     (x, y)
 }
 
-/// Of a quadrilateral, by the shoelace formula.
+/// The area of a quadrilateral (shoelace formula).
 fn area(quad: &[f64; 8]) -> f64 {
     let corner = |index: usize| (quad[index % 4 * 2], quad[index % 4 * 2 + 1]);
     let twice: f64 =

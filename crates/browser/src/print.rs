@@ -1,4 +1,4 @@
-//! A page as PDF.
+//! Prints a page as PDF.
 
 use crate::{Browser, Fault};
 use base64::Engine;
@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::Instant;
 
-/// So many bytes are fetched at once: one message does not hold up the others for long.
+/// How many bytes are fetched at once, so one message does not block the others for long.
 const PIECE: usize = 1 << 20;
 
 #[derive(Deserialize)]
@@ -26,10 +26,10 @@ struct Piece {
 }
 
 impl Browser {
-    /// The active page as PDF: backgrounds are printed, and its style sheets say how large the paper is, or else it is US Letter.
+    /// The active page as PDF, with backgrounds. The paper size comes from its style sheets, or else is US Letter.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn pdf(&mut self, until: Instant) -> Result<Vec<u8>, Fault> {
         let asked = json!({"printBackground": true, "preferCSSPageSize": true, "transferMode": "ReturnAsStream"});
         let Printed { stream } = self.call_page("Page.printToPDF", &asked, until)?;

@@ -1,4 +1,5 @@
-//! Where a browser keeps its data: a folder that stays, or one that is removed when the browser ends, or at the next start where we were killed.
+//! A browser's data folder: a permanent one, or a temporary one that is removed when the browser ends, or at the next start if we
+//! were killed.
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -10,27 +11,27 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How the names of temporary profiles begin.
+/// The prefix of temporary profile names.
 const PREFIX: &str = "pipewright-browser-";
 
-/// The file in a temporary profile whose lock says that it is in use. The lock goes with the process that holds it.
+/// The file in a temporary profile whose lock marks it as in use. The lock ends with the process that holds it.
 const LOCK: &str = "pipewright.lock";
 
 /// The link of Chromium's in a profile to the socket of the browser that uses it.
 const SOCKET: &str = "SingletonSocket";
 
-/// The browser's processes, which may still write, have so long to end.
+/// How long the browser's processes, which may still write, have to end.
 const REMOVING: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) folder: PathBuf,
-    /// Of a temporary one.
+    /// The lock of a temporary profile.
     lock: Option<Flock<File>>,
 }
 
 impl Profile {
-    /// Opens or makes the named folder, or makes a temporary one. Both are for their owner alone.
+    /// Opens or creates the named folder, or creates a temporary one. Only its owner can access it.
     pub(crate) fn open(named: Option<&Path>) -> io::Result<Profile> {
         if let Some(folder) = named {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -39,17 +40,17 @@ impl Profile {
         let place = std::env::temp_dir();
         remove_abandoned(&place);
         loop {
-            // mkdtemp makes it for its owner alone.
+            // mkdtemp creates it with access only for its owner.
             let folder = mkdtemp(&place.join(format!("{PREFIX}XXXXXX")))?;
             let file = File::create_new(folder.join(LOCK))?;
-            // Before it is locked, another process may take it for an abandoned one.
+            // Until it is locked, another process may take it for an abandoned one.
             if let Some(lock) = lock(file, &folder)? {
                 return Ok(Profile { folder, lock: Some(lock) });
             }
         }
     }
 
-    /// Removes a temporary one.
+    /// Removes a temporary profile.
     pub(crate) fn remove(&self) {
         if self.lock.is_some() {
             remove_socket(&self.folder);
@@ -76,7 +77,7 @@ fn remove_socket(profile: &Path) {
     let _ = std::fs::remove_dir(folder);
 }
 
-/// Locks the file; `None` where another process has it, or has removed it.
+/// Locks the file; `None` if another process holds it, or has removed it.
 fn lock(file: File, folder: &Path) -> io::Result<Option<Flock<File>>> {
     let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(locked) => locked,
@@ -91,7 +92,7 @@ fn lock(file: File, folder: &Path) -> io::Result<Option<Flock<File>>> {
     Ok(is_there.then_some(locked))
 }
 
-/// A profile is locked long before that.
+/// A new profile is locked long before this age.
 const OLD: Duration = Duration::from_secs(60);
 
 fn is_old(folder: &Path) -> bool {
@@ -99,11 +100,11 @@ fn is_old(folder: &Path) -> bool {
     changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|elapsed| elapsed > OLD))
 }
 
-/// Removes our own user's temporary profiles that no process has locked.
+/// Removes temporary profiles of the same user that no process has locked.
 fn remove_abandoned(place: &Path) {
     let Ok(entries) = std::fs::read_dir(place) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-        // A link in a folder that others may write to is not followed.
+        // Links are not followed, because others may write to this folder.
         let is_ours = entry.metadata().is_ok_and(|entry| entry.is_dir() && entry.uid() == geteuid().as_raw());
         let folder = entry.path();
         if !is_ours {
@@ -112,12 +113,12 @@ fn remove_abandoned(place: &Path) {
         let is_abandoned = match File::open(folder.join(LOCK)) {
             // Held until the folder is removed.
             Ok(file) => lock(file, &folder).ok().flatten().map(Some),
-            // A browser that was about to end has written there once more; a new profile is locked by then.
+            // An ending browser has written there again. A new profile would be locked by now.
             Err(_) => is_old(&folder).then_some(None),
         };
         if let Some(_lock) = is_abandoned {
             remove_socket(&folder);
-            // What cannot be removed now can be at the next start.
+            // If it cannot be removed now, the next start tries again.
             let _ = std::fs::remove_dir_all(&folder);
         }
     }

@@ -1,17 +1,17 @@
-//! The requests of a page that failed.
+//! The failed requests of a page.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::collections::{HashMap, VecDeque};
 
-/// So many are kept: the last.
+/// How many are kept: the last ones.
 const KEPT: usize = 200;
 
-/// So many are under way at most; a page that has more of them without an answer loses their methods.
+/// How many open requests are tracked. If a page has more of them, their methods are lost.
 const UNDER_WAY: usize = 10_000;
 
-/// The longest address that is kept, in characters.
+/// The longest address kept, in characters.
 const LONGEST: usize = 1000;
 
 /// A request that failed.
@@ -21,7 +21,7 @@ pub struct FailedRequest {
     pub method: String,
     /// Its address, at most 1,000 characters.
     pub url: String,
-    /// Why.
+    /// The reason.
     pub failure: Failure,
 }
 
@@ -30,11 +30,11 @@ pub struct FailedRequest {
 pub enum Failure {
     /// The status of the answer, 400 or more.
     Status(u16),
-    /// The browser's name of the error, such as `net::ERR_CONNECTION_REFUSED`.
+    /// The browser's name for the error, such as `net::ERR_CONNECTION_REFUSED`.
     Network(String),
 }
 
-/// What is known of the requests of a page.
+/// The tracked requests of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     under_way: HashMap<String, (String, String)>,
@@ -77,7 +77,7 @@ struct Ended {
 }
 
 impl Requests {
-    /// Takes an event of the `Network` domain; any other is left alone.
+    /// Takes an event of the `Network` domain, and ignores any other.
     pub(crate) fn take(&mut self, method: &str, params: &RawValue) -> Option<()> {
         match method {
             "Network.requestWillBeSent" => {
@@ -97,7 +97,7 @@ impl Requests {
             "Network.loadingFinished" | "Network.loadingFailed" => {
                 let Ended { request_id, error_text, canceled } = read(params)?;
                 let request = self.under_way.remove(&request_id)?;
-                // What the page or a navigation has cancelled did not fail.
+                // Requests cancelled by the page or a navigation did not fail.
                 if let Some(error) = error_text.filter(|_| !canceled) {
                     self.add(request, Failure::Network(error));
                 }
@@ -115,7 +115,7 @@ impl Requests {
         self.failed.push_back(FailedRequest { method, url, failure });
     }
 
-    /// Those that have failed since the last call, and how many were dropped before them.
+    /// The failed requests since the last call, and how many earlier ones were dropped.
     pub(crate) fn take_failed(&mut self) -> (Vec<FailedRequest>, u64) {
         (std::mem::take(&mut self.failed).into(), std::mem::take(&mut self.dropped))
     }

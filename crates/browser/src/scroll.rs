@@ -1,17 +1,17 @@
-//! Scrolling, the focus, and what an element has in it.
+//! Scrolling, the focus, and the contents of an element.
 
 use crate::{Browser, Fault, Refusal};
 use serde_json::json;
 use std::time::Instant;
 
-/// Scrolls what a person would scroll: the page, or the largest part of it that scrolls where the page itself does not.
+/// Scrolls what a person would scroll: the page, or its largest scrollable part if the page itself does not scroll.
 const SCROLL: &str = include_str!("scripts/scroll.js");
 
 impl Browser {
-    /// Scrolls the active page: `("by", x, y)` by a distance, `("to", x, y)` to a place, both in CSS pixels.
+    /// Scrolls the active page: `("by", x, y)` by a distance, `("to", x, y)` to a position, both in CSS pixels.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn scroll(&mut self, (how, x, y): (&str, f64, f64), is_smooth: bool, until: Instant) -> Result<(), Fault> {
         let frame = self.main_frame()?;
         let world = self.world(&frame, until)?;
@@ -22,7 +22,7 @@ impl Browser {
     /// Scrolls an element into the middle of the window.
     ///
     /// # Errors
-    /// The element is no more, or the page does not answer.
+    /// The element no longer exists, or the page does not answer.
     pub fn scroll_to(&mut self, index: u32, is_smooth: bool, until: Instant) -> Result<(), Refusal> {
         let script = "function (behavior) { this.scrollIntoView({ block: \"center\", inline: \"nearest\", behavior }); return \"\"; }";
         let behavior = if is_smooth { "smooth" } else { "instant" };
@@ -32,27 +32,27 @@ impl Browser {
     /// Gives an element the focus.
     ///
     /// # Errors
-    /// The element is no more, or the page does not answer.
+    /// The element no longer exists, or the page does not answer.
     pub fn focus(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
         let script = "function () { this.focus(); return \"\"; }";
         self.with_element(index, script, &json!([]), until).map(drop)
     }
 
-    /// What became of text that was typed into an element.
+    /// The state of an element after text was typed into it.
     ///
     /// # Errors
-    /// The element is no more, or the page does not answer.
+    /// The element no longer exists, or the page does not answer.
     pub fn typed(&mut self, index: u32, text: &str, until: Instant) -> Result<Typed, Refusal> {
         const SCRIPT: &str =
             concat!("function (text) {", include_str!("scripts/secret.js"), include_str!("scripts/typed.js"), "}");
-        let said = self.with_element(index, SCRIPT, &json!([{"value": text}]), until)?;
-        Ok(Typed { is_in: said.starts_with("in"), is_secret: said.ends_with("secret") })
+        let state = self.with_element(index, SCRIPT, &json!([{"value": text}]), until)?;
+        Ok(Typed { is_in: state.starts_with("in"), is_secret: state.ends_with("secret") })
     }
 
-    /// The address that a link, or the link around an element, leads to.
+    /// The address of a link, or of the link around an element.
     ///
     /// # Errors
-    /// The element is no more, or the page does not answer.
+    /// The element no longer exists, or the page does not answer.
     pub fn link(&mut self, index: u32, until: Instant) -> Result<Option<String>, Refusal> {
         let script = "function () { return String(this.closest(\"a[href], area[href]\")?.href ?? \"\"); }";
         let address = self.with_element(index, script, &json!([]), until)?;
@@ -60,11 +60,11 @@ impl Browser {
     }
 }
 
-/// What became of text that was typed.
+/// The state of an element after text was typed into it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Typed {
-    /// The element has it in its value or content; white space aside.
+    /// The element's value or content contains the text, ignoring white space.
     pub is_in: bool,
-    /// The element is for passwords, one-time codes or card numbers, as its type or its `autocomplete` says.
+    /// The element is for passwords, one-time codes or card numbers, according to its type or `autocomplete`.
     pub is_secret: bool,
 }

@@ -1,4 +1,4 @@
-//! A browser at the other end of a WebSocket (RFC 6455), as `--remote-debugging-port` gives it.
+//! A connection to a browser over a WebSocket (RFC 6455), as `--remote-debugging-port` provides it.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
@@ -8,10 +8,10 @@ use tungstenite::protocol::{Role, WebSocketConfig};
 use tungstenite::{Bytes, HandshakeError, Message, Utf8Bytes, WebSocket};
 use url::Url;
 
-/// A server has so long to accept a connection.
+/// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The browser has so long to answer: it may ask a person whether it should.
+/// How long the browser may take to answer: it may ask a person for permission.
 const HANDSHAKE: Duration = Duration::from_secs(60);
 
 /// A WebSocket whose two directions are used by two threads.
@@ -24,7 +24,7 @@ pub(crate) struct Socket {
 #[derive(Clone)]
 pub(crate) struct Writer(Arc<Mutex<WebSocket<Half>>>);
 
-/// A TCP stream that one WebSocket reads and another writes: their bytes would mix if both wrote.
+/// A TCP stream that one WebSocket reads and another writes. If both wrote, their bytes would mix.
 struct Half {
     stream: TcpStream,
     is_writing: bool,
@@ -61,7 +61,7 @@ pub(crate) fn dial(url: &Url) -> io::Result<TcpStream> {
 }
 
 impl Socket {
-    /// Connects to a `ws:` address. `longest` is the length of the longest message that is taken, in bytes.
+    /// Connects to a `ws:` address. `longest` is the longest message accepted, in bytes.
     pub(crate) fn connect(url: &Url, longest: usize) -> Result<Socket, String> {
         let stream = dial(url).map_err(|error| error.to_string())?;
         let system = |error: io::Error| error.to_string();
@@ -85,13 +85,13 @@ impl Socket {
         self.writer.clone()
     }
 
-    /// Reads until the connection ends, or `take` gives false.
+    /// Reads until the connection ends, or `take` returns false.
     pub(crate) fn read(mut self, mut take: impl FnMut(&[u8]) -> bool) {
         loop {
             let is_wanted = match self.reader.read() {
                 Ok(Message::Text(text)) => take(text.as_bytes()),
                 Ok(Message::Binary(bytes)) => take(&bytes),
-                // The socket that reads cannot answer by itself.
+                // The reading socket cannot answer by itself.
                 Ok(Message::Ping(bytes)) => self.writer.send(Message::Pong(bytes)).is_ok(),
                 Ok(Message::Pong(_) | Message::Frame(_)) => true,
                 Ok(Message::Close(_)) | Err(_) => false,
@@ -115,7 +115,7 @@ impl Writer {
         socket.send(message).map_err(|error| error.to_string())
     }
 
-    /// Says goodbye, and ends the connection in both directions, so that the thread that reads ends.
+    /// Sends a close frame, and shuts down the connection in both directions, so that the reading thread ends.
     pub(crate) fn end(&self) {
         let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = socket.close(None);

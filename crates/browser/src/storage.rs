@@ -1,7 +1,7 @@
-//! Cookies and local storage in a file, in the format of Playwright's `storageState`, so that a login can be kept and exchanged.
+//! Cookies and local storage in a file, in the format of Playwright's `storageState`, so a login can be kept and exchanged.
 //!
-//! The browser lists its cookies, but not the origins that have stored something: those of the pages that were shown are known, and those of
-//! the file that was loaded. Local storage is reached through an empty page at its origin, which is answered here: nothing is requested.
+//! The browser lists its cookies, but not the origins that have stored data. Known are those of the pages shown, and those of the
+//! loaded file. Local storage is reached through an empty page at its origin, which we answer ourselves: nothing is requested.
 
 use crate::wire::Event;
 use crate::{Browser, Fault, Ready};
@@ -17,19 +17,19 @@ use std::path::Path;
 use std::time::Instant;
 use url::Url;
 
-/// So many origins are remembered.
+/// How many origins are remembered.
 const ORIGINS: usize = 1000;
 
-/// Origins that may have stored something.
+/// Origins that may have stored data.
 #[derive(Debug, Default)]
 pub(crate) struct Origins(BTreeSet<String>);
 
 /// Why storage was not loaded or saved.
 #[derive(Debug)]
 pub enum StorageFault {
-    /// The file: what is wrong with it.
+    /// A problem of the file.
     File(String),
-    /// The browser.
+    /// A fault of the browser.
     Fault(Fault),
 }
 
@@ -63,7 +63,7 @@ struct State {
 struct Cookie {
     name: String,
     value: String,
-    /// With a dot in front where it is for the names below, too.
+    /// Begins with a dot if the cookie also counts for subdomains.
     domain: String,
     path: String,
     /// Seconds since 1970; -1 for the browser's session.
@@ -71,7 +71,7 @@ struct Cookie {
     http_only: bool,
     secure: bool,
     same_site: String,
-    /// The site of the page that it was set in, where it is only sent there.
+    /// The site of the page in which it was set, if it is only sent there.
     #[serde(skip_serializing_if = "Option::is_none")]
     partition_key: Option<String>,
     #[serde(rename = "_crHasCrossSiteAncestor", skip_serializing_if = "Option::is_none")]
@@ -97,7 +97,7 @@ struct Cookies {
     cookies: Vec<BrowserCookie>,
 }
 
-/// A cookie as the protocol has it.
+/// A cookie in the protocol's form.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BrowserCookie {
@@ -169,7 +169,7 @@ impl From<BrowserCookie> for Cookie {
         let BrowserCookie { name, value, domain, path, expires, http_only, secure, same_site, partition_key } = cookie;
         let (partition_key, has_cross_site_ancestor) =
             partition_key.map(|key| (key.top_level_site, key.has_cross_site_ancestor)).unzip();
-        // Browsers treat one that says nothing as lax.
+        // Browsers treat a cookie without this attribute as lax.
         let same_site = same_site.unwrap_or_else(|| "Lax".to_owned());
         Cookie {
             name,
@@ -187,7 +187,7 @@ impl From<BrowserCookie> for Cookie {
 }
 
 impl Cookie {
-    /// As `Storage.setCookies` takes it.
+    /// The parameters of `Storage.setCookies`.
     fn asked(&self) -> Value {
         let mut asked = json!({
             "name": self.name, "value": self.value, "path": self.path, "httpOnly": self.http_only, "secure": self.secure,
@@ -196,7 +196,7 @@ impl Cookie {
         if self.domain.starts_with('.') {
             asked["domain"] = self.domain.as_str().into();
         } else {
-            // With a domain it would be for the names below it, too.
+            // With a domain it would also count for subdomains.
             let scheme = if self.secure { "https" } else { "http" };
             asked["url"] = format!("{scheme}://{}{}", self.domain, self.path).into();
         }
@@ -217,11 +217,11 @@ const WRITE: &str =
     "(items) => [location.origin, items.forEach(({ name, value }) => localStorage.setItem(name, value))]";
 
 impl Browser {
-    /// Loads cookies and local storage from a file that [`Browser::save_storage`] or Playwright has written; what is there already stays,
+    /// Loads cookies and local storage from a file written by [`Browser::save_storage`] or Playwright. Existing data is kept,
     /// unless it has the same name.
     ///
     /// # Errors
-    /// The file cannot be read, or has something that the browser does not take.
+    /// The file cannot be read, or the browser refuses some of its contents.
     pub fn load_storage(&mut self, path: &Path, until: Instant) -> Result<(), StorageFault> {
         let wrong = |why: &dyn fmt::Display| StorageFault::File(format!("{}: {why}", path.display()));
         let text = fs::read(path).map_err(|error| wrong(&error))?;
@@ -249,8 +249,8 @@ impl Browser {
         }
     }
 
-    /// Saves all cookies, and the local storage of all origins that pages have been at, to a file that only its owner may read. The file is
-    /// replaced as a whole.
+    /// Saves all cookies, and the local storage of all origins that pages have been at, to a file that only its owner can read.
+    /// The file is replaced atomically.
     ///
     /// # Errors
     /// The file cannot be written, or the browser does not answer in time.
@@ -267,7 +267,7 @@ impl Browser {
         write(path, &state).map_err(|error| StorageFault::File(format!("{}: {error}", path.display())))
     }
 
-    /// Runs a function with an argument at each origin, in an empty page of it; `None` where there is no such page.
+    /// Runs a function with an argument at each origin, in an empty page there; `None` if there is no such page.
     fn at_origins(&mut self, asked: Vec<(String, &str, Value)>, until: Instant) -> Result<Vec<Option<Value>>, Fault> {
         if asked.is_empty() {
             return Ok(Vec::new());
@@ -305,7 +305,7 @@ impl Browser {
         }
         let asked = json!({"expression": format!("({function})({argument})"), "returnByValue": true});
         let Evaluated { result } = self.call_page("Runtime.evaluate", &asked, until)?;
-        // Another origin, where the browser insists on https.
+        // It is another origin if the browser insists on https.
         Ok(Some(result.value).filter(|value| value[0] == origin).map(|mut value| value[1].take()))
     }
 }
@@ -313,7 +313,7 @@ impl Browser {
 fn write(path: &Path, state: &State) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no file name"))?;
     let beside = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    // What is there already is not ours: a leftover of a process that had our number, or a link that somebody has laid.
+    // An existing file is not ours: it is left over from a process with our pid, or a link created by another user.
     let _ = fs::remove_file(&beside);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
     let mut text = serde_json::to_vec_pretty(state)?;

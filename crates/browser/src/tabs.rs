@@ -1,4 +1,4 @@
-//! Tabs: which of them commands are for, and the dialogs that hold them up.
+//! Tabs: which one is active, and the dialogs that block them.
 
 use crate::{Browser, Fault};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::Instant;
 
-/// So many dialogs of a page are dismissed in a row.
+/// How many dialogs of a page are dismissed in a row.
 const DIALOGS: usize = 20;
 
 #[derive(Deserialize)]
@@ -29,10 +29,10 @@ struct Titled {
 }
 
 impl Browser {
-    /// Opens an empty page and makes it the active one; gives its id.
+    /// Opens an empty page, makes it the active one, and returns its id.
     ///
     /// # Errors
-    /// It is not there in time.
+    /// It does not open in time.
     pub fn open(&mut self, until: Instant) -> Result<String, Fault> {
         let Created { target_id } = self.call_browser("Target.createTarget", &json!({"url": "about:blank"}), until)?;
         let id = target_id.clone();
@@ -44,7 +44,7 @@ impl Browser {
         Ok(target_id)
     }
 
-    /// Asks the browser for the titles of all pages: it reports no changes of them by itself.
+    /// Asks the browser for the titles of all pages: it does not report when they change.
     ///
     /// # Errors
     /// It does not answer in time.
@@ -67,10 +67,10 @@ impl Browser {
         Ok(())
     }
 
-    /// Closes a page. Where it is the active one, that which opened it is active then, or else the last.
+    /// Closes a page. If it is the active one, its opener becomes active, or else the last page.
     ///
     /// # Errors
-    /// [`Fault::NoPage`]: it is closed already. [`Fault::Late`]: the page asks whether it may be left, or does not answer.
+    /// [`Fault::NoPage`]: it is already closed. [`Fault::Late`]: the page asks whether it may be left, or does not answer.
     pub fn close_page(&mut self, id: &str, until: Instant) -> Result<(), Fault> {
         let page = self.pages().all().iter().find(|page| page.id == id).ok_or(Fault::NoPage)?;
         let (opener, is_active) = (page.opener.clone(), self.page().is_ok_and(|active| active.id == id));
@@ -86,10 +86,10 @@ impl Browser {
         Ok(())
     }
 
-    /// Sees to it that there is an active page: where it is closed, the last one is active then, or a new one.
+    /// Makes sure that there is an active page: if it is closed, the last one becomes active, or a new one.
     ///
     /// # Errors
-    /// The browser opens none.
+    /// The browser does not open one.
     pub fn adopt_page(&mut self, until: Instant) -> Result<(), Fault> {
         if self.page().is_ok() {
             return Ok(());
@@ -100,23 +100,23 @@ impl Browser {
         }
     }
 
-    /// Dismisses the dialogs of the active page, however many it opens one after the other.
+    /// Dismisses the dialogs of the active page, even several in a row.
     ///
     /// # Errors
-    /// [`Fault::Dialog`]: there is no end to them.
+    /// [`Fault::Dialog`]: too many dialogs.
     pub fn dismiss_dialogs(&mut self, until: Instant) -> Result<(), Fault> {
         for _ in 0..DIALOGS {
             let Some(dialog) = self.page()?.dialog.clone() else { return Ok(()) };
-            // Leaving the page is what is wanted here.
+            // The page is to be left here.
             self.answer_dialog(dialog.kind == "beforeunload", None, until)?;
         }
         self.page()?.dialog.clone().map_or(Ok(()), |dialog| Err(Fault::Dialog(dialog)))
     }
 
-    /// Answers the dialog of the active page; `text` is what a `prompt` is answered with.
+    /// Answers the dialog of the active page; `text` is the answer to a `prompt`.
     ///
     /// # Errors
-    /// [`Fault::Refused`]: there is none.
+    /// [`Fault::Refused`]: no dialog is open.
     pub fn answer_dialog(&mut self, accept: bool, text: Option<&str>, until: Instant) -> Result<(), Fault> {
         let mut answer = json!({"accept": accept});
         if let Some(text) = text {

@@ -1,4 +1,4 @@
-//! Waiting for something to be so on a page.
+//! Waits for a condition on a page.
 
 use crate::{Browser, Fault};
 use serde_json::{Value, json};
@@ -9,26 +9,26 @@ const SCRIPT: &str = include_str!("scripts/wait.js");
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// An element that a CSS selector means, also in open shadow roots.
+    /// An element matched by a CSS selector, including in open shadow roots.
     Element(String, Presence),
     /// A text that can be read on the page.
     Text(String),
-    /// The address has this in it.
+    /// The address contains this.
     Address(String),
-    /// The page has loaded nothing for so long.
+    /// The page has loaded nothing for this long.
     Quiet(Duration),
 }
 
-/// How an element is.
+/// The state of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// It can be seen.
     Visible,
-    /// It cannot be seen, or is not there.
+    /// It cannot be seen, or does not exist.
     Hidden,
-    /// It is there.
+    /// It exists.
     Attached,
-    /// It is not there.
+    /// It does not exist.
     Detached,
 }
 
@@ -44,10 +44,10 @@ impl Presence {
 }
 
 impl Browser {
-    /// Waits until something is so on the active page, also on those that follow it; false where that is not so in time.
+    /// Waits until a condition holds on the active page, or on those that follow it. Returns false if it does not hold in time.
     ///
     /// # Errors
-    /// [`Fault::Unreadable`]: the selector is none. The page has crashed, or a dialog is open.
+    /// [`Fault::Unreadable`]: the selector is invalid. Also if the page has crashed, or a dialog is open.
     pub fn wait_until(&mut self, condition: &Condition, until: Instant) -> Result<bool, Fault> {
         let active = self.page()?.id.clone();
         match condition {
@@ -77,11 +77,11 @@ impl Browser {
             let frame = self.main_frame()?;
             let world = self.world(&frame, until)?;
             let arguments = json!([{"value": what}, {"value": left.as_millis() as u64}]);
-            // The script ends by itself, a moment before.
+            // The script ends by itself slightly earlier.
             match self.run_to_end(&world, SCRIPT, &arguments, until + Duration::from_millis(500)) {
                 Ok(value) => return Ok(value == Some(Value::Bool(true))),
                 Err(Fault::Late) => return Ok(false),
-                // Another document has come.
+                // Another document has loaded.
                 Err(Fault::Refused(_)) if Instant::now() < until => {
                     let active = self.page()?.id.clone();
                     self.wait_for(&active, until, |page| page.document.is_parsed)?;

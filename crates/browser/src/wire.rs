@@ -1,27 +1,27 @@
-//! The Chrome DevTools Protocol on a pipe: JSON messages, each of which ends with a NUL byte
+//! The Chrome DevTools Protocol over a pipe: JSON messages that each end with a NUL byte
 //! (<https://chromedevtools.github.io/devtools-protocol/>; the framing is that of `--remote-debugging-pipe`).
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A message of the browser.
+/// A message from the browser.
 #[derive(Debug)]
 pub enum Message {
     /// The answer to a command.
     Response {
         /// The number of the command.
         id: u64,
-        /// What it gives, JSON text, or why it failed.
+        /// The result, JSON text, or why it failed.
         outcome: Result<Box<RawValue>, Refused>,
     },
-    /// Something that happened.
+    /// An event.
     Event(Event),
 }
 
-/// Something that happened in the browser.
+/// An event of the browser.
 #[derive(Debug)]
 pub struct Event {
-    /// The session it happened in; none where it is about the browser as a whole.
+    /// Its session; none if it is about the browser itself.
     pub session: Option<String>,
     /// `Domain.name`.
     pub method: String,
@@ -32,13 +32,13 @@ pub struct Event {
 /// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Refused {
-    /// JSON-RPC's code: -32602 for wrong parameters, -32000 for what cannot be done.
+    /// JSON-RPC's code: -32602 for wrong parameters, -32000 if the command cannot be carried out.
     pub code: i64,
     /// For people.
     pub message: String,
 }
 
-/// A message that is none of the protocol's.
+/// A message that does not follow the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
@@ -53,7 +53,7 @@ struct Wire {
     session: Option<String>,
 }
 
-/// No parameters, and no result.
+/// Empty parameters or result.
 fn nothing() -> Box<RawValue> {
     RawValue::NULL.to_owned()
 }
@@ -96,26 +96,26 @@ pub fn command(id: u64, session: Option<&str>, method: &str, params: &impl Seria
     Ok(bytes)
 }
 
-/// Splits what comes over the pipe into messages.
+/// Splits the bytes from the pipe into messages.
 #[derive(Debug)]
 pub struct Splitter {
     begun: Vec<u8>,
     longest: usize,
-    /// The message is too long: the rest of it is left out.
+    /// The message is too long: the rest of it is skipped.
     is_over: bool,
 }
 
-/// What is kept of a message that is too long: enough for the number of a command, which stands first.
+/// How much of an over-long message is kept: enough for the command's number, which comes first.
 const BEGINNING: usize = 64;
 
 impl Splitter {
-    /// `longest` is the longest message that is taken, in bytes.
+    /// `longest` is the longest message accepted, in bytes.
     pub fn new(longest: usize) -> Splitter {
         Splitter { begun: Vec::new(), longest: longest.max(BEGINNING), is_over: false }
     }
 
-    /// Takes bytes as they come, and gives each message that is complete. For an answer that is too long, a refusal comes in its place; an
-    /// event that is too long is left out.
+    /// Takes bytes and passes on each complete message. An answer that is too long is replaced by a refusal; an event that is too
+    /// long is dropped.
     pub fn take(&mut self, mut bytes: &[u8], message: &mut impl FnMut(&[u8])) {
         while let Some(end) = bytes.iter().position(|byte| *byte == 0) {
             self.add(&bytes[..end]);
@@ -129,7 +129,7 @@ impl Splitter {
                 message(&self.begun);
             }
             self.begun.clear();
-            // What one long message took is not kept for the short ones.
+            // Memory used by one long message is not kept.
             self.begun.shrink_to(1 << 16);
         }
         self.add(bytes);
@@ -146,9 +146,9 @@ impl Splitter {
     }
 }
 
-const TOO_LONG: &str = "the answer of the browser is too long";
+const TOO_LONG: &str = "the browser's answer is too long";
 
-/// The number in `{"id":7,`, with which an answer begins.
+/// The number in `{"id":7,`, the beginning of an answer.
 fn id(beginning: &[u8]) -> Option<u64> {
     let digits = beginning.strip_prefix(b"{\"id\":")?;
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -220,7 +220,7 @@ mod tests {
         }
 
         #[test]
-        fn no_message_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn no_message_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = Message::read(&bytes);
         }
     }

@@ -1,4 +1,4 @@
-//! The world of our own that our scripts have in each frame: the page neither sees nor changes it.
+//! Isolated worlds: each frame has one for our scripts, which the page can neither see nor change.
 
 use crate::pages::Pages;
 use crate::{Browser, Fault};
@@ -6,26 +6,26 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// Its name in the browser, and that of the objects that we hold there.
+/// Its name in the browser, also used for the group of our objects there.
 const NAME: &str = "pipewright";
 
-/// A frame, in the session of its process.
+/// A frame, within the session of its process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
     pub(crate) session: String,
     pub(crate) id: String,
-    /// The load of its document: another document has another world, whose number may be that of an older one.
+    /// The load of its document: another document has another world, whose id may be that of an older one.
     loader: String,
 }
 
-/// Our world in a frame; it goes with the frame's document.
+/// Our world in a frame. It ends with the frame's document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct World {
     pub(crate) session: String,
     context: i64,
 }
 
-/// What a script gives: an object that stays in its world, or a value.
+/// The result of a script: an object that stays in its world, or a value.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Remote {
@@ -47,10 +47,10 @@ pub(crate) struct Evaluated {
 }
 
 impl Evaluated {
-    /// What the script gives.
+    /// The result of the script.
     ///
     /// # Errors
-    /// [`Fault::Unreadable`]: what it has thrown.
+    /// [`Fault::Unreadable`]: the exception that it has thrown.
     pub(crate) fn remote(self) -> Result<Remote, Fault> {
         match self.exception_details {
             Some(details) => Err(Fault::Unreadable(thrown(&details))),
@@ -85,7 +85,7 @@ struct FrameId {
     loader_id: String,
 }
 
-/// What a script has thrown, in its first line.
+/// The first line of an exception.
 fn thrown(details: &Value) -> String {
     let description = details["exception"]["description"].as_str().unwrap_or_default();
     description.lines().next().unwrap_or_default().to_owned()
@@ -100,7 +100,7 @@ impl Branch {
 }
 
 impl Browser {
-    /// The frame of the active page that has all others in it.
+    /// The outermost frame of the active page.
     pub(crate) fn main_frame(&self) -> Result<Frame, Fault> {
         let page = self.page()?;
         let (id, loader) = (page.document.frame.clone(), page.document.loader.clone());
@@ -115,7 +115,7 @@ impl Browser {
         for session in sessions {
             match self.frames_of(&session, until) {
                 Ok(found) => frames.extend(found),
-                // A frame may go while the others are asked.
+                // A frame may disappear while the others are asked.
                 Err(Fault::Refused(_) | Fault::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
@@ -123,7 +123,7 @@ impl Browser {
         Ok(frames)
     }
 
-    /// The frames of one session, the outermost first.
+    /// The frames of one session, outermost first.
     pub(crate) fn frames_of(&mut self, session: &str, until: Instant) -> Result<Vec<Frame>, Fault> {
         let Tree { frame_tree }: Tree = self.call(Some(session), "Page.getFrameTree", &json!({}), until)?;
         let mut frames = Vec::new();
@@ -133,7 +133,7 @@ impl Browser {
 
     /// Our world in a frame.
     pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
-        // It goes with its document; before that is known, the page has said something.
+        // It ends with its document. Before we learn of that, the page has sent an event.
         if let Some((world, seen)) = self.numbers.worlds.get(frame).cloned()
             && (seen == self.page_events || self.run(&world, "() => true", &json!([]), true, until).is_ok())
         {
@@ -147,7 +147,7 @@ impl Browser {
         Ok(world)
     }
 
-    /// Runs a function there. `arguments` is a list of `{"value"}` and `{"objectId"}`.
+    /// Runs a function in the world. `arguments` is a list of `{"value"}` and `{"objectId"}`.
     pub(crate) fn run(
         &mut self,
         world: &World,
@@ -166,13 +166,13 @@ impl Browser {
     fn evaluated_in(&mut self, world: &World, asked: &Value, until: Instant) -> Result<Evaluated, Fault> {
         let evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", asked, until);
         if let Err(Fault::Refused(_)) = evaluated {
-            // It may have gone, although its document has not: the next script gets another one.
+            // It may have gone although its document has not; the next script gets a new one.
             self.numbers.worlds.retain(|_, (own, _)| own != world);
         }
         evaluated
     }
 
-    /// Runs a function that takes its time, and gives the value that it resolves to.
+    /// Runs an asynchronous function, and returns the value that it resolves to.
     pub(crate) fn run_to_end(
         &mut self,
         world: &World,
@@ -187,14 +187,14 @@ impl Browser {
         Ok(self.evaluated_in(world, &asked, until)?.remote()?.value)
     }
 
-    /// A node, as an object of this world; `None` where it is no more.
+    /// A node, as an object of this world; `None` if it no longer exists.
     pub(crate) fn resolve(&mut self, node: i64, world: &World, until: Instant) -> Option<String> {
         let asked = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
         let resolved: Result<Resolved, Fault> = self.call(Some(&world.session), "DOM.resolveNode", &asked, until);
         resolved.ok()?.object.object_id
     }
 
-    /// Nodes, as objects of this world; those that are no more are left out.
+    /// Nodes, as objects of this world, without those that no longer exist.
     pub(crate) fn resolve_all(&mut self, nodes: &[i64], world: &World, until: Instant) -> Result<Vec<String>, Fault> {
         let asked = |node: &i64| {
             let node = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
@@ -207,18 +207,18 @@ impl Browser {
         Ok(objects.collect())
     }
 
-    /// The object that a node is to the page itself.
+    /// The page's own object of a node.
     pub(crate) fn page_object(&mut self, node: i64, world: &World, until: Instant) -> Result<Option<String>, Fault> {
         let asked = json!({"backendNodeId": node, "objectGroup": NAME});
         let resolved: Resolved = self.call(Some(&world.session), "DOM.resolveNode", &asked, until)?;
         Ok(resolved.object.object_id)
     }
 
-    /// Lets go of the objects that listing has made: the page keeps them until then.
+    /// Releases the objects made for lists; until then the page keeps them.
     pub(crate) fn release(&mut self) -> Result<(), Fault> {
         let session = self.page()?.session.clone();
         for session in Pages::sessions_below(self.pages(), &session) {
-            // Nobody waits for the answer; the objects of a frame that has gone went with it.
+            // The answer is not awaited. The objects of a frame that has gone went with it.
             self.send(&session, "Runtime.releaseObjectGroup", &json!({"objectGroup": NAME}))?;
         }
         Ok(())

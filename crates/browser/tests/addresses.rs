@@ -1,4 +1,4 @@
-//! Addresses that a real Chromium may not show, and all ways that lead there.
+//! Addresses that a real Chromium may not show, and the ways that lead to them.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope, Settle};
@@ -13,7 +13,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A server on any address of the loopback network, and the paths it was asked for.
+/// A server on any loopback address, and the paths requested from it.
 #[derive(Clone)]
 struct Server {
     port: u16,
@@ -101,7 +101,7 @@ fn refused(browser: &mut Browser) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_refused_navigation_says_why_and_the_page_stays() {
+fn a_refused_navigation_has_a_reason_and_the_page_stays() {
     let server = Server::start();
     let mut browser = browser(&server);
     go(&mut browser, &server.page("/links")).unwrap();
@@ -112,8 +112,8 @@ fn a_refused_navigation_says_why_and_the_page_stays() {
         (server.page("/redirect"), format!("{secret} is not allowed: 127.0.0.3 is private: allow its origin")),
         (format!("http://2130706435:{port}/secret"), "127.0.0.3 is private".to_owned()),
         ("file:///etc/hostname".to_owned(), "it is a local file: allow the file or its folder".to_owned()),
-        ("chrome://version".to_owned(), "chrome: is not for pages of the web".to_owned()),
-        ("javascript:document.title='run'".to_owned(), "it is a program".to_owned()),
+        ("chrome://version".to_owned(), "chrome: addresses are not web pages".to_owned()),
+        ("javascript:document.title='run'".to_owned(), "it is a script".to_owned()),
     ] {
         let denied = go(&mut browser, &address).unwrap_err();
         assert!(matches!(&denied, Fault::Denied(text) if text.contains(&why)), "{address}: {denied}");
@@ -125,7 +125,7 @@ fn a_refused_navigation_says_why_and_the_page_stays() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn no_way_that_a_page_has_leads_to_a_refused_address() {
+fn a_page_cannot_reach_a_refused_address() {
     let server = Server::start();
     let mut browser = browser(&server);
     let all = ["link", "tab", "window", "redirect", "download", "script", "open", "frame", "form", "meta"];
@@ -156,7 +156,7 @@ fn no_way_that_a_page_has_leads_to_a_refused_address() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_public_name_of_a_private_address_is_not_shown_not_even_from_the_cache() {
+fn a_private_address_with_a_public_name_is_not_shown_even_from_the_cache() {
     let server = Server::start();
     let mut browser = browser(&server);
     let address = format!("http://pretend.example:{}/kept", server.port);
@@ -200,7 +200,7 @@ fn an_allowed_file_shows_no_other_files() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_a_page_has_prefetched_is_left_at_once() {
+fn a_prefetched_private_page_is_left_at_once() {
     let server = Server::start();
     let mut browser = browser(&server);
     browser.navigate(&server.page("/speculation"), Ready::Quiet(Duration::from_millis(500)), soon()).unwrap();

@@ -1,4 +1,4 @@
-//! A real Chromium that somebody else has started.
+//! A real Chromium that was started by another program.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope};
@@ -14,7 +14,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A browser that is not ours; it is ended with the test.
+/// A browser that is not ours. It ends with the test.
 struct Theirs {
     child: Child,
     profile: tempfile::TempDir,
@@ -45,7 +45,7 @@ impl Theirs {
         self.profile.path().to_str().unwrap()
     }
 
-    /// What it says of its pages.
+    /// Its own list of pages.
     fn list(&self) -> String {
         let mut stream = std::net::TcpStream::connect(format!("127.0.0.1:{}", self.address().0)).unwrap();
         stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
@@ -81,7 +81,7 @@ fn attach(place: &str) -> Browser {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn open_pages_are_usable_at_once_and_stay_when_we_go() {
+fn open_pages_are_usable_at_once_and_stay_after_we_detach() {
     let theirs =
         Theirs::start("data:text/html,<title>first</title><button onclick='document.title=1'>press</button>", "first");
     let (port, path) = theirs.address();
@@ -99,7 +99,7 @@ fn open_pages_are_usable_at_once_and_stay_when_we_go() {
     let second = browser.open(soon()).unwrap();
     browser.navigate("data:text/html,<title>second</title>", Ready::Parsed, soon()).unwrap();
     browser.close();
-    // The one that is visible is active.
+    // The visible one is active.
     let mut browser = attach(&format!("http://127.0.0.1:{port}"));
     assert_eq!(browser.page().unwrap().id, second);
     browser.switch(&first, soon()).unwrap();
@@ -107,14 +107,14 @@ fn open_pages_are_usable_at_once_and_stay_when_we_go() {
     let mut browser = attach(&format!("ws://127.0.0.1:{port}{path}"));
     assert_eq!((browser.page().unwrap().id.as_str(), browser.pages().all().len()), (first.as_str(), 2));
     assert_eq!(evaluate(&mut browser, "document.title"), "1");
-    // Addresses are judged there, too.
+    // Addresses are judged there too.
     let denied = browser.navigate(&format!("http://127.0.0.1:{port}/json"), Ready::Parsed, soon());
     assert!(matches!(denied, Err(Fault::Denied(_))), "{denied:?}");
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_a_dialog_holds_up_does_not_hold_up_the_others() {
+fn a_page_blocked_by_a_dialog_does_not_block_the_others() {
     let theirs = Theirs::start("data:text/html,<title>first</title>", "first");
     let mut one = attach(theirs.place());
     let first = one.page().unwrap().id.clone();
@@ -148,7 +148,7 @@ fn the_end_of_the_browser_is_a_fault() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn roles_and_names_are_right_without_the_flag_that_gives_them() {
+fn roles_and_names_are_right_without_the_flag_that_provides_them() {
     let page = "<a href=/x>Ein Link</a><button>Send</button><input type=submit value=Go><label>Name <input></label><input type=checkbox \
         aria-label=Agree><input type=radio title=One><select aria-label=Pick><option>a</select><textarea placeholder=Text></textarea>\
         <input type=range aria-label=Range><input type=number aria-label=Number><input type=search aria-label=Find><input type=password \
@@ -172,13 +172,13 @@ fn roles_and_names_are_right_without_the_flag_that_gives_them() {
 }
 
 #[test]
-fn what_cannot_be_attached_to_says_what_to_do() {
+fn a_failed_attach_says_what_to_do() {
     let refused = |place: &str| Browser::attach(place, Allowed::default()).unwrap_err().to_string();
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().to_str().unwrap();
     assert!(refused(folder).contains("--remote-debugging-port=0"), "{}", refused(folder));
     std::fs::write(Path::new(folder).join("DevToolsActivePort"), "no port\n").unwrap();
-    assert!(refused(folder).contains("it has no port and path"));
+    assert!(refused(folder).contains("the file has no port and path"));
     assert!(refused("wss://example.org/x").contains("ssh -L"));
     assert!(refused("ws://127.0.0.1:1/devtools/page/AB").contains("one page"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -190,6 +190,6 @@ fn what_cannot_be_attached_to_says_what_to_do() {
             let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         }
     });
-    assert!(refused(&format!("http://127.0.0.1:{port}")).contains("attach by the folder of its profile"));
+    assert!(refused(&format!("http://127.0.0.1:{port}")).contains("attach by the profile folder"));
     assert!(refused(&format!("ws://127.0.0.1:{port}/devtools/browser/x")).contains("404"));
 }

@@ -1,4 +1,4 @@
-//! Consent dialogs on pages modelled on those of the common platforms, and pages that have none, in a real Chromium.
+//! Consent dialogs on pages modelled on those of common platforms, and pages without one, in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Closed, Launch, Ready, Settings, Strategy};
@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages/banners")
 }
 
-/// Serves the pages; `{other}` in them is another site. Gives the port.
+/// Serves the pages, in which `{other}` is another site. Returns the port.
 fn serve() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -48,7 +48,7 @@ fn start(files: &Path) -> Browser {
     Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
 }
 
-/// The answer that a page was given, and what came of closing its dialogs.
+/// The answer that a page received, and the result of closing its dialogs.
 fn close(browser: &mut Browser, address: &str, settings: &Settings) -> (String, String, Closed) {
     browser.navigate(address, Ready::Quiet(Duration::from_millis(50)), soon()).unwrap();
     let closed = browser.close_banners(settings, soon()).unwrap();
@@ -69,7 +69,7 @@ fn dialogs_are_declined_and_pages_without_one_are_left_alone() {
     names.sort();
     let mut wrong = Vec::new();
     for name in names.iter().filter(|name| !name.ends_with("-frame.html")) {
-        // A machine that is busy needs more time to close one; where there is none, the time is that of every call.
+        // A busy machine needs more time to close a dialog. Without a dialog, every call takes the complete time.
         let is_free = std::fs::read_to_string(folder().join(name)).unwrap().contains("data-expected=\"untouched\"");
         let time_budget = if is_free { Settings::default().time_budget } else { Duration::from_secs(6) };
         let settings = Settings { time_budget, ..Settings::default() };
@@ -83,7 +83,7 @@ fn dialogs_are_declined_and_pages_without_one_are_left_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What a notice says, what declines and what accepts.
+/// The text of a notice, the label that declines, and the label that accepts.
 const NOTICES: [[&str; 4]; 36] = [
     ["bg", "Този сайт използва бисквитки, за да подобри Вашето изживяване.", "Отхвърляне на всички", "Приемам всички"],
     [
@@ -211,7 +211,7 @@ fn notices_are_declined_in_many_languages() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_dialog_in_another_language_than_those_asked_for_is_left_alone() {
+fn a_dialog_in_another_language_than_the_given_ones_is_left_alone() {
     let port = serve();
     let mut browser = start(&folder());
     let page = format!("http://127.0.0.1:{port}/bar-below.html");

@@ -34,7 +34,7 @@ fn read(console: &Console) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn messages_and_exceptions_are_given_once_with_their_place() {
+fn messages_and_exceptions_are_returned_once_with_their_place() {
     let (mut browser, place) = show(
         r#"<script>console.log('one', 2, {three: 4}, [5, 6], undefined, null);
         console.warn('careful'); console.error(new TypeError('wrong')); console.debug('fine'); console.assert(false, 'not so');
@@ -59,7 +59,7 @@ fn messages_and_exceptions_are_given_once_with_their_place() {
     let page = format!("file://{}", place.path().join("page.html").display());
     assert_eq!(console.messages[0].place, format!("{page}:2"));
     assert_eq!(console.dropped, 0);
-    assert!(browser.take_console(soon()).unwrap().messages.is_empty(), "they were given");
+    assert!(browser.take_console(soon()).unwrap().messages.is_empty(), "they were already returned");
     evaluate(&mut browser, "console.log('x'.repeat(5000))");
     let long = browser.take_console(soon()).unwrap();
     assert_eq!(long.messages[0].text.chars().count(), 1001);
@@ -67,7 +67,7 @@ fn messages_and_exceptions_are_given_once_with_their_place() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn requests_that_failed_are_given_with_the_reason() {
+fn failed_requests_are_returned_with_the_reason() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let server = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -88,12 +88,12 @@ fn requests_that_failed_are_given_with_the_reason() {
     let missing = Failure::Network("net::ERR_FILE_NOT_FOUND".to_owned());
     assert_eq!(failed, [("GET", &missing), ("POST", &Failure::Status(404))]);
     assert!(console.requests.iter().any(|one| one.url == format!("{server}/a?b=c")));
-    assert!(browser.take_console(soon()).unwrap().requests.is_empty(), "they were given");
+    assert!(browser.take_console(soon()).unwrap().requests.is_empty(), "they were already returned");
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_logs_for_ever_is_cut_to_its_last_messages_and_holds_nothing_up() {
+fn endless_logging_is_cut_to_the_last_messages_and_blocks_nothing() {
     let (mut browser, _place) = show(
         "<script>let n = 0; setInterval(() => { for (let i = 0; i < 100; i++) console.log(n += 1, {list: new Array(1000).fill(n)}) }, 1)</script>",
     );

@@ -1,4 +1,4 @@
-//! The elements of a page, as a real Chromium sees them.
+//! The elements of pages in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Refusal, Scope};
@@ -24,7 +24,7 @@ fn list(browser: &mut Browser, scope: Scope) -> Vec<Element> {
     browser.elements(scope, soon()).unwrap().items
 }
 
-/// Role, name and marks of each.
+/// The role, name and marks of each element.
 fn read(elements: &[Element]) -> Vec<String> {
     elements
         .iter()
@@ -34,7 +34,7 @@ fn read(elements: &[Element]) -> Vec<String> {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_can_be_acted_on_is_listed_as_a_person_sees_it() {
+fn elements_are_listed_as_a_person_sees_them() {
     let (mut browser, _place) = show(
         r#"<a href="/x">Ein  Link</a><a>no link</a><button disabled>Отправить</button><input type=hidden><label>Name <input></label>
         <button style="display:none">unseen</button><div id=d>listens</div><label><input type=checkbox checked style="opacity:0">Agree</label>
@@ -91,10 +91,10 @@ fn an_element_keeps_its_number_and_a_number_never_means_another_element() {
     browser.click(2, soon()).unwrap();
     assert!(matches!(browser.click(9, soon()), Err(Refusal::Stale)));
     browser.navigate("about:blank", Ready::Parsed, soon()).unwrap();
-    assert!(matches!(browser.click(2, soon()), Err(Refusal::Stale)), "its document is no more");
+    assert!(matches!(browser.click(2, soon()), Err(Refusal::Stale)), "its document has gone");
 }
 
-/// Answers every request on a port with this page; gives the port.
+/// Answers every request on a port with this page. Returns the port.
 fn serve(page: String) -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -114,7 +114,7 @@ fn serve(page: String) -> u16 {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_all_the_same() {
+fn a_frame_of_another_site_and_process_is_listed_and_clicked() {
     let inner = serve("<button onclick='this.textContent = \"clicked\"'>inner</button>".to_owned());
     let middle = serve(format!("<p>middle</p><iframe src='http://127.0.0.1:{inner}/'></iframe>"));
     // Another name is another site.
@@ -145,7 +145,7 @@ fn a_frame_of_another_site_has_a_process_of_its_own_and_is_listed_and_clicked_al
 
 #[test]
 #[ignore = "needs Chromium"]
-fn items_of_a_list_that_listens_are_listed_and_a_page_that_does_is_not() {
+fn items_of_a_list_that_listens_are_listed_and_a_page_that_listens_is_not() {
     let (mut browser, _place) = show(
         r#"<ul id=sorted><li>one<li>two</ul><ul id=menu><li><a href="/a">three</a></ul><table id=mails><tr><td>four</table><ol><li>five</ol>
         <label>Birthday <input type=date></label><label>Alarm <input type=time></label><label>Ink <input type=color></label>
@@ -168,7 +168,7 @@ fn items_of_a_list_that_listens_are_listed_and_a_page_that_does_is_not() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_name_that_was_cut_says_so() {
+fn a_shortened_name_is_marked() {
     let (mut browser, _place) = show(&format!(
         "<button>{}</button><button>{}</button><button>{} and pay</button><button>{}</button>",
         "a".repeat(120),

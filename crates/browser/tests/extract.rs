@@ -1,4 +1,4 @@
-//! What can be read on pages of a real Chromium.
+//! The readable text of pages in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Extract, Launch, Ready, Stats};
@@ -28,7 +28,7 @@ fn read_until(page: &str, time: Duration) -> Extract {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_text_is_what_can_be_seen_and_the_summary_its_main_part() {
+fn the_text_is_the_visible_part_and_the_summary_its_main_part() {
     let extract = read(
         r#"<header><nav><ul><li><a href=/a>Home</a><li><a href=/b>Blog</a></ul></nav></header>
         <main><h1>Ein  <em>Kessel</em></h1><p>Two <b>bold</b> words,<br>a second line.</p><p style="display:none">unseen</p>

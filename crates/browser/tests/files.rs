@@ -1,4 +1,4 @@
-//! Files to and from pages of a real Chromium.
+//! Uploads to and downloads from pages of a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Browser, Fault, Launch, Progress, Ready, Refusal, Scope};
@@ -27,7 +27,7 @@ fn show(page: &str) -> (Browser, impl Fn(&mut Browser, &str) -> u32) {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_a_page_gives_is_kept_under_a_clean_name_and_replaces_nothing() {
+fn a_download_gets_a_clean_name_and_replaces_nothing() {
     let place = tempfile::tempdir().unwrap();
     let (mut browser, number) =
         show("<a href='data:application/x;base64,aGVsbG8=' download='..%252Freport.txt'>get</a>");
@@ -48,7 +48,7 @@ fn what_a_page_gives_is_kept_under_a_clean_name_and_replaces_nothing() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn files_are_given_to_inputs_of_files_only() {
+fn files_are_selected_only_in_file_inputs() {
     let place = tempfile::tempdir().unwrap();
     let path: PathBuf = place.path().join("a.txt");
     std::fs::write(&path, "content").unwrap();

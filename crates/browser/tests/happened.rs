@@ -1,4 +1,4 @@
-//! What actions do to pages, as a real Chromium tells it.
+//! The effects of actions on pages in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
@@ -8,7 +8,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A browser that shows this page, and `other.html` beside it.
+/// A browser that shows this page, with `other.html` next to it.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
@@ -34,7 +34,7 @@ fn click(browser: &mut Browser, name: &str, settle: Settle) -> Happened {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_a_click_has_done_is_told() {
+fn the_effects_of_a_click_are_reported() {
     let (mut browser, _place) = show(
         r#"<button>nothing</button><button onclick="setTimeout(() => document.title = 'Two', 30)">title</button>
         <button onclick="history.pushState(0, '', '#next')">within</button><input aria-label=field>
@@ -42,7 +42,7 @@ fn what_a_click_has_done_is_told() {
     );
     let done = click(&mut browser, "nothing", Settle::Dom);
     assert_eq!((done.navigation, done.state.title.as_str()), (Navigation::None, "One"));
-    // The button has the focus now; a second click changes nothing at all.
+    // The button now has the focus, so a second click changes nothing at all.
     assert!(!click(&mut browser, "nothing", Settle::Dom).is_changed);
     let done = click(&mut browser, "title", Settle::Dom);
     assert_eq!((done.is_changed, done.state.title.as_str()), (true, "Two"));
@@ -59,7 +59,7 @@ fn what_a_click_has_done_is_told() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_never_rests_is_waited_for_no_longer_than_allowed() {
+fn a_page_that_never_settles_is_waited_for_at_most_the_limit() {
     let (mut browser, _place) =
         show(r#"<button>b</button><p id=p></p><script>setInterval(() => p.textContent += 'x', 10)</script>"#);
     let begun = Instant::now();

@@ -9,7 +9,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A browser that shows this page; `log` of the page takes what happens there.
+/// A browser that shows this page. `log` of the page records its events.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
@@ -79,7 +79,7 @@ fn what_cannot_be_clicked_is_not_and_what_is_in_the_way_is_named() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn text_of_any_script_is_typed_into_whatever_takes_text() {
+fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
     let (mut browser, _place) = show(
         r#"<label>plain<input value=old oninput="note(event.isTrusted)"></label><label>long<textarea>one </textarea></label>
         <div contenteditable role=textbox aria-label=rich>old</div><label>day<input type=date></label>
@@ -111,7 +111,7 @@ fn text_of_any_script_is_typed_into_whatever_takes_text() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn options_are_chosen_and_keys_pressed() {
+fn options_are_selected_and_keys_pressed() {
     let (mut browser, _place) = show(
         r#"<label>size<select onchange="note(value)"><option value=s>small<option value=l>very  large<option disabled>none</select></label>
         <form onsubmit="note('sent'); return false"><label>word<input></label></form>"#,

@@ -1,4 +1,4 @@
-//! What a real Chromium is started with, and what is left when we are killed.
+//! The options of a real Chromium, and the cleanup after we are killed.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
 use pipewright_browser::{Allowed, Browser, Launch, Ready};
@@ -14,7 +14,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A server that answers everything with what it was asked, also as a proxy; gives its port.
+/// A server, also as a proxy, that answers each request with the request itself. Returns its port.
 fn server() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -50,7 +50,7 @@ const SIZE: &str = "[innerWidth, innerHeight, screen.width, screen.height]";
 
 #[test]
 #[ignore = "needs Chromium"]
-fn every_page_has_the_size_that_was_asked_for() {
+fn every_page_has_the_requested_size() {
     let port = server();
     let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
     let launch = Launch { viewport: Some((1001, 601)), allowed, ..Launch::default() };
@@ -72,7 +72,7 @@ fn every_page_has_the_size_that_was_asked_for() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_locale_is_what_scripts_and_servers_see() {
+fn scripts_and_servers_see_the_locale() {
     let allowed = Allowed::default().origin("127.0.0.1").unwrap();
     let launch = Launch { locale: Some("de-DE".to_owned()), allowed, ..Launch::default() };
     let mut browser = Browser::start(&launch).unwrap();
@@ -100,7 +100,7 @@ fn everything_goes_through_a_proxy() {
     assert!(wrong.start().unwrap_err().to_string().contains("password"));
 }
 
-/// Run by another test in a process of its own.
+/// Run by another test in a separate process.
 #[test]
 #[ignore = "needs Chromium"]
 fn a_process_that_has_a_browser() {
@@ -112,7 +112,7 @@ fn a_process_that_has_a_browser() {
     thread::sleep(Duration::from_secs(seconds.parse().unwrap()));
 }
 
-/// Starts a process that has a browser; gives the process, the browser's own, and its profile.
+/// Starts a process that starts a browser. Returns the process, the browser's pid, and its profile.
 fn other(place: &Path, seconds: u32) -> (std::process::Child, u32, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", "a_process_that_has_a_browser"]);
@@ -120,7 +120,7 @@ fn other(place: &Path, seconds: u32) -> (std::process::Child, u32, PathBuf) {
     let mut child = command.spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let line = stdout.by_ref().lines().map_while(Result::ok).find(|line| line.starts_with('[')).unwrap();
-    // It goes on printing.
+    // It continues to print.
     child.stdout = Some(stdout.into_inner());
     let (browser, profile) = serde_json::from_str(&line).unwrap();
     (child, browser, profile)
@@ -128,7 +128,7 @@ fn other(place: &Path, seconds: u32) -> (std::process::Child, u32, PathBuf) {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_ends_when_we_are_killed_and_its_profile_goes_at_the_next_start() {
+fn a_browser_ends_when_we_are_killed_and_the_next_start_removes_its_profile() {
     let place = tempfile::tempdir().unwrap();
     let (mut killed, browser, abandoned) = other(place.path(), 60);
     let (mut alive, _, used) = other(place.path(), 60);
@@ -148,11 +148,11 @@ fn a_browser_ends_when_we_are_killed_and_its_profile_goes_at_the_next_start() {
     let socket = std::fs::read_link(used.join("SingletonSocket")).unwrap();
     let socket_folder = socket.parent().unwrap();
     assert!(socket_folder.starts_with(place.path()) && socket_folder.exists());
-    // What looks like a profile of ours, and is none.
+    // Looks like one of our profiles, but is not.
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("pipewright.lock"), "").unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), place.path().join("pipewright-browser-linked")).unwrap();
-    // Two that a dying browser has written to once more: one long ago, one just now, which may be about to be locked.
+    // An ending browser has written to these two again: one long ago, and one just now, which may be about to be locked.
     let [old, new] = ["old", "new"].map(|name| place.path().join(format!("pipewright-browser-{name}")));
     for folder in [&old, &new] {
         std::fs::create_dir_all(folder.join("Default")).unwrap();

@@ -1,4 +1,4 @@
-//! A real Chromium goes to pages that do what pages do.
+//! Navigation in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Arrived, Browser, Fault, Launch, Ready};
@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A server with a few pages; gives its address.
+/// A server with a few pages. Returns its address.
 fn server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -73,7 +73,7 @@ fn go(browser: &mut Browser, url: &str) -> Arrived {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_navigation_says_what_came() {
+fn a_navigation_reports_the_document() {
     let (server, mut browser) = (server(), browser());
     for (path, url, status) in [
         ("/plain", "/plain", 200),
@@ -94,7 +94,7 @@ fn a_navigation_says_what_came() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn an_application_that_changes_its_address_is_no_other_document() {
+fn an_application_that_changes_its_address_keeps_its_document() {
     let (server, mut browser) = (server(), browser());
     let arrived = go(&mut browser, &format!("{server}/spa"));
     assert_eq!((arrived.navigations.full, arrived.navigations.within), (1, 1));
@@ -103,7 +103,7 @@ fn an_application_that_changes_its_address_is_no_other_document() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_is_waited_for_until_it_is_quiet_and_one_that_never_is_not_for_ever() {
+fn a_page_is_waited_for_until_it_is_quiet_or_the_time_is_over() {
     let (server, mut browser) = (server(), browser());
     let begun = Instant::now();
     assert!(!go(&mut browser, &format!("{server}/late")).is_late);
@@ -116,7 +116,7 @@ fn a_page_is_waited_for_until_it_is_quiet_and_one_that_never_is_not_for_ever() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn pages_are_gone_back_to_and_loaded_anew() {
+fn back_and_reload_work() {
     let (server, mut browser) = (server(), browser());
     go(&mut browser, &format!("{server}/plain"));
     go(&mut browser, &format!("{server}/plain#part"));
@@ -132,7 +132,7 @@ fn pages_are_gone_back_to_and_loaded_anew() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_cannot_be_reached_is_a_fault_and_the_next_page_is_shown() {
+fn an_unreachable_page_is_a_fault_and_the_next_page_is_shown() {
     let (server, mut browser) = (server(), browser());
     let refused = browser.navigate("http://127.0.0.1:1/", QUIET, soon()).unwrap_err();
     assert!(refused.to_string().contains("net::ERR_"), "{refused}");
@@ -156,7 +156,7 @@ fn a_dialog_is_a_fault_until_it_is_answered() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_crashes_is_a_fault_and_can_be_loaded_anew() {
+fn a_page_that_crashes_is_a_fault_and_can_be_loaded_again() {
     let (server, mut browser) = (server(), browser());
     go(&mut browser, &format!("{server}/plain"));
     let crashed: Result<Value, Fault> = browser.call_page("Page.crash", &json!({}), soon());
@@ -180,10 +180,8 @@ fn a_form_is_sent_once_however_its_answer_is_loaded_again() {
                 let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
                 let Some(Ok(first)) = lines.next() else { return };
                 lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
-                let body = match first.starts_with("POST") {
-                    true => "<title>Paid</title>",
-                    false => "<title>Form</title><form method=post action=/pay></form><script>const send = () => document.forms[0].submit()</script>",
-                };
+                let form = "<title>Form</title><form method=post action=/pay></form><script>const send = () => document.forms[0].submit()</script>";
+                let body = if first.starts_with("POST") { "<title>Paid</title>" } else { form };
                 let _ = sent.send(first);
                 let length = body.len();
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncache-control: no-store\r\nconnection: close";

@@ -1,4 +1,4 @@
-//! Pictures of a page in a real Chromium.
+//! Screenshots in a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Extent, Launch, Ready, Scheme, Scope};
@@ -8,7 +8,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// Width and height, as the header of a PNG has them.
+/// Width and height from the header of a PNG.
 fn size(png: &[u8]) -> (u32, u32) {
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "{:?}", &png[..8]);
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
@@ -35,7 +35,7 @@ fn a_picture_has_the_numbers_of_the_list() {
     assert_eq!(size(&plain), size(&numbered));
     assert_ne!(plain, numbered);
     let again = browser.elements(Scope::Page, soon()).unwrap();
-    assert_eq!(again.items, elements.items, "what is drawn is no element, and covers none");
+    assert_eq!(again.items, elements.items, "the drawn numbers are not elements, and cover none");
     browser.hide_numbers(soon()).unwrap();
     assert_eq!(browser.picture(Extent::Viewport, soon()).unwrap(), plain);
     let whole = size(&browser.picture(Extent::Page, soon()).unwrap());

@@ -9,7 +9,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A browser that shows this page; `log` of the page takes what happens there.
+/// A browser that shows this page. `log` of the page records its events.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
@@ -37,7 +37,7 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_mouse_rests_over_what_is_hovered() {
+fn the_mouse_stays_over_the_hovered_element() {
     let (mut browser, _place) = show(
         r#"<style>nav div { display: none } nav:hover div { display: block }</style><div style="height:2000px"></div>
         <nav><button>menu</button><div><button onclick="note('entry')">entry</button></div></nav>
@@ -54,7 +54,7 @@ fn the_mouse_rests_over_what_is_hovered() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_html_lets_be_dragged_is_dropped_also_far_below() {
+fn html_drag_and_drop_works_even_far_below() {
     let (mut browser, _place) = show(
         r#"<div draggable=true tabindex=0 role=button aria-label=card ondragstart="event.dataTransfer.setData('text/plain', 'ace')"
             ondragend="note('end ' + event.dataTransfer.dropEffect)">card</div><div style="height:2000px"></div>
@@ -71,7 +71,7 @@ fn what_html_lets_be_dragged_is_dropped_also_far_below() {
 #[test]
 #[ignore = "needs Chromium"]
 fn a_list_whose_script_follows_the_mouse_is_sorted() {
-    // As widgets of scripts do it: a threshold, moves that are watched on the document, and a place that opens on the way.
+    // As scripted widgets do it: with a threshold, moves watched on the document, and a gap that opens on the way.
     let (mut browser, _place) = show(
         r#"<ul id=list style="margin:0;padding:0;width:200px"></ul><button>far</button><script>
         for (const name of ['one', 'two', 'three', 'four']) list.insertAdjacentHTML('beforeend', `<li tabindex=0 role=option aria-label=${name} style="height:40px">${name}</li>`);
@@ -104,7 +104,7 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_click_waits_for_what_changes_under_the_mouse_and_finds_a_part_that_is_free() {
+fn a_click_waits_for_changes_under_the_mouse_and_finds_a_free_part() {
     let (mut browser, _place) = show(
         r#"<button onclick="note('clicked')">shy</button><div style="position:relative;width:200px;height:40px">
         <button onclick="note('part')" style="position:absolute;left:0;width:200px;height:40px">half</button>
@@ -125,7 +125,7 @@ fn a_click_waits_for_what_changes_under_the_mouse_and_finds_a_part_that_is_free(
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_drag_ends_behind_the_middle_of_its_target() {
+fn a_drag_ends_beyond_the_middle_of_its_target() {
     let (mut browser, _place) = show(
         r#"<style>div { height: 40px }</style><div role=button tabindex=0>one</div><div role=button tabindex=0 id=two>two</div>
         <div role=button tabindex=0>three</div><script>document.addEventListener("mouseup", (event) => {

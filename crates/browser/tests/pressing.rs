@@ -1,4 +1,4 @@
-//! What a click presses in a real Chromium: the element that was meant, or nothing.
+//! A click in a real Chromium presses the intended element, or nothing.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Allowed, Browser, Launch, Ready, Refusal, Scope};
@@ -10,7 +10,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(20)
 }
 
-/// Answers every request on a port with this page; gives the port.
+/// Answers every request on a port with this page. Returns the port.
 fn serve(page: String) -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -28,7 +28,7 @@ fn serve(page: String) -> u16 {
     port
 }
 
-/// A browser that shows this page; `log` of the page takes what its frames post.
+/// A browser that shows this page. `log` of the page records what its frames post.
 fn show(page: &str) -> Browser {
     let script = "<script>window.log = []; onmessage = (event) => log.push(event.data)</script>";
     let port = serve(format!("{script}{page}"));
@@ -51,7 +51,7 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
     value["result"]["value"].clone()
 }
 
-/// What was pressed: another process may still handle the click.
+/// The pressed elements. Another process may still be handling the click.
 fn pressed(browser: &mut Browser) -> Value {
     let enough = Instant::now() + Duration::from_secs(2);
     while evaluate(browser, "log.length") == 0 && Instant::now() < enough {
@@ -68,7 +68,7 @@ const GRID: &str = r#"<body style="margin:0"><script>
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_button_meant_is_pressed_in_a_frame_that_is_scaled_rotated_or_zoomed() {
+fn the_intended_button_is_pressed_in_a_scaled_rotated_or_zoomed_frame() {
     let grid = serve(GRID.to_owned());
     let pane = "<p style='height:900px'></p><div style='width:900px;height:150px;overflow:auto;zoom:1.2'>";
     let frames = [
@@ -97,7 +97,7 @@ fn the_button_meant_is_pressed_in_a_frame_that_is_scaled_rotated_or_zoomed() {
                 let index = number(&mut browser, name);
                 match browser.click(index, soon()) {
                     Ok(()) => assert_eq!(pressed(&mut browser), json!([name]), "{frame}"),
-                    // No affine map gives where it is.
+                    // No affine map fits its position.
                     Err(Refusal::Unseen | Refusal::Covered(_)) if own.contains("perspective") => {}
                     Err(refusal) => panic!("{frame} {name}: {refusal}"),
                 }
@@ -122,7 +122,7 @@ fn an_element_in_a_zoomed_part_of_the_page_is_pressed() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_hovering_brings_up_is_not_pressed_in_a_frame_of_another_site_either() {
+fn an_element_revealed_by_hovering_is_not_pressed_in_a_frame_of_another_site() {
     let frame = serve(
         r#"<style>button { position: absolute; left: 0; top: 0; width: 200px; height: 60px }</style>
         <button onmouseenter="p.style.display = 'block'" onclick="parent.postMessage('Cancel', '*')">Cancel</button>
@@ -139,7 +139,7 @@ fn what_hovering_brings_up_is_not_pressed_in_a_frame_of_another_site_either() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_click_on_a_container_presses_no_control_in_it() {
+fn a_click_on_a_container_does_not_press_a_control_in_it() {
     let mut browser = show(
         r##"<style>table { width: 600px } td { text-align: center } .all { display: block; width: 100%; height: 40px }</style>
         <table><tr aria-label=row onclick="log.push('row')"><td>Invoice 7<td><button aria-label="Pay now" onclick="log.push('pay')">€</button><td>Details</table>

@@ -10,7 +10,7 @@ fn soon() -> Instant {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_is_printed_also_where_it_takes_several_pieces() {
+fn a_page_is_printed_even_in_several_pieces() {
     let mut browser = Browser::start(&Launch::default()).unwrap();
     browser.navigate("data:text/html,<h1>Report</h1>", Ready::Parsed, soon()).unwrap();
     let short = browser.pdf(soon()).unwrap();

@@ -1,4 +1,4 @@
-//! A real Chromium: it is started, answers, and leaves nothing.
+//! A real Chromium starts, answers, and leaves nothing behind.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::wire::Message;
@@ -22,11 +22,11 @@ fn call(connection: &mut Connection, method: &str, params: &Value) -> Value {
     }
 }
 
-/// The processes of a group that still run.
+/// The running processes of a group.
 fn group(leader: u32) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| {
         let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
-        // `PID (NAME) STATE PPID PGRP`; a name may have blanks and brackets.
+        // `PID (NAME) STATE PPID PGRP`; a name may contain blanks and brackets.
         let (name, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_whitespace();
         let is_running = fields.next()? != "Z";
@@ -46,7 +46,7 @@ fn wait_for_end(leader: u32) {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_answers_and_leaves_nothing() {
+fn a_browser_answers_and_leaves_nothing_behind() {
     let (process, mut connection) = Launch::default().start().unwrap();
     let version = call(&mut connection, "Browser.getVersion", &json!({}));
     assert!(version["product"].as_str().unwrap().contains("Chrome/"), "{version}");
@@ -67,7 +67,7 @@ fn a_browser_answers_and_leaves_nothing() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_that_is_asked_to_end_does_and_a_named_profile_stays() {
+fn a_browser_ends_when_asked_and_a_named_profile_stays() {
     let place = tempfile::tempdir().unwrap();
     let profile = place.path().join("new/profile");
     let launch = Launch { profile: Some(profile.clone()), ..Launch::default() };
@@ -89,7 +89,7 @@ fn a_browser_ends_with_its_connection() {
 }
 
 #[test]
-fn a_program_that_is_no_browser_is_an_end_with_what_it_printed() {
+fn the_end_of_another_program_is_reported_with_its_output() {
     let place = tempfile::tempdir().unwrap();
     let program = place.path().join("browser");
     std::fs::write(&program, "#!/bin/sh\necho 'no display here' >&2\n").unwrap();

@@ -16,7 +16,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(10)
 }
 
-/// A server that sets cookies and storage; gives its port, and how often it was asked.
+/// A server that sets cookies and storage. Returns its port, and a count of requests.
 fn server() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -66,7 +66,7 @@ fn read(path: &Path) -> Value {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_is_saved_is_there_again_in_another_browser() {
+fn saved_storage_is_loaded_in_another_browser() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("state.json");
     let (port, asked) = server();
@@ -110,7 +110,7 @@ fn what_is_saved_is_there_again_in_another_browser() {
     let sent = evaluate(&mut other, "document.body.innerText");
     let sent = sent.as_str().unwrap();
     assert!(sent.contains("session=s") && sent.contains("lasting=\"a b\""), "{sent}");
-    // What was loaded is saved again, although no page was there.
+    // Loaded data is saved again, even if no page was opened there.
     let mut third = browser();
     third.load_storage(&path, soon()).unwrap();
     third.save_storage(&path, soon()).unwrap();
@@ -120,7 +120,7 @@ fn what_is_saved_is_there_again_in_another_browser() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_playwright_has_written_is_taken_and_what_is_wrong_is_named() {
+fn files_of_playwright_are_loaded_and_faults_are_named() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("state.json");
     let state = json!({

@@ -39,7 +39,7 @@ fn pages_are_opened_switched_and_closed() {
     assert_eq!(browser.pages().all()[1].opener.as_deref(), Some(second.as_str()));
     browser.switch(&popup, soon()).unwrap();
     browser.close_page(&popup, soon()).unwrap();
-    assert_eq!(browser.page().unwrap().id, second, "that which opened it");
+    assert_eq!(browser.page().unwrap().id, second, "its opener");
     browser.close_page(&second, soon()).unwrap();
     assert!(matches!(browser.page(), Err(Fault::NoPage)));
     browser.open(soon()).unwrap();

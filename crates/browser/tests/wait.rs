@@ -1,4 +1,4 @@
-//! Waiting for something to be so, on pages of a real Chromium.
+//! Waiting for conditions on pages of a real Chromium.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use pipewright_browser::{Browser, Condition, Fault, Launch, Presence, Ready};
@@ -19,7 +19,7 @@ fn element(selector: &str, presence: Presence) -> Condition {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_comes_later_is_waited_for_and_what_does_not_is_not_for_ever() {
+fn a_condition_is_waited_for_until_it_holds_or_the_time_is_over() {
     let page = r#"<p id=hidden style='display:none'>x</p><p id=going>going</p><x-host></x-host><script>
         setTimeout(() => {
             hidden.style.display = 'block'; going.remove();
@@ -49,7 +49,7 @@ fn what_comes_later_is_waited_for_and_what_does_not_is_not_for_ever() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_wait_goes_on_in_the_next_document_and_a_selector_that_is_none_is_a_fault() {
+fn a_wait_continues_in_the_next_document_and_an_invalid_selector_is_a_fault() {
     let mut browser = Browser::start(&Launch::default()).unwrap();
     show(&mut browser, "<script>setTimeout(() => location = 'about:blank', 200)</script>");
     let never = Instant::now() + Duration::from_millis(900);

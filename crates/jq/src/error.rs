@@ -1,16 +1,16 @@
-//! What can go wrong, said in a line.
+//! Errors, each described in one line.
 
 use std::fmt::{self, Display};
 
-/// What kind of thing went wrong in a run.
+/// The kind of error of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The input isn't exactly one JSON value in UTF-8.
+    /// The input is not exactly one JSON value in UTF-8.
     Unreadable,
-    /// The filter failed on this input: jq's own errors, or more outputs than one.
+    /// The filter failed on this input: one of jq's own errors, or more than one output.
     Failed,
-    /// The filter took more steps than it may.
+    /// The filter took more steps than allowed.
     OutOfFuel,
     /// The input, a value or a recursion is nested too deeply.
     TooDeep,
@@ -18,7 +18,7 @@ pub enum ErrorKind {
     TooLarge,
 }
 
-/// A run that gave no answer. Its text is one line: what happened, and what to do.
+/// A run without a result. Its text is one line: what happened, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -30,7 +30,7 @@ impl Error {
         Error { kind, message: one_line(&message.to_string()) }
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
@@ -44,7 +44,7 @@ impl Display for Error {
 
 impl std::error::Error for Error {}
 
-/// A filter that can't be used. Its text is one line: what is wrong, where in the filter, and what to do.
+/// A filter that cannot be used. Its text is one line: what is wrong, where in the filter, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompileError {
     message: String,
@@ -64,7 +64,7 @@ impl Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// The longest message: a filter can make its errors of foreign text.
+/// The longest message: a filter can build its errors from foreign text.
 const LONGEST: usize = 400;
 
 fn one_line(message: &str) -> String {

@@ -9,35 +9,33 @@ use crate::value::document::{Document, whole};
 use jaq_core::{Ctx, Exn, ValX, Vars};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How far a run may go.
+/// The limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The steps that any run may take. A step is about a call, an element or sixteen bytes.
+    /// The steps allowed for any run. A step is about a call, an element or sixteen bytes.
     pub fuel: u64,
-    /// The steps that a run may take besides for each byte of its input.
+    /// The additional steps allowed for each byte of the input.
     pub fuel_per_byte: u64,
-    /// How many arrays and objects may be within each other, in the input and in what is made. No more than
-    /// [`Limits::DEEPEST`].
+    /// How deep arrays and objects may be nested, in the input and in created values. At most [`Limits::DEEPEST`].
     pub max_depth: usize,
     /// The longest output, in bytes.
     pub max_output: usize,
 }
 
 impl Limits {
-    /// The greatest depth there is: values are gone through by recursion.
+    /// The greatest possible depth: values are processed by recursion.
     pub const DEEPEST: usize = 512;
 }
 
 impl Default for Limits {
-    /// 100,000 steps and 8 more a byte, 512 levels, 64 MiB. Rewriting each string of a message takes one or two steps a
-    /// byte, and four where nearly every byte is a value; 100,000 steps take some 10 ms. A step keeps some 50 bytes of
-    /// memory at worst.
+    /// 100,000 steps and 8 more per byte, 512 levels, 64 MiB. Rewriting each string of a message takes one or two steps per byte,
+    /// and four if nearly every byte is a value; 100,000 steps take about 10 ms. A step keeps at most about 50 bytes of memory.
     fn default() -> Limits {
         Limits { fuel: 100_000, fuel_per_byte: 8, max_depth: Limits::DEEPEST, max_output: 64 << 20 }
     }
 }
 
-/// What a filter is given.
+/// The input of a run.
 #[derive(Debug, Clone, Copy)]
 pub enum Input<'a> {
     /// One JSON value, as text.
@@ -67,16 +65,16 @@ impl std::fmt::Debug for Filter {
 }
 
 impl Filter {
-    /// Compiles a filter. `variables` are the names, without `$`, of the variables that each run is given.
+    /// Compiles a filter. `variables` are the names, without `$`, of the variables that each run sets.
     ///
     /// # Errors
-    /// The text isn't a filter, is too large, or calls what isn't there.
+    /// The text is not a filter, is too large, or calls something that does not exist.
     pub fn compile(source: &str, variables: &[&str], limits: Limits) -> Result<Filter, CompileError> {
         Filter::compile_with(source, variables, limits, NullOrder::First)
     }
 
-    /// Compiles a condition that sees nothing but its input. In it `<`, `<=`, `>` and `>=` are false beside null: in jq null is
-    /// less than every number, so that `.amount < 100` holds where there is no amount.
+    /// Compiles a condition, which only has access to its input. In it `<`, `<=`, `>` and `>=` are false if a side is null: in jq
+    /// null is less than every number, so `.amount < 100` would hold without an amount.
     ///
     /// # Errors
     /// As [`Filter::compile`].
@@ -111,7 +109,7 @@ impl Filter {
         })
     }
 
-    /// Appends the output as compact JSON to `out`; false where there is none. After an error, `out` is as it was.
+    /// Appends the output as compact JSON to `out`. Returns false if there is none. After an error, `out` is unchanged.
     ///
     /// # Errors
     /// The input is unreadable, the run fails, or there is more than one output.
@@ -119,8 +117,8 @@ impl Filter {
         self.append(input, variables, out, write)
     }
 
-    /// Appends the output as a cell of a table: a string's text, nothing for null, anything else as JSON; false where
-    /// there is none. After an error, `out` is as it was.
+    /// Appends the output as a cell of a table: a string's text, nothing for null, anything else as JSON. Returns false if there
+    /// is none. After an error, `out` is unchanged.
     ///
     /// # Errors
     /// The input is unreadable, the run fails, or there is more than one output.
@@ -147,7 +145,7 @@ impl Filter {
             let first = first.map_err(failed)?;
             if let Some(second) = outputs.next() {
                 second.map_err(failed)?;
-                let advice = "one is wanted: put them in an array, as in [f], or take the first, as in first(f)";
+                let advice = "only one is allowed: put them in an array, as in [f], or take the first, as in first(f)";
                 return Err(Error::new(
                     ErrorKind::Failed,
                     format_args!("the filter gives more than one output; {advice}"),
@@ -159,7 +157,7 @@ impl Filter {
                 let most = self.limits.max_output;
                 return Err(Error::new(
                     ErrorKind::TooLarge,
-                    format_args!("the output has more than {most} bytes; give less"),
+                    format_args!("the output has more than {most} bytes; output less"),
                 ));
             }
             Ok(true)
@@ -179,16 +177,16 @@ impl Filter {
         let bytes = [input].iter().chain(variables).map(Input::len).fold(0, u64::saturating_add);
         let fuel = self.limits.fuel.saturating_add(self.limits.fuel_per_byte.saturating_mul(bytes));
         fuel::begin(fuel, self.limits.max_depth as u32);
-        // Nothing panics that we know of, but jaq's interpreter is not ours, and a line must not end the process.
+        // We know of no panic, but jaq's interpreter is not our code, and a line must not end the process.
         let taken = catch_unwind(AssertUnwindSafe(|| {
             stacker::maybe_grow(fuel::ENOUGH_STACK, fuel::RUN_STACK, || self.run_here(input, variables, take))
         }));
         let taken = taken.unwrap_or_else(|_| {
-            Err(Error::new(ErrorKind::Failed, "the filter failed as it should not; please report it with this line"))
+            Err(Error::new(ErrorKind::Failed, "internal error in the filter; please report it with this line"))
         });
         match fuel::stopped() {
             None => taken,
-            // Whatever came of it, it isn't what the filter means.
+            // The run was stopped, so its output does not count.
             Some(Stop::Fuel) => Err(out_of_fuel()),
             Some(Stop::Depth) => Err(self.too_deep("a value or a recursion of the filter")),
         }
@@ -201,7 +199,7 @@ impl Filter {
         take: impl FnOnce(&mut dyn Iterator<Item = ValX<'_, Value>>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         if variables.len() != self.variables {
-            let message = format_args!("{} variables were given, and {} are declared", variables.len(), self.variables);
+            let message = format_args!("{} variables were given, but {} are declared", variables.len(), self.variables);
             return Err(Error::new(ErrorKind::Failed, message));
         }
         let given: Vec<Value> = variables.iter().map(|value| self.value(value)).collect::<Result<_, _>>()?;
@@ -233,7 +231,7 @@ impl Filter {
 
     fn too_deep(&self, what: &str) -> Error {
         let most = self.limits.max_depth;
-        Error::new(ErrorKind::TooDeep, format_args!("{what} is nested too deeply; {most} levels are the most"))
+        Error::new(ErrorKind::TooDeep, format_args!("{what} is nested too deeply; the limit is {most} levels"))
     }
 }
 
@@ -248,11 +246,11 @@ impl Input<'_> {
 }
 
 fn too_large() -> Error {
-    Error::new(ErrorKind::TooLarge, "the input has 4 GiB or more; give less")
+    Error::new(ErrorKind::TooLarge, "the input has 4 GiB or more; split it")
 }
 
 fn out_of_fuel() -> Error {
-    Error::new(ErrorKind::OutOfFuel, "the filter took too many steps and was stopped; does it come to an end?")
+    Error::new(ErrorKind::OutOfFuel, "the filter took too many steps and was stopped; check that it ends")
 }
 
 /// jq's own error.

@@ -1,8 +1,8 @@
-//! What a run may still spend, and why it was stopped.
+//! The remaining fuel of a run, and why it was stopped.
 //!
-//! The meter belongs to the thread, because the operators of values (`+`, `==`) are given nothing but the values. Once a
-//! run is stopped every charge is refused, so that whatever it was doing comes to its end at once; what it gives then
-//! doesn't count, and the reason is told instead. No `try`, `?`, `//` or `label` can bring it back.
+//! The meter belongs to the thread, because the operators of values (`+`, `==`) get only the values. Once a run is stopped, every
+//! charge is refused, so all of its operations end at once. Its output then does not count; the reason is reported instead. No
+//! `try`, `?`, `//` or `label` can continue the run.
 
 use std::cell::Cell;
 
@@ -15,20 +15,20 @@ pub enum Stop {
     Depth,
 }
 
-/// The stack that must be left where a run goes on: for all that lies between two looks at it.
+/// The stack that a step must leave free: enough for everything between two checks.
 const RED_ZONE: usize = if cfg!(debug_assertions) { 640 << 10 } else { 192 << 10 };
 
-/// The stack that a run begins with.
+/// The initial stack of a run.
 pub const RUN_STACK: usize = if cfg!(debug_assertions) { 8 << 20 } else { 2 << 20 };
 
-/// A run that begins with less stack than this is given a stack of its own.
+/// A run that starts with less stack than this gets its own stack.
 pub const ENOUGH_STACK: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 768 << 10 };
 
 struct Meter {
     fuel: Cell<u64>,
     stop: Cell<Option<Stop>>,
     max_depth: Cell<u32>,
-    /// Which run this is; what a run pays for once looks here.
+    /// The number of the run, for charges that a run pays only once.
     run: Cell<u64>,
 }
 
@@ -48,7 +48,7 @@ pub fn begin(fuel: u64, max_depth: u32) {
     });
 }
 
-/// Which run of this thread is going on.
+/// The number of this thread's current run.
 pub fn run() -> u64 {
     METER.with(|meter| meter.run.get())
 }
@@ -58,7 +58,7 @@ pub fn stopped() -> Option<Stop> {
     METER.with(|meter| meter.stop.get())
 }
 
-/// Stops the run. The first reason stays.
+/// Stops the run. The first reason is kept.
 pub fn stop(why: Stop) {
     METER.with(|meter| {
         meter.fuel.set(0);
@@ -68,7 +68,7 @@ pub fn stop(why: Stop) {
     });
 }
 
-/// Spends `cost`; false where there isn't as much, or the run was stopped already.
+/// Spends `cost`. Returns false if there is not enough fuel, or the run has been stopped.
 pub fn charge(cost: u64) -> bool {
     METER.with(|meter| {
         let left = meter.fuel.get().checked_sub(cost);
@@ -83,7 +83,7 @@ pub fn charge(cost: u64) -> bool {
     })
 }
 
-/// Spends `cost`, and looks whether there is stack left to go on.
+/// Spends `cost`, and checks that there is enough stack left.
 pub fn step(cost: u64) -> bool {
     if stacker::remaining_stack().is_none_or(|left| left < RED_ZONE) {
         stop(Stop::Depth);
@@ -91,7 +91,7 @@ pub fn step(cost: u64) -> bool {
     charge(cost)
 }
 
-/// Whether a value may be this deep; where it may not, the run is stopped.
+/// Whether a value may have this depth. If not, the run is stopped.
 pub fn allows_depth(depth: u32) -> bool {
     let allowed = METER.with(|meter| depth <= meter.max_depth.get());
     if !allowed {
@@ -100,17 +100,17 @@ pub fn allows_depth(depth: u32) -> bool {
     allowed
 }
 
-/// How deep a value may be.
+/// The maximum depth of a value.
 pub fn max_depth() -> u32 {
     METER.with(|meter| meter.max_depth.get())
 }
 
-/// What it costs to make, read or compare so many bytes.
+/// The cost of making, reading or comparing this many bytes.
 pub fn of_bytes(bytes: usize) -> u64 {
     1 + bytes as u64 / 16
 }
 
-/// Whether there is as much.
+/// Whether there is enough fuel.
 pub fn can_charge(cost: u64) -> bool {
     METER.with(|meter| meter.stop.get().is_none() && cost <= meter.fuel.get())
 }

@@ -1,4 +1,4 @@
-//! Regular expressions: Unicode, compiled once per thread, and never more work than is paid for.
+//! Regular expressions: Unicode, compiled once per thread, with all work charged.
 
 use crate::fuel;
 use regex::{Regex, RegexBuilder};
@@ -9,22 +9,22 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A pattern with its flags, ready to be searched for.
+/// A pattern with its flags, ready for searching.
 pub struct Matcher {
     pub regex: Regex,
-    /// All matches are meant, not the first alone.
+    /// Find all matches, not only the first.
     pub global: bool,
-    /// Empty matches don't count.
+    /// Skip empty matches.
     pub skip_empty: bool,
-    /// In how many places of the pattern a search can be at once: what a letter can cost.
+    /// The number of places in the pattern that a search can be at, at once: the maximum cost of a letter.
     places: u64,
-    /// What compiling it costs.
+    /// The cost of compiling it.
     size: u64,
-    /// How far beyond the end of a match may have been looked for a better one; `None` where there is no telling.
+    /// How far beyond the end of a match a search may look for a better one; `None` if unknown.
     beyond: Option<usize>,
 }
 
-/// The most places of a pattern, repetitions written out.
+/// The most places of a pattern, with repetitions written out.
 const MOST_PLACES: u64 = 5_000;
 /// The most memory of a compiled pattern, and of the tables that a search builds.
 const MOST_MEMORY: usize = 1 << 20;
@@ -32,8 +32,8 @@ const MOST_MEMORY: usize = 1 << 20;
 const LONGEST_PATTERN: usize = 8 << 10;
 /// How many patterns a thread keeps.
 const KEPT: usize = 64;
-/// What a run pays for a pattern when it first uses it, however recently another run did: whether a line passes doesn't
-/// depend on the lines before it.
+/// The charge for a run's first use of a pattern, even if another run has used it recently. So whether a line passes does not
+/// depend on earlier lines.
 const FIRST_USE: u64 = 2_000;
 
 struct Kept {
@@ -45,14 +45,14 @@ struct Kept {
 }
 
 thread_local! {
-    /// The last one used is the last.
+    /// Ordered by last use, the most recent last.
     static CACHE: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The matcher of a pattern.
 ///
 /// # Errors
-/// The pattern or a flag isn't one, or is too large.
+/// The pattern or a flag is invalid, or too large.
 pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
     let run = fuel::run();
     let found = CACHE.with_borrow_mut(|cache| {
@@ -94,8 +94,8 @@ struct Flags {
 }
 
 impl Flags {
-    /// As jq documents them. `s` (`^` and `$` are the ends of the whole text) is what is meant without it too; `p` lets
-    /// a dot match a line feed. The engine has no `l`: it takes the alternative that comes first, not the longest.
+    /// Flags as documented by jq. `s` (`^` and `$` match at the ends of the complete text) is the default anyway; `p` lets a dot
+    /// match a line feed. The engine does not support `l`: it takes the first alternative, not the longest.
     fn read(text: &str) -> Result<Flags, String> {
         let mut flags = Flags::default();
         for flag in text.chars() {
@@ -107,7 +107,9 @@ impl Flags {
                 's' => {}
                 'x' => flags.extended = true,
                 'l' => return Err("the flag l is not supported; put the longer alternative first".to_owned()),
-                other => return Err(format!("\"{other}\" is no flag of a pattern; there are g, i, n, p, s and x")),
+                other => {
+                    return Err(format!("\"{other}\" is not a flag of a pattern; the flags are g, i, n, p, s and x"));
+                }
             }
         }
         Ok(flags)
@@ -118,7 +120,7 @@ impl Matcher {
     fn new(pattern: &str, flags: &str) -> Result<Matcher, String> {
         let flags = Flags::read(flags)?;
         if pattern.len() > LONGEST_PATTERN {
-            return Err(format!("a pattern of {} bytes is too long; {LONGEST_PATTERN} may be", pattern.len()));
+            return Err(format!("a pattern of {} bytes is too long; the limit is {LONGEST_PATTERN}", pattern.len()));
         }
         let too_large = || "the pattern is too large; write smaller repetitions".to_owned();
         let hir = parse(pattern, &flags)?;
@@ -145,7 +147,7 @@ impl Matcher {
         Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, size, beyond: beyond(&hir) })
     }
 
-    /// Whether a search from `start` can be paid for, however far it goes.
+    /// Whether there is enough fuel for a search from `start` to the end of the text.
     pub fn can_search(&self, text: &str, start: usize) -> bool {
         let can = fuel::can_charge(self.cost(text.len().saturating_sub(start)));
         if !can {
@@ -154,7 +156,7 @@ impl Matcher {
         can
     }
 
-    /// Pays for a search from `start` that ended at `end`. A pattern with a star may have looked at all that follows.
+    /// Charges a search from `start` that ended at `end`. With an unbounded repetition it may have read all of the text.
     pub fn pay(&self, text: &str, start: usize, end: usize) -> bool {
         let rest = text.len().saturating_sub(start);
         let passed = end.saturating_sub(start);
@@ -167,7 +169,7 @@ impl Matcher {
     }
 }
 
-/// How deep the groups of a pattern may be.
+/// How deep the groups of a pattern may be nested.
 const NESTING: u32 = 50;
 
 fn parse(pattern: &str, flags: &Flags) -> Result<Hir, String> {
@@ -181,15 +183,15 @@ fn parse(pattern: &str, flags: &Flags) -> Result<Hir, String> {
         .map_err(|error| unreadable(&error))
 }
 
-/// The parser draws the pattern in several lines and says what is wrong in the last.
+/// The parser draws the pattern in several lines, and describes the problem in the last.
 fn unreadable(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     format!("the pattern is wrong: {}", last.trim_start_matches("error: "))
 }
 
-/// How far a search may look beyond a match: no further than the longest match, and not at all where each letter leaves one
-/// way to go on. (`x*y|x` looks for a y to the end of the text, after each x.)
+/// How far a search may look beyond a match: at most the length of the longest match, and not at all if each letter leaves only
+/// one way to continue. (`x*y|x` looks for a y to the end of the text, after each x.)
 fn beyond(hir: &Hir) -> Option<usize> {
     let one_way = || {
         let nfa =
@@ -200,7 +202,7 @@ fn beyond(hir: &Hir) -> Option<usize> {
     hir.properties().maximum_len().or_else(|| beyond_run(hir)).or_else(one_way)
 }
 
-/// For patterns that end in a run of letters, like `\w+`: as long as it goes on, it matches.
+/// For patterns that end in a repeated letter, such as `\w+`: they match for as long as the repetition continues.
 fn beyond_run(hir: &Hir) -> Option<usize> {
     match hir.kind() {
         HirKind::Capture(capture) => beyond_run(&capture.sub),
@@ -213,7 +215,7 @@ fn beyond_run(hir: &Hir) -> Option<usize> {
     }
 }
 
-/// The letters of a pattern with its repetitions written out, each class of letters for as much as it is `worth`.
+/// The letters of a pattern with its repetitions written out; each class of letters counts as much as it is `worth`.
 fn sum(hir: &Hir, worth: fn(&Class) -> u64) -> u64 {
     match hir.kind() {
         HirKind::Empty => 0,
@@ -231,7 +233,7 @@ fn sum(hir: &Hir, worth: fn(&Class) -> u64) -> u64 {
     }
 }
 
-/// `\w` is hundreds of ranges of letters, and each is compiled.
+/// `\w` consists of hundreds of ranges of letters, and each is compiled.
 fn ranges(class: &Class) -> u64 {
     match class {
         Class::Unicode(class) => class.ranges().len() as u64,

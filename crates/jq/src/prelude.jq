@@ -1,7 +1,7 @@
-# What jq has and jaq-core leaves to others, on our own functions. jaq-core's definitions come before these.
+# The functions of jq that jaq-core does not define, written with our own functions. jaq-core's definitions come before these.
 
 def recurse: ..;
-# fabs fails on what is no number.
+# fabs fails on a value that is not a number.
 def abs: fabs as $absolute | if . < 0 then -. else . end;
 def isnan: fabs | . != .;
 def isinfinite: fabs == infinite;
@@ -75,7 +75,7 @@ def gsub($pattern; f; $flags): sub($pattern; f; "g" + $flags);
 def gsub($pattern; f): sub($pattern; f; "g");
 def ascii: [.] | implode;
 
-# jaq-std's are stricter than jq's: its reverse takes arrays only, and the others fail on what is no string.
+# jaq-std's versions are stricter than jq's: its reverse takes only arrays, and the others fail on a value that is not a string.
 def __reverse: reverse;
 def reverse: if . == null then [] elif type == "string" then explode | __reverse | implode else __reverse end;
 def __ltrimstr($start): ltrimstr($start);
@@ -96,7 +96,7 @@ def @sh:
         error("\(type) cannot be quoted for a shell") else tojson end]
   | join(" ");
 def @base64: tostring | encode_base64;
-# Its padding may be missing, or too long.
+# The padding may be missing, or too long.
 def @base64d:
   tostring | until(endswith("=") | not; .[:-1]) | . + "==="[:3 - (utf8bytelength + 3) % 4]
   | try decode_base64 catch error("not base64: \(.)");
@@ -108,7 +108,7 @@ def gamma: lgamma;
 def todate: todateiso8601;
 def fromdate: fromdateiso8601;
 
-# The comparisons of a condition, in which null is neither before nor behind anything.
+# The comparisons of a condition, in which null is neither before nor after anything.
 def __present_lt(l; r): l as $l | r as $r | $l != null and $r != null and $l < $r;
 def __present_le(l; r): l as $l | r as $r | $l != null and $r != null and $l <= $r;
 def __present_gt(l; r): l as $l | r as $r | $l != null and $r != null and $l > $r;

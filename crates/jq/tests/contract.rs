@@ -1,4 +1,4 @@
-//! What the three ways to run a filter promise, and what errors say.
+//! The contract of the three ways to run a filter, and the error messages.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,7 +13,7 @@ fn matches(source: &str, input: &str) -> bool {
 }
 
 #[test]
-fn a_predicate_is_an_output_that_is_true() {
+fn a_predicate_matches_if_its_first_output_is_true() {
     assert!(matches(".a", r#"{"a":0}"#));
     assert!(matches(".a", r#"{"a":""}"#));
     assert!(!matches(".a", r#"{"a":false}"#));
@@ -39,7 +39,7 @@ fn one_output_as_json_or_as_a_cell() {
         assert_eq!(String::from_utf8_lossy(&one), format!("x{json}"));
         assert_eq!(String::from_utf8_lossy(&two), format!("x{cell}"));
     }
-    assert!(!compile("empty").one(Input::Null, &[], &mut Vec::new()).expect("no output is no error"));
+    assert!(!compile("empty").one(Input::Null, &[], &mut Vec::new()).expect("no output is not an error"));
     let mut out = b"x".to_vec();
     let error = compile("1, 2").one(Input::Null, &[], &mut out).expect_err("two outputs");
     assert_eq!((error.kind(), &*out), (ErrorKind::Failed, &b"x"[..]));
@@ -47,7 +47,7 @@ fn one_output_as_json_or_as_a_cell() {
 }
 
 #[test]
-fn variables_are_given_at_each_run() {
+fn variables_are_set_for_each_run() {
     let filter =
         Filter::compile("[$dir, $seq, $t, .]", &["dir", "seq", "t"], Limits::default()).expect("it is a filter");
     for seq in 0..3 {
@@ -57,9 +57,9 @@ fn variables_are_given_at_each_run() {
         assert_eq!(String::from_utf8_lossy(&out), format!("[\"up\",{seq},{{\"a\":1.10}},null]"));
     }
     let error = filter.matches(Input::Null, &[]).expect_err("no variables");
-    assert_eq!(error.to_string(), "0 variables were given, and 3 are declared");
+    assert_eq!(error.to_string(), "0 variables were given, but 3 are declared");
     let error = Filter::compile("$dri", &["dir", "seq"], Limits::default()).expect_err("misspelt");
-    assert_eq!(error.to_string(), "unknown variable $dri at character 1; there are $dir, $seq");
+    assert_eq!(error.to_string(), "unknown variable $dri at character 1; the variables are $dir, $seq");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn only_exactly_one_json_value_is_read() {
         assert_eq!(error.kind(), ErrorKind::Unreadable, "{input}: {error}");
     }
     for input in [&b"\"\xff\""[..], b"\xff", b"{\"\xc3\":1}", b"\"\xed\xa0\x80\"", b"1\0", b"\0"] {
-        let error = filter.matches(Input::Json(input), &[]).expect_err("these bytes are no JSON");
+        let error = filter.matches(Input::Json(input), &[]).expect_err("these bytes are not JSON");
         assert_eq!(error.kind(), ErrorKind::Unreadable, "{error}");
     }
     let error = filter.matches(Input::Json(b"{\"a\":1 \"b\":2}"), &[]).expect_err("a comma is missing");
@@ -135,7 +135,7 @@ fn the_depth_of_the_input_is_limited() {
     let error = filter.matches(Input::Json(b"[[[[]]]]"), &[]).expect_err("four levels");
     assert_eq!(
         (error.kind(), &*error.to_string()),
-        (ErrorKind::TooDeep, "the input is nested too deeply; 3 levels are the most")
+        (ErrorKind::TooDeep, "the input is nested too deeply; the limit is 3 levels")
     );
     let filter =
         Filter::compile("[[[[.]]]]", &[], Limits { max_depth: 3, ..Limits::default() }).expect("it is a filter");
@@ -143,8 +143,8 @@ fn the_depth_of_the_input_is_limited() {
 }
 
 #[test]
-fn failures_say_what_failed_in_a_line() {
-    for (source, input, said) in [
+fn failures_are_described_in_one_line() {
+    for (source, input, expected) in [
         (".a.b", r#"{"a":"x"}"#, "cannot index string with \"b\""),
         (".[]", "5", "cannot iterate over number (5)"),
         (
@@ -159,14 +159,14 @@ fn failures_say_what_failed_in_a_line() {
     ] {
         let error = compile(source).matches(Input::Json(input.as_bytes()), &[]).expect_err(source);
         assert_eq!(error.kind(), ErrorKind::Failed);
-        assert!(error.to_string().contains(said), "{source}: {error}");
+        assert!(error.to_string().contains(expected), "{source}: {error}");
         assert!(error.to_string().len() < 500 && !error.to_string().contains('\n'), "{source}: {error}");
     }
 }
 
 #[test]
-fn what_is_wrong_with_a_filter_is_said_with_its_place() {
-    for (source, said) in [
+fn errors_in_a_filter_are_reported_with_their_place() {
+    for (source, expected) in [
         ("", "the filter is empty; . gives its input"),
         (".a ]", "unexpected \"]\" at character 4"),
         (".a | ", "the filter ends where a filter is expected"),
@@ -183,7 +183,7 @@ fn what_is_wrong_with_a_filter_is_said_with_its_place() {
         ("{a:1,,}", "unexpected \",\" at character 6; expected key"),
     ] {
         let error = Filter::compile(source, &[], Limits::default()).expect_err(source).to_string();
-        assert_eq!(error, said, "{source}");
+        assert_eq!(error, expected, "{source}");
     }
 }
 
@@ -201,7 +201,7 @@ fn filters_can_be_sent_to_other_threads_and_shared() {
 
 /// Rewriting every string of a large message is ordinary work.
 #[test]
-fn redaction_of_a_large_message_has_fuel_enough() {
+fn redaction_of_a_large_message_has_enough_fuel() {
     let item = r#"{"id":12345,"name":"a person's name","mail":"someone@example.com","tags":["a","b"],"n":[1,2,3]}"#;
     let count = if cfg!(debug_assertions) { 2_000 } else { 40_000 };
     let message = format!("{{\"items\":[{}]}}", vec![item; count].join(","));
@@ -212,7 +212,7 @@ fn redaction_of_a_large_message_has_fuel_enough() {
 }
 
 #[test]
-fn in_a_condition_nothing_is_in_order_with_null() {
+fn in_a_condition_comparisons_with_null_are_false() {
     for source in [
         ".amount < 100",
         ".amount <= 100",
@@ -231,5 +231,5 @@ fn in_a_condition_nothing_is_in_order_with_null() {
         let condition = Filter::compile_condition(source, Limits::default()).expect("it is a filter");
         assert!(condition.matches(Input::Json(br#"{"n":1}"#), &[]).expect("it runs"), "{source}");
     }
-    assert!(matches(".amount < 100", "{}"), "a filter that is no condition orders as jq does");
+    assert!(matches(".amount < 100", "{}"), "a filter that is not a condition orders as jq does");
 }

@@ -1,10 +1,10 @@
-//! Ordinary jq: what the rewriting and our own values must not break.
+//! Ordinary jq programs, which neither the rewriting nor our own values may break.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use pipewright_jq::{Filter, Input, Limits};
 
-/// Input, filter, and what comes out as JSON; "" for nothing.
+/// Input, filter, and the output as JSON; "" for no output.
 const GOLDEN: &[(&str, &str, &str)] = &[
     // Paths.
     (r#"{"a":{"b":[1,2,3]}}"#, ".a.b[1]", "2"),
@@ -129,7 +129,7 @@ const GOLDEN: &[(&str, &str, &str)] = &[
         r#"[[2015,2,5,23,53,41,4,63],1425599621,"Thursday, March 05, 2015"]"#,
     ),
     ("\"10:20 2024-02-29\"", r#"strptime("%H:%M %Y-%m-%d") | mktime"#, "1709202000"),
-    // A row longer than the rewriting keeps together.
+    // A sequence longer than the rewriting keeps together.
     (
         "null",
         "{a:1,b:2,c:3,d:4,e:5,f:6,g:7,h:8,i:9,j:10}",
@@ -152,7 +152,7 @@ fn one(input: &str, filter: &str) -> Result<String, Box<dyn std::error::Error>> 
 }
 
 #[test]
-fn ordinary_filters_give_what_jq_gives() {
+fn ordinary_filters_give_the_same_as_jq() {
     let mut wrong = Vec::new();
     for &(input, filter, expected) in GOLDEN {
         let found = one(input, filter).unwrap_or_else(|error| format!("error: {error}"));

@@ -1,14 +1,14 @@
-//! Programs and inputs that want to run, grow, recurse or reach out without end.
+//! Programs and inputs that try to run, grow or recurse without end, or to access something outside.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use pipewright_jq::{Error, ErrorKind, Filter, Input, Limits};
 use std::time::{Duration, Instant};
 
-/// How long a run may take: several times what it does.
+/// Time limit of a run: several times what it needs.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
 
-/// Programs that take more steps or go deeper than they may.
+/// Programs that take more steps or go deeper than allowed.
 const ENDLESS: &[&str] = &[
     "def f: f; f",
     "def f: 1+f; f",
@@ -104,7 +104,7 @@ const ENDLESS: &[&str] = &[
     "\"x\" * 100000 | test(\"(x{0,60}){0,60}y\")",
 ];
 
-/// Programs that end, if with an error, without taking all their fuel.
+/// Programs that end, perhaps with an error, without using all their fuel.
 const HARMLESS: &[&str] = &[
     "halt",
     "env",
@@ -186,7 +186,7 @@ fn run(source: &str, input: &[u8]) -> (Result<bool, Error>, Duration) {
     (found, began.elapsed())
 }
 
-/// The time that this thread was given; where the system doesn't tell, the time that passed. A busy machine is no failure.
+/// The CPU time of this thread, or the elapsed time if the system does not report it. A busy machine must not fail the test.
 struct Clock {
     began: Instant,
     used: Option<Duration>,
@@ -211,7 +211,7 @@ impl Clock {
 }
 
 #[test]
-fn what_has_no_end_is_stopped_and_nothing_catches_it() {
+fn endless_programs_are_stopped_and_cannot_catch_it() {
     let mut wrong = Vec::new();
     for source in ENDLESS {
         let (found, took) = run(source, b"null");
@@ -225,7 +225,7 @@ fn what_has_no_end_is_stopped_and_nothing_catches_it() {
 }
 
 #[test]
-fn what_is_odd_or_reaches_out_does_no_harm() {
+fn odd_programs_do_no_harm() {
     for source in HARMLESS {
         let began = Clock::start();
         if let Ok(filter) = Filter::compile(source, &[], Limits::default()) {
@@ -237,7 +237,7 @@ fn what_is_odd_or_reaches_out_does_no_harm() {
 }
 
 #[test]
-fn nothing_outside_can_be_named() {
+fn names_outside_of_the_filter_are_unknown() {
     for name in
         ["env", "now", "input", "inputs", "debug", "stderr", "halt", "halt_error", "localtime", "input_filename"]
     {
@@ -294,7 +294,7 @@ fn brackets_in_brackets() {
     }
 }
 
-/// What is just small enough to be compiled doesn't overflow the stack when it is run, even where there is little stack.
+/// A filter just small enough to be compiled does not overflow the stack when it runs, even if there is little stack.
 #[test]
 fn the_longest_filters_run_on_any_stack() {
     let filters = [
@@ -339,7 +339,7 @@ fn hostile_programs_on_small_stacks() {
     }
 }
 
-/// The deepest value that may be is printed, compared, walked and dropped by recursion.
+/// The deepest possible value is printed, compared, walked and dropped by recursion.
 #[test]
 fn the_deepest_values_are_handled() {
     let arrays = "[".repeat(512) + &"]".repeat(512);
@@ -376,7 +376,7 @@ fn the_deepest_values_are_handled() {
 }
 
 #[test]
-fn large_outputs_are_refused_and_leave_nothing() {
+fn large_outputs_are_refused_and_add_nothing() {
     let limits = Limits { max_output: 10, ..Limits::default() };
     let filter = Filter::compile("\"0123456789\"", &[], limits).expect("it is a filter");
     let mut out = b"before".to_vec();
@@ -386,7 +386,7 @@ fn large_outputs_are_refused_and_leave_nothing() {
     assert_eq!(out, b"before0123456789");
 }
 
-/// A wide input has as many paths, and they are paid for by its length.
+/// A wide input has many paths, whose charge depends on its length.
 #[test]
 fn paths_of_a_wide_input() {
     let wide = format!("[{}]", vec!["{\"a\":[1,2]}"; 1_000].join(","));

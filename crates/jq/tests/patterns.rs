@@ -12,7 +12,7 @@ fn one(input: &str, filter: &str) -> Result<String, Box<dyn std::error::Error>> 
 }
 
 #[test]
-fn patterns_know_all_scripts_and_count_characters() {
+fn patterns_support_all_scripts_and_count_characters() {
     for (input, filter, expected) in [
         ("УДАЛИТЬ", r#"test("удалить"; "i")"#, "true"),
         ("УДАЛИТЬ", r#"test(["удалить", "i"])"#, "true"),
@@ -55,21 +55,21 @@ fn patterns_know_all_scripts_and_count_characters() {
 }
 
 #[test]
-fn what_is_no_pattern_is_an_error() {
-    for (filter, said) in [
+fn an_invalid_pattern_is_an_error() {
+    for (filter, expected) in [
         (r#"test("(")"#, "unclosed group"),
-        (r#"test("a"; "q")"#, "\"q\" is no flag"),
+        (r#"test("a"; "q")"#, "\"q\" is not a flag"),
         (r#"test("a"; "l")"#, "flag l is not supported"),
         (r#"test("(a{1000}){1000}")"#, "too large"),
         ("test(1)", "is not a string"),
         (r#"[1] | test("a")"#, "is not a string"),
     ] {
         let error = one("x", filter).expect_err(filter).to_string();
-        assert!(error.contains(said), "{filter}: {error}");
+        assert!(error.contains(expected), "{filter}: {error}");
     }
 }
 
-/// More patterns than are kept at a time, over and over.
+/// Uses more patterns than are kept at a time, repeatedly.
 #[test]
 fn patterns_come_and_go() {
     let filter = Filter::compile("test(.)", &[], Limits::default()).expect("it is a filter");
@@ -81,7 +81,7 @@ fn patterns_come_and_go() {
     }
 }
 
-/// Thousands of matches in a large text are ordinary, where a pattern looks no further than what it matches.
+/// Thousands of matches in a large text are cheap if a pattern searches no further than its matches.
 #[test]
 fn many_matches_in_a_large_text() {
     let text = "<b>some</b>  text at https://example.com/x ".repeat(if cfg!(debug_assertions) { 500 } else { 20_000 });
@@ -93,7 +93,7 @@ fn many_matches_in_a_large_text() {
     }
 }
 
-/// Patterns like those that trip backtrackers.
+/// Patterns that are slow in backtracking engines.
 #[test]
 fn nothing_backtracks() {
     let text = "a".repeat(5_000);

@@ -1,4 +1,4 @@
-//! Plain predicates, which are answered without the interpreter, mean what the interpreter makes of them.
+//! Plain predicates, which are answered without the interpreter, have the same results as in the interpreter.
 
 #![allow(clippy::unwrap_used)]
 
@@ -78,9 +78,9 @@ fn predicate() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn plain_predicates_mean_what_the_interpreter_makes_of_them(json in value(), predicate in predicate()) {
+    fn plain_predicates_give_the_same_as_the_interpreter(json in value(), predicate in predicate()) {
         let plain = Filter::compile(&predicate, &[], Limits::default()).unwrap();
-        // A pipe is nothing plain.
+        // With a pipe, it is no longer a plain predicate.
         let interpreted = Filter::compile(&format!("({predicate}) | ."), &[], Limits::default()).unwrap();
         let answer = |filter: &Filter| {
             filter.matches(Input::Json(json.as_bytes()), &[]).map_err(|error| (error.kind(), error.to_string()))

@@ -1,4 +1,4 @@
-//! Whatever the value, `.` gives it back; whatever the bytes, nothing panics.
+//! `.` returns any value unchanged, and no bytes cause a panic.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -50,9 +50,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_value_comes_back_as_it_was(value in values()) {
+    fn a_value_comes_back_unchanged(value in values()) {
         for json in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
-            // serde_json rounds some numbers as it reads them.
+            // serde_json rounds some numbers when it reads them.
             let value: Value = serde_json::from_str(&json).unwrap();
             prop_assert_eq!(&one(&SAME, &json)?, &value);
             prop_assert_eq!(&one(&THROUGH_TEXT, &json)?, &value);
@@ -63,14 +63,14 @@ proptest! {
     }
 
     #[test]
-    fn numbers_stay_as_they_are_written(number in r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?") {
+    fn numbers_keep_their_notation(number in r"-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,20})?([eE][+-]?[0-9]{1,3})?") {
         let mut out = Vec::new();
         SAME.one(Input::Json(number.as_bytes()), &[], &mut out).unwrap();
         prop_assert_eq!(String::from_utf8(out).unwrap(), number);
     }
 
     #[test]
-    fn what_is_read_is_what_serde_reads(bytes in prop::collection::vec(prop_oneof![
+    fn the_reader_accepts_the_same_as_serde_json(bytes in prop::collection::vec(prop_oneof![
         prop::sample::select(br#"[]{}:,"\ntruefals0123456789.eE+-u "#.to_vec()), any::<u8>()], 0..24)) {
         let ours = SAME.matches(Input::Json(&bytes), &[]).is_ok();
         let theirs = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok() && std::str::from_utf8(&bytes).is_ok();
@@ -78,14 +78,14 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_text_is_no_danger_as_a_filter(source in any::<String>(), input in any::<Vec<u8>>()) {
+    fn arbitrary_text_is_safe_as_a_filter(source in any::<String>(), input in any::<Vec<u8>>()) {
         if let Ok(filter) = Filter::compile(&source, &[], Limits::default()) {
             let _ = filter.matches(Input::Json(&input), &[]);
         }
     }
 
     #[test]
-    fn words_of_jq_in_any_order_are_no_danger(
+    fn jq_words_in_any_order_are_safe(
         words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 1..16),
         value in values(),
     ) {

@@ -1,8 +1,7 @@
 //! Shell text and SQL, parsed as far as a gate needs: which simple commands a text runs, and which functions a query calls.
 //!
-//! Both readers are strict. What another shell or database could read differently, and what is longer or nests deeper than anybody
-//! writes, is [`Unreadable`]: the caller then has to treat the text as one that may do anything. What is harmless is not decided
-//! here.
+//! Both readers are strict. Text that another shell or database could read differently, or that is longer or nested deeper than people
+//! write, is [`Unreadable`]: the caller must then assume that the text may do anything. This crate does not decide what is harmless.
 
 pub mod shell;
 pub mod sql;
@@ -12,7 +11,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-/// Why a text cannot be read for certain.
+/// Why a text can't be read for certain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub &'static str);
 
@@ -24,23 +23,23 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// The parsers recurse: what a text of [`LONGEST`] bytes takes at most, measured in a debug build, and room above that.
+/// The stack of the parsers, which recurse: enough for any text of [`LONGEST`] bytes, measured in a debug build, with a margin.
 const STACK: usize = 32 << 20;
 
-/// Longer texts are not read, in bytes.
+/// The longest text that is read, in bytes.
 pub const LONGEST: usize = 8 << 10;
 
 thread_local! {
-    /// A parser runs, whose panic is an answer.
+    /// Whether a parser is running on this thread; a panic then becomes an error.
     static PARSES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a parser that recurses, and that may panic, on a stack of its own. Nothing is said of a panic: the text may be a model's, which
-/// would fill stderr with it.
+/// Runs a parser that recurses, and that may panic, on a stack of its own. A panic prints nothing: the text may be a model's, which could
+/// fill stderr with it.
 fn parse<T>(text: &str, parser: impl FnOnce() -> Result<T, Unreadable>) -> Result<T, Unreadable> {
     static QUIET: Once = Once::new();
     if text.len() > LONGEST {
-        return Err(Unreadable("it is longer than any that is read"));
+        return Err(Unreadable("the text is too long"));
     }
     QUIET.call_once(|| {
         let report = take_hook();

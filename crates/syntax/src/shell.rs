@@ -1,7 +1,7 @@
-//! The simple commands of a shell's text, wherever they stand: in lists, pipelines, loops, functions, substitutions.
+//! The simple commands of a shell's text, at any place: in lists, pipelines, loops, functions, substitutions.
 //!
-//! The text is read as bash and POSIX's shell read it (`brush-parser`). Where a construct evaluates the content of a variable as
-//! code (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or where shells disagree, the text is unreadable.
+//! The text is parsed as bash and POSIX's shell do it (`brush-parser`). If a construct evaluates the content of a variable as code
+//! (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or if shells disagree, the text is unreadable.
 
 mod conditions;
 mod numbers;
@@ -16,17 +16,17 @@ use brush_parser::ast::{
 use brush_parser::{Parser, ParserOptions, SourceInfo};
 use numbers::{Numbers, prints_number};
 
-/// A word as the command gets it.
+/// A word of a command after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// This text. Patterns (`*.c`) are as they are written.
+    /// This text. Patterns (`*.c`) are not expanded.
     Text(String),
-    /// A number: an exit status, what is calculated, a variable that the text sets to numbers only. One word, but that an unquoted `$!`
-    /// is none where nothing runs in the background.
+    /// A number: an exit status, the result of a calculation, a variable that the text sets only to numbers. It is one word; only an
+    /// unquoted `$!` is no word if nothing runs in the background.
     Number,
-    /// Exactly one word, whose text a quoted expansion decides.
+    /// Exactly one word: a quoted expansion with unknown text.
     One,
-    /// Any number of words, zero included: an unquoted expansion is split where it has blanks.
+    /// Any number of words, zero included: an unquoted expansion is split at blanks.
     Any,
 }
 
@@ -43,9 +43,9 @@ impl Word {
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
-    /// The variables that are set: before the command, by it alone, or by a loop.
+    /// The variables that are set: before the command, only for it, or by a loop.
     pub assigned: Vec<String>,
-    /// The program and its arguments; empty where variables are set or files are opened and nothing is run.
+    /// The program and its arguments; empty if variables are set or files are opened without a program.
     pub words: Vec<Word>,
     /// The files that redirections open to write.
     pub written: Vec<Word>,
@@ -53,23 +53,23 @@ pub struct Command {
     pub read: Vec<Word>,
 }
 
-/// What a text does, in the order in which it stands.
+/// A step of a text, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// It runs a command, perhaps, or perhaps often.
+    /// It may run a command, once or several times.
     Run(Command),
-    /// From here on a function has this name, in the text and not only in a part of it. What its body runs stands before.
+    /// From here on, in the whole text, a function has this name. The commands of its body are steps before this one.
     Define(String),
 }
 
-/// So many brackets, quotes of substitutions and words that open something may a text have.
+/// The greatest number of brackets, quotes of substitutions and opening keywords of a text.
 const OPENERS: usize = 40;
-/// So deep may parentheses nest. The parser tries each as a subshell and as a calculation, so its time doubles with each that is not closed.
+/// The greatest depth of parentheses. The parser tries each as a subshell and as a calculation, so its time doubles with each unclosed one.
 const PARENTHESES: usize = 8;
-/// So deep may substitutions nest.
+/// The greatest depth of substitutions.
 const DEEP: usize = 4;
 
-/// What a text does.
+/// The steps of a text.
 ///
 /// ```
 /// use pipewright_syntax::shell::{Step, Word, steps};
@@ -81,7 +81,7 @@ const DEEP: usize = 4;
 /// ```
 ///
 /// # Errors
-/// Where that cannot be told for certain.
+/// If they are not certain.
 pub fn steps(text: &str) -> Result<Vec<Step>, Unreadable> {
     parse(text, || {
         let mut walk = Walk::default();
@@ -96,26 +96,26 @@ pub fn steps(text: &str) -> Result<Vec<Step>, Unreadable> {
 
 fn options() -> ParserOptions {
     ParserOptions {
-        // Other shells run code in what bash takes for such patterns.
+        // Other shells run code in what are such patterns for bash.
         enable_extended_globbing: false,
-        // A tilde stays as it is written.
+        // A tilde is not expanded.
         tilde_expansion: false,
         ..ParserOptions::default()
     }
 }
 
-/// Refuses what this parser and the shells may read differently, and what would take it too long.
+/// Refuses text that this parser and the shells may read differently, and text that would take too long.
 fn check(text: &str) -> Result<(), Unreadable> {
     let has = |part: &str| text.contains(part);
     if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\t')) {
         return Err(Unreadable("it has control characters"));
     }
     if ["$'", "$\"", "$["].into_iter().any(has) {
-        return Err(Unreadable("it quotes or calculates as not all shells do"));
+        return Err(Unreadable("it quotes or calculates in a way that only some shells know"));
     }
-    // What is escaped in backquotes is unescaped once more.
+    // Escapes in backquotes are unescaped a second time.
     if has("`") && has("\\") {
-        return Err(Unreadable("it escapes beside backquotes"));
+        return Err(Unreadable("it has escapes and backquotes"));
     }
     let depths = text.bytes().scan(0_usize, |depth, byte| {
         match byte {
@@ -126,17 +126,17 @@ fn check(text: &str) -> Result<(), Unreadable> {
         Some(*depth)
     });
     if depths.max() > Some(PARENTHESES) {
-        return Err(Unreadable("its parentheses nest deeper than any that are read"));
+        return Err(Unreadable("its parentheses are nested too deeply"));
     }
     let words = text.split(|one: char| !one.is_alphanumeric());
     let opening = words.filter(|word| matches!(*word, "if" | "while" | "until" | "for" | "case" | "function")).count();
     if opening + text.matches(['(', '{', '`', '!', '[']).count() > OPENERS {
-        return Err(Unreadable("it nests deeper than any that is read"));
+        return Err(Unreadable("it is nested too deeply"));
     }
     let substitutes = has("`") || has("$(") || has("<(") || has(">(");
-    // Where a comment, a here-document or a `case` holds a bracket, the end of a substitution is hard to find.
+    // If a comment, a here-document or a `case` has a bracket, the end of a substitution is hard to find.
     if substitutes && (has("#") || has("<<") || has("case")) {
-        return Err(Unreadable("it has a substitution beside a comment, a here-document or a case"));
+        return Err(Unreadable("it has a substitution and a comment, a here-document or a case"));
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ fn check(text: &str) -> Result<(), Unreadable> {
 struct Walk {
     steps: Vec<Step>,
     depth: usize,
-    /// The whole text has two opening brackets beside each other.
+    /// Whether the whole text has two consecutive opening brackets.
     has_double_bracket: bool,
     numbers: Numbers,
 }
@@ -153,20 +153,20 @@ struct Walk {
 type Done = Result<(), Unreadable>;
 
 impl Walk {
-    /// Reads a text, and says whether all that it prints is a number.
+    /// Reads a text; gives whether it prints only a number.
     fn program(&mut self, text: &str) -> Result<bool, Unreadable> {
         check(text)?;
         self.has_double_bracket |= text.contains("((");
         if self.depth > DEEP {
-            return Err(Unreadable("its substitutions nest too deep"));
+            return Err(Unreadable("its substitutions are nested too deeply"));
         }
         let program = Parser::new(text.as_bytes(), &options(), &SourceInfo::default()).parse_program();
-        let program = program.map_err(|_| Unreadable("it is no text of bash or of POSIX's shell"))?;
+        let program = program.map_err(|_| Unreadable("it is not text for bash or POSIX's shell"))?;
         program.complete_commands.iter().try_for_each(|list| self.list(list, self.depth == 0))?;
         Ok(prints_number(&program))
     }
 
-    /// What a substitution runs.
+    /// Adds the steps of a substitution.
     fn substitution(&mut self, text: &str) -> Result<Word, Unreadable> {
         if text.starts_with('(') {
             return Err(Unreadable("shells may take two brackets for a calculation"));
@@ -209,7 +209,7 @@ impl Walk {
                 self.redirections(redirections.as_ref())
             }
             Node::Function(function) => {
-                // `wc` may print anything then.
+                // A function may be named `wc`, and print anything.
                 self.numbers.defines_functions = true;
                 self.compound(&function.body.0)?;
                 self.redirections(function.body.1.as_ref())
@@ -286,7 +286,7 @@ impl Walk {
                     IoFileRedirectTarget::Filename(word) => self.word(&word.value)?,
                     IoFileRedirectTarget::Duplicate(word) => match self.word(&word.value)? {
                         Word::Text(descriptor) if is_descriptor(&descriptor) => return Ok(()),
-                        // bash expands the name of a file once more here.
+                        // bash expands the name of a file a second time here.
                         Word::Text(file) if !file.contains(['$', '`']) => Word::Text(file),
                         _ => return Err(Unreadable("it expands the name of a file twice")),
                     },
@@ -297,7 +297,7 @@ impl Walk {
                 if is_read { &mut command.read } else { &mut command.written }.push(file);
             }
             IoRedirect::HereDocument(_, document) => {
-                // Beside a substitution, the whole text is refused.
+                // A text with a here-document and a substitution is refused.
                 if document.requires_expansion && document.doc.value.contains("${") {
                     return Err(Unreadable("its here-document expands more than plain variables"));
                 }
@@ -367,7 +367,7 @@ fn begins_with_subshell(list: &CompoundList) -> bool {
     matches!(first, Some(Node::Compound(CompoundCommand::Subshell(_), _)))
 }
 
-/// What follows `>&`: a number, or `-` to close.
+/// Whether a word after `>&` is a descriptor: a number, or `-` to close.
 fn is_descriptor(word: &str) -> bool {
     let number = word.strip_suffix('-').unwrap_or(word);
     !word.is_empty() && number.len() <= 3 && number.bytes().all(|byte| byte.is_ascii_digit())

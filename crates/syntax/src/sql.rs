@@ -1,8 +1,8 @@
-//! Queries of a database, as far as a gate needs them: whether there are only statements that read, and which functions they call.
+//! Database queries, as far as a gate needs them: whether all statements only read, and which functions they call.
 //!
-//! Databases differ in what is a comment and where a string ends, and T-SQL needs no semicolon between statements. So text that
-//! they could split differently is unreadable; words that begin a statement with effects may stand nowhere, unless they are quoted; and what
-//! stands before a bracket is a function, unless it is one of SQL's own words.
+//! Databases differ in comments and in where a string ends, and T-SQL needs no semicolon between statements. So text that they could split
+//! differently is unreadable. Words that begin a statement with effects are not allowed anywhere, unless they are quoted. A word before
+//! a bracket is a function, unless it is one of SQL's own words.
 
 use crate::{Unreadable, parse};
 use sqlparser::ast::Statement;
@@ -10,7 +10,7 @@ use sqlparser::dialect::{Dialect, GenericDialect, MsSqlDialect};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
-/// So deep may a query nest, and so many tokens may it have: a sum of many terms is as deep as it is long.
+/// The greatest depth of a query, and the greatest number of its tokens: a sum of many terms is as deep as it is long.
 const DEEP: usize = 30;
 const TOKENS: usize = 2000;
 
@@ -55,7 +55,7 @@ const EFFECTS: &[&str] = &[
     "waitfor",
 ];
 
-/// Words before a bracket that are no functions.
+/// Words before a bracket that are not functions.
 const NO_FUNCTIONS: &[&str] = &[
     "all",
     "and",
@@ -121,8 +121,7 @@ const NO_FUNCTIONS: &[&str] = &[
     "varying",
 ];
 
-/// The functions that a text of queries calls: names in small letters, unless they are quoted, with the schema that they are
-/// called by.
+/// The functions that the queries in a text call: names in lower case, unless they are quoted, with the schema that the query names.
 ///
 /// ```
 /// use pipewright_syntax::sql::functions;
@@ -131,7 +130,7 @@ const NO_FUNCTIONS: &[&str] = &[
 /// ```
 ///
 /// # Errors
-/// Where it does anything but read, or may.
+/// If the text does anything but read, or may do so.
 pub fn functions(text: &str) -> Result<Vec<String>, Unreadable> {
     parse(text, || {
         check(text)?;
@@ -139,33 +138,33 @@ pub fn functions(text: &str) -> Result<Vec<String>, Unreadable> {
     })
 }
 
-/// Refuses what databases may split differently.
+/// Refuses text that databases may split differently.
 fn check(text: &str) -> Result<(), Unreadable> {
     let is_odd = |one: char| !one.is_ascii() && !one.is_alphanumeric();
     let is_control = |one: char| one.is_control() && !matches!(one, '\n' | '\t');
     let outside = outside_strings(text);
     if text.chars().any(is_control) || outside.chars().any(is_odd) {
-        return Err(Unreadable("it has characters that not all databases take for the same"));
+        return Err(Unreadable("it has characters that databases read differently"));
     }
     // Escapes, MySQL's comments, strings of other databases.
     if ["\\", "#", "'''", "\"\"\"", "/*!", "/*M!", ":="].into_iter().any(|part| text.contains(part))
         || outside.contains(['{', '}'])
     {
-        return Err(Unreadable("it has a comment or a string that not all databases take for one"));
+        return Err(Unreadable("it has a comment or a string that only some databases know"));
     }
     let before_and_behind =
         |(at, part): (usize, &str)| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
     let mut quotes = text.match_indices("'").map(before_and_behind);
     if quotes.any(|(before, _)| before.is_some_and(|one| matches!(one, 'q' | 'Q'))) {
-        return Err(Unreadable("it has a string of Oracle's"));
+        return Err(Unreadable("it has an Oracle string"));
     }
     let mut dollars = text.match_indices('$').map(before_and_behind);
     if dollars.any(|(_, behind)| behind.is_some_and(|one| one == '$' || one == '_' || one.is_alphabetic())) {
-        return Err(Unreadable("it has a string of PostgreSQL's"));
+        return Err(Unreadable("it has a PostgreSQL string"));
     }
     let mut dashes = text.match_indices("--").map(before_and_behind);
     if dashes.any(|(_, behind)| behind.is_some_and(|one| !one.is_whitespace())) {
-        return Err(Unreadable("it has a comment that is none for MySQL"));
+        return Err(Unreadable("it has a comment that MySQL does not take for one"));
     }
     let mut comments = text.split("/*").skip(1);
     if comments.any(|comment| !comment.contains("*/")) {
@@ -173,13 +172,12 @@ fn check(text: &str) -> Result<(), Unreadable> {
     }
     let mut brackets = outside.split('[').skip(1).map(|behind| behind.split(']').next().unwrap_or_default());
     if brackets.any(|inner| inner.contains(['\'', '"', '`', '-', '/', ';'])) {
-        return Err(Unreadable("it has brackets that quote for SQL Server alone"));
+        return Err(Unreadable("it has brackets that quote only for SQL Server"));
     }
     Ok(())
 }
 
-/// A text without what stands in its strings, where these are certain: nothing else that quotes stands outside them. Otherwise all
-/// of it.
+/// A text without the content of its strings, if that is certain: it has no other quotes outside of them. Otherwise all of it.
 fn outside_strings(text: &str) -> String {
     let outside: Vec<&str> = text.split('\'').step_by(2).collect();
     let is_certain = text.matches('\'').count().is_multiple_of(2)
@@ -189,7 +187,7 @@ fn outside_strings(text: &str) -> String {
 }
 
 fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadable> {
-    let unreadable = Unreadable("it is no SQL");
+    let unreadable = Unreadable("it is not SQL");
     let tokens = Tokenizer::new(dialect, text).tokenize().map_err(|_| unreadable)?;
     // `1eSHUTDOWN` is a number and a statement for SQL Server.
     let is_joined = |pair: &[Token]| matches!(pair, [Token::Number(..) | Token::HexStringLiteral(_), Token::Word(_)]);
@@ -198,7 +196,7 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
     }
     let mut tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
     if tokens.len() > TOKENS {
-        return Err(Unreadable("it is longer than any that is read"));
+        return Err(Unreadable("the query is too long"));
     }
     let functions = called(&tokens)?;
     // The parser takes a pragma's argument only as a string or a number.
@@ -218,7 +216,7 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
     }
 }
 
-/// What is called, by its name and the bracket behind it.
+/// The functions that are called: names with a bracket after them.
 fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
     let mut functions = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
@@ -236,7 +234,7 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
         if !is_quoted && EFFECTS.contains(&name.as_str()) && !shows || locks || counts {
             return Err(Unreadable("it does more than read"));
         }
-        // Options of EXPLAIN, and the name of a pragma, which is looked up when the statement is parsed.
+        // Options of EXPLAIN, and the name of a pragma, which is checked when the statement has been parsed.
         if name == "explain" && !is_quoted && begins(at) || is_behind("pragma") && begins(at - 1) {
             continue;
         }
@@ -254,7 +252,7 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
 }
 
 fn reads(statement: &Statement) -> bool {
-    /// Pragmas of SQLite that show something, whatever their value.
+    /// Pragmas of SQLite that show something, for any value.
     const SHOWING: [&str; 7] =
         ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list", "database_list"];
     match statement {

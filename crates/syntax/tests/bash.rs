@@ -1,4 +1,4 @@
-//! What bash itself runs of texts that are put together at random: no command that the reader hasn't found.
+//! Random texts run by bash itself: it runs no command that the reader has not found.
 #![allow(clippy::expect_used)]
 
 use pipewright_syntax::shell::{Step, steps};
@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 
 const BASH: &str = "/bin/bash";
 
-/// The name of no command; bash says so on stderr where it would run one.
+/// The name of a command that does not exist; bash reports it on stderr if it would run it.
 const MISSING: &str = "MISSING";
 
-/// Whether the reader has found that the text may run a command of this name, or one that is not known.
+/// Whether the reader has found that the text may run a command of this name, or an unknown one.
 fn is_found(steps: &[Step]) -> bool {
     steps.iter().any(|step| match step {
         Step::Run(command) => {
             let name = command.words.first();
-            // A pattern may be a file that a former text has made.
+            // A pattern may match a file that an earlier text has created.
             name.is_some_and(|name| {
                 name.text().is_none_or(|name| name.contains(MISSING) || name.contains(['*', '?', '[']))
             })
@@ -104,7 +104,7 @@ fn bash_runs_no_command_that_is_not_found() {
     if !Path::new(BASH).exists() {
         return;
     }
-    // Redirections make files.
+    // Redirections create files.
     let folder = std::env::temp_dir().join(format!("pipewright-syntax-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);

@@ -29,14 +29,14 @@ fn a_question_is_read_as_it_was_written() {
 }
 
 #[test]
-fn a_question_is_open_until_its_own_gate_settles_it_or_goes() {
+fn a_question_is_open_until_its_own_gate_settles_it_or_disconnects() {
     let call = recognise(CALL).unwrap().unwrap();
     let settled = settled(&call, "n", "rejected", "timeout", "00");
     let mut queue = Queue::default();
     assert_eq!(queue.take(1, &question("n", CALL).record()).unwrap(), Change::Asked);
     assert_eq!(queue.take(2, &question("m", CALL).record()).unwrap(), Change::Asked);
-    assert!(queue.take(3, &question("n", CALL).record()).is_err(), "that of another gate's question");
-    assert_eq!(queue.take(2, &settled).unwrap(), Change::Nothing, "it is another gate's");
+    assert!(queue.take(3, &question("n", CALL).record()).is_err(), "the nonce of another gate's question");
+    assert_eq!(queue.take(2, &settled).unwrap(), Change::Nothing, "the question of another gate");
     assert_eq!(queue.take(2, &refused(&call, "n", "no")).unwrap(), Change::Nothing);
     assert_eq!(queue.take(1, &refused(&call, "n", "no")).unwrap(), Change::Refused("n".into(), "no".into()));
     assert_eq!((queue.position("m"), queue.len()), (Some(1), 2));
@@ -65,14 +65,14 @@ fn gates_take_turns_and_those_that_were_connected_first_come_first() {
         ask(&mut queue, gate, again);
     }
     ask(&mut queue, 9, "i");
-    assert_eq!(nonces(&queue), "gBEi", "who asks again, and who is new, waits behind who waits");
+    assert_eq!(nonces(&queue), "gBEi", "new questions wait behind those that are open");
     queue.leave(7);
     ask(&mut queue, 1, "a");
     assert_eq!(nonces(&queue), "aBEi");
 }
 
 #[test]
-fn rules_in_force_are_those_that_their_gate_said_last() {
+fn rules_in_force_are_those_that_their_gate_sent_last() {
     let mut queue = Queue::default();
     let rules = [("session-1", "tool = \"a\""), ("session-2", "tool = \"b\"\n")];
     assert_eq!(queue.take(1, &session_rules(None, rules.into_iter())).unwrap(), Change::Rules);
@@ -89,7 +89,7 @@ fn rules_in_force_are_those_that_their_gate_said_last() {
 }
 
 proptest! {
-    /// Whatever a process sends that connects as a gate: the reader does not fail, and what it takes is bounded.
+    /// For any input of a process that connects as a gate: the reader does not fail, and its memory is bounded.
     #[test]
     fn no_line_breaks_the_queue(
         edits in prop::collection::vec((0..400_usize, "[{}\\[\\]\":,a-zA-Z_ \\\\\\PC]{0,4}", 0..6_usize), 0..4),

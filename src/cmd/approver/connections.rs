@@ -1,5 +1,5 @@
-//! Which process is at the other end of each connection of a gate, as the kernel says. Every process of the same user can
-//! connect, so each has few connections.
+//! The processes at the other ends of the gates' connections, as the kernel reports them. Every process of the same user can connect,
+//! so the connections of one process are limited.
 
 use crate::io::report::Report;
 use crate::io::terminal::printable;
@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex};
 
-/// A gate has one connection, and a second one if it connects again before the end of the first was seen.
+/// A gate has one connection, and a second one if it connects again before the end of the first was noticed.
 const MOST_OF_A_PROCESS: usize = 2;
 
 /// The connections that are open; clones share them.
@@ -21,10 +21,10 @@ pub struct Connections {
 
 #[derive(Default)]
 struct State {
-    /// What was [let in](Connections::let_in) last, until it is [joined](Connections::join).
+    /// The connection that was [let in](Connections::let_in) last, until it is [joined](Connections::join).
     accepted: Source,
     open: BTreeMap<usize, Source>,
-    /// The process that was refused last: a process that tries again and again is reported once.
+    /// The process that was refused last: repeated attempts of one process are reported once.
     refused: Option<i32>,
 }
 
@@ -45,7 +45,7 @@ pub struct Accepted {
 #[derive(Debug)]
 struct Process {
     id: i32,
-    /// At the time when it connected. A process can choose its name.
+    /// Read when it connected. A process can choose its name.
     name: String,
 }
 
@@ -54,10 +54,10 @@ impl Connections {
         Connections { state: Arc::default(), report }
     }
 
-    /// Waits for a connection to the socket of a session. One of another user, or of a process that has as many as it may, is closed.
+    /// Waits for a connection to the socket of a session. It closes connections of other users, and of processes that have too many.
     ///
     /// # Errors
-    /// What accept(2) says.
+    /// The error of accept(2).
     pub fn accept(&self, listener: &UnixListener, session: usize) -> io::Result<Accepted> {
         loop {
             let (stream, _) = listener.accept()?;
@@ -70,7 +70,7 @@ impl Connections {
         }
     }
 
-    /// The process, where it may have one more connection.
+    /// The process, if it may have one more connection.
     fn admit(&self, id: Option<i32>) -> Option<Option<Process>> {
         let mut state = lock(&self.state);
         let open = state.open.values().flat_map(|source| &source.process);
@@ -93,19 +93,19 @@ impl Connections {
         accepted.stream
     }
 
-    /// The connection that was let in last has this number.
+    /// Gives this number to the connection that was let in last.
     pub fn join(&self, gate: usize) {
         let mut state = lock(&self.state);
         let source = std::mem::take(&mut state.accepted);
         state.open.insert(gate, source);
     }
 
-    /// The connection with this number has ended, or is to be read no further.
+    /// The connection with this number has ended, or is not read any more.
     pub fn leave(&self, gate: usize) {
         lock(&self.state).open.remove(&gate);
     }
 
-    /// To which session's socket the connection with this number was made; `None` where it is not open.
+    /// The session to whose socket the connection with this number was made; `None` if it is not open.
     pub fn session(&self, gate: usize) -> Option<usize> {
         lock(&self.state).open.get(&gate).map(|source| source.session)
     }

@@ -1,4 +1,4 @@
-//! What is said between a person and the gate about one call.
+//! The dialogue between a person and the gate about one call.
 
 use super::editor::Edited;
 use super::screen::Screen;
@@ -10,15 +10,15 @@ use crate::policy::arguments::{self as policy, differences, with_value};
 use crate::record::Action;
 use jiff::Timestamp;
 
-/// What is to happen next.
+/// The next step.
 pub enum Next {
-    /// To show this, and to hear.
+    /// Show this, and read a line.
     Say(String),
-    /// To show this, forget what was typed before it stood there, and to hear: whoever answers has seen it.
+    /// Show this, discard the input from before it was shown, and read a line: the answer is then to this text.
     AskAnew(String),
-    /// To let the person edit in their editor.
+    /// Let the person edit in their editor.
     Edit,
-    /// To give this record, a line, to the stage.
+    /// Give this record, a line, to the stage.
     Answer(String),
 }
 
@@ -30,11 +30,11 @@ pub struct Dialogue {
     /// The call's arguments as they came, and what they have been edited to.
     original: String,
     pub(super) edited: Option<String>,
-    /// What stood in the editor last, where it can't be taken.
+    /// The last text of the editor, if it was not valid.
     draft: Option<String>,
     /// The rule that is shown in place of the call.
     pub(super) rule: Option<String>,
-    /// Something of what would be approved has not been shown.
+    /// A part of what would be approved has not been shown.
     pub(super) is_cut: bool,
 }
 
@@ -117,12 +117,12 @@ impl Dialogue {
         self.reject("")
     }
 
-    /// What was edited doesn't pass.
+    /// The edited call does not pass.
     pub fn refused(&mut self, why: &str) -> Next {
-        Next::AskAnew(self.screen.warning(&format!("that doesn't pass: {why}")))
+        Next::AskAnew(self.screen.warning(&format!("that does not pass: {why}")))
     }
 
-    /// What the person edits: the arguments, or the rule that is shown.
+    /// The text to edit: the arguments, or the rule that is shown.
     pub fn draft(&mut self) -> String {
         if let Some(rule) = &self.rule {
             return format!("{rule}\n");
@@ -131,7 +131,7 @@ impl Dialogue {
         self.draft.take().unwrap_or_else(|| policy::pretty(before) + "\n")
     }
 
-    /// Takes what it was edited to, or why it was not.
+    /// Takes the edited text, or why there is none.
     pub fn take_draft(&mut self, edited: Result<Edited, String>) -> Next {
         match edited {
             Ok(Edited::Text(text)) if self.rule.is_some() => self.take_rule(&text),
@@ -153,7 +153,7 @@ impl Dialogue {
         policy::read(text, self.limits.max_depth)
     }
 
-    /// Shows what has changed: that is to be approved.
+    /// Shows the changes, which are to be approved.
     fn take_edit(&mut self, edited: Result<String, String>) -> Next {
         let edited = match edited {
             Ok(edited) => edited,

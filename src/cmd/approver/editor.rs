@@ -1,4 +1,4 @@
-//! The arguments in a person's own editor.
+//! Editing the arguments in a person's own editor.
 
 use crate::cmd::options::TOO_LONG;
 use crate::io::asking::Asking;
@@ -13,18 +13,18 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// What came of it.
+/// The result of editing.
 pub enum Edited {
     /// The text as the editor left it.
     Text(String),
-    /// There is no need for it any more.
+    /// The editor was stopped, since no edit is needed any more.
     Stopped,
 }
 
-/// Has a person edit `text` in $VISUAL or $EDITOR, or else vi, on a file of theirs alone. While `stop` says nothing.
+/// Lets a person edit `text` in $VISUAL or $EDITOR, or else vi, in a file that only they can read, until `stop` gives true.
 ///
 /// # Errors
-/// Why it can't be taken, for people.
+/// Why there is no valid text, for people.
 pub fn edit(text: &str, most: usize, terminal: &mut Asking, stop: impl Fn() -> bool) -> Result<Edited, String> {
     let failed = |error: io::Error| format!("nothing was changed: {error}");
     let session = Session::begin("approver-draft").map_err(failed)?;
@@ -46,7 +46,7 @@ pub fn edit(text: &str, most: usize, terminal: &mut Asking, stop: impl Fn() -> b
 fn run(path: &Path, terminal: &mut Asking, stop: impl Fn() -> bool) -> Result<Option<ExitStatus>, Failure> {
     let set = |name| std::env::var_os(name).filter(|editor| !editor.is_empty());
     let editor = set("VISUAL").or_else(|| set("EDITOR")).unwrap_or_else(|| "vi".into());
-    // It may have arguments of its own (`code --wait`): a shell reads it, as everywhere.
+    // It may have its own arguments (`code --wait`): a shell reads it, as is usual.
     let mut script = editor;
     script.push(" \"$@\"");
     let command = ["sh".into(), "-c".into(), script, OsString::from("sh"), path.into()];

@@ -1,14 +1,14 @@
-//! Foreign text as a person may see it: nothing in it is invisible, and of what is too long the beginning and the end are kept.
+//! Foreign text for people: nothing in it is invisible, and of a text that is too long the beginning and the end are kept.
 
 use crate::io::terminal::is_printable;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
-/// So many blanks in a row are shown as they are; more are counted.
+/// At most this many blanks in a row are shown as they are; more are counted.
 const BLANKS: usize = 8;
 
-/// With what can't be seen, or steers a terminal, as its code point: `<U+2800>`; many blanks in a row are counted: `<300 blanks>`, but
-/// for those at the beginning, which are a layout's.
+/// The text with each character that is invisible, or controls a terminal, as its code point: `<U+2800>`. Many blanks in a row are
+/// counted: `<300 blanks>`, except those at the beginning, which belong to the layout.
 pub fn visible(text: &str) -> String {
     let unindented = text.trim_start_matches(' ');
     let mut seen = text[..text.len() - unindented.len()].to_owned();
@@ -26,7 +26,7 @@ pub fn visible(text: &str) -> String {
     seen
 }
 
-/// Whether a terminal shows something for it, or the one blank that is expected in a text.
+/// Whether a terminal shows the character, or it is the usual blank.
 fn is_seen(character: char) -> bool {
     match character {
         ' ' => true,
@@ -40,10 +40,10 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(|character| character.width().unwrap_or(0)).sum()
 }
 
-/// As much as has room, and whether that isn't all: of what is longer, the beginning and the end, with its length between.
+/// As much of the text as has room, and whether it was cut. A longer text is cut to its beginning and its end, with its length between.
 pub fn cut(text: &str, room: usize) -> (String, bool) {
     let whole = visible(text);
-    // Marks that stand on other characters have no width: nobody piles up a thousand of them.
+    // Combining marks have no width: without the second bound, a thousand of them could be piled up.
     if columns(&whole) <= room && whole.chars().count() <= room {
         return (whole, false);
     }
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_is_too_long_both_ends_are_there() {
+    fn a_long_text_is_cut_to_its_beginning_and_its_end() {
         assert_eq!(cut("short", 5), ("short".to_owned(), false));
         let (shown, is_cut) = cut(&format!("begin{}end", "削".repeat(300)), 40);
         assert!(is_cut && shown.starts_with("begin") && shown.ends_with("end") && columns(&shown) <= 40, "{shown}");

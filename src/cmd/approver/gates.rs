@@ -1,4 +1,4 @@
-//! The gates that are connected, each to the socket of a session, and what they ask.
+//! The connected gates, each at the socket of a session, and their questions.
 
 use super::connections::Connections;
 use crate::approvals::{Change, Queue, Settlement};
@@ -17,13 +17,13 @@ const SECOND_QUESTION: &str = "it asks a second question while its first is open
 pub struct Gates {
     connections: Connections,
     queues: BTreeMap<usize, Queue>,
-    /// Of a session without questions.
+    /// The queue of a session without questions.
     none: Queue,
     report: Arc<Report>,
 }
 
 impl Gates {
-    /// The connections are those that the listener of the run accepts.
+    /// `connections` are those that the listener of the run accepts.
     pub fn new(connections: Connections, report: Arc<Report>) -> Gates {
         Gates { connections, queues: BTreeMap::new(), none: Queue::default(), report }
     }
@@ -38,7 +38,7 @@ impl Gates {
         self.connections.describe(gate)
     }
 
-    /// Forgets a session: its gates are disconnected, and its questions are open no more.
+    /// Forgets a session: its gates are disconnected, and its questions are no longer open.
     pub fn close(&mut self, session: usize, out: &mut Out) {
         for gate in self.connections.gates(session) {
             out.choose_near(gate);
@@ -48,8 +48,8 @@ impl Gates {
         self.queues.remove(&session);
     }
 
-    /// Takes an event that is about a gate. Gives the session of the gate and what has changed in its queue; a question that is
-    /// withdrawn because its gate has gone is [settled](Change::Settled). What is wrong with a line is reported.
+    /// Takes an event about a gate. Gives the session of the gate and what has changed in its queue. A question that is withdrawn because
+    /// its gate has gone is [settled](Change::Settled). Faulty lines are reported.
     pub fn take(&mut self, event: &Event<'_>, out: &mut Out) -> Option<(usize, Change)> {
         let gate = out.near();
         match event {
@@ -68,7 +68,7 @@ impl Gates {
     }
 
     fn take_line(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) -> Option<(usize, Change)> {
-        // It may have been sent before the connection was closed.
+        // The line may have been sent before the connection was closed.
         let session = self.connections.session(gate)?;
         let queue = self.queues.entry(session).or_default();
         let change = match piece {
@@ -95,7 +95,7 @@ impl Gates {
         self.report.fault(format_args!("{}:{}", self.connections.describe(gate), piece.number()), why);
     }
 
-    /// `note` says, for people, why its question is withdrawn.
+    /// `note` gives the reason, for people, why its question is withdrawn.
     fn leave(&mut self, gate: usize, note: &str) -> Option<(usize, Change)> {
         let session = self.connections.session(gate)?;
         self.connections.leave(gate);

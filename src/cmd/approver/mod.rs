@@ -1,5 +1,5 @@
-//! Asking a person about the calls that gates hold: what is shown of a call, what the person says about it, and which processes may ask.
-//! `hitl-gate` asks so at its own terminal and in `hitl-gate attach`; the clients of agents do, too.
+//! Asking a person about the calls that gates hold: how a call is shown, how the person answers, and which processes may ask.
+//! `hitl-gate` uses it at its own terminal and in `hitl-gate attach`; the clients of agents use it, too.
 
 pub mod connections;
 pub mod dialogue;

@@ -1,4 +1,4 @@
-//! What is said between a person and the gate about a rule that would allow more calls than the one that waits.
+//! The dialogue between a person and the gate about a rule that would allow more calls than the held one.
 
 use super::dialogue::{Dialogue, Next};
 use crate::io::terminal::printable;
@@ -10,10 +10,10 @@ const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of th
                                 back to the call [b]\n> ";
 const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time\n";
 
-const NONE_NARROWER: &str = "no rule matches this call more closely than a: it has no target and no arguments, or they are too long or hold * or ?\n";
+const NONE_NARROWER: &str = "this call has no narrower rule than that of a: it has no target and no arguments, or they are too long or contain * or ?\n";
 
 impl Dialogue {
-    /// Takes `a`, `A`, and what is said about a rule that is shown; none where the line is about the call.
+    /// Takes `a`, `A`, and commands about a rule that is shown; `None` if the line is about the call.
     pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<Next> {
         let offers = &self.question.rule_offers;
         match (&self.rule, line) {
@@ -56,10 +56,10 @@ impl Dialogue {
         self.answer_with(Action::Approve, None, "", Some((rule, remember)))
     }
 
-    /// Takes what the rule that is shown was edited to.
+    /// Takes the edited text of the rule that is shown.
     pub(super) fn take_rule(&mut self, text: &str) -> Next {
         self.rule = Some(text.trim().to_owned());
-        // Its target is the gate's to check; here only whether it is a rule.
+        // The gate checks whether it matches the call; here only its syntax is checked.
         let wrong = SessionRules::default().add(text).err();
         self.show_rule(&wrong.map_or_else(String::new, |why| self.screen.warning(&why)))
     }

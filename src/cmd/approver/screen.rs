@@ -1,4 +1,4 @@
-//! What a person sees of a call. Everything foreign is made printable, and none of it begins a line.
+//! A call as it is shown to a person. Foreign text is made printable, and never begins a line.
 
 use super::excerpt::{columns, cut, visible};
 use super::words::Words;
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
-/// So many arguments are shown at once, and so many columns of a path.
+/// At most this many arguments are shown at once, and this many columns of a path.
 const ROWS: usize = 20;
 const PATH: usize = 28;
 
@@ -29,11 +29,11 @@ pub struct Screen {
     width: usize,
 }
 
-/// What a person is shown.
+/// The text for a person.
 #[derive(Default)]
 pub struct Shown {
     pub text: String,
-    /// Something of it was left out: it can't be approved by this alone.
+    /// A part of it was left out: it can't be approved by this text alone.
     pub is_cut: bool,
 }
 
@@ -63,7 +63,7 @@ impl Screen {
         if self.color && !style.is_empty() { format!("\x1b[{style}m{text}\x1b[0m") } else { text.to_owned() }
     }
 
-    /// Whether this call may pass?
+    /// The question whether this call may pass.
     pub fn question(&self, asked: &Question) -> Shown {
         let call = asked.call.call();
         let mut screen = Shown::default();
@@ -80,7 +80,7 @@ impl Screen {
         let _ = writeln!(screen.text, "{}", if arguments.is_empty() { "no arguments" } else { "arguments" });
         self.plain_table(&mut screen, &arguments);
         if let Some(beside) = &asked.beside_arguments {
-            screen.text += "beside the arguments, passed on as well\n";
+            screen.text += "besides the arguments, also passed on\n";
             self.plain_table(&mut screen, &rows(beside));
         }
         screen.end(self.words)
@@ -155,7 +155,7 @@ impl Screen {
             ("policy", call.policy.map(RawValue::get)),
             ("arguments", Some(call.arguments_text())),
             ("edited", edited),
-            ("beside the arguments", asked.beside_arguments.as_deref()),
+            ("besides the arguments", asked.beside_arguments.as_deref()),
         ] {
             let Some(json) = json else { continue };
             let _ = writeln!(screen, "{}", self.styled(TITLE, title));
@@ -165,7 +165,7 @@ impl Screen {
         screen
     }
 
-    /// Every row of a long line begins as ours do.
+    /// Writes a long line in rows; every row has the same prefix.
     fn wrap(&self, screen: &mut String, line: &str) {
         let line = visible(line);
         let (mut row, mut used) = (String::new(), 0);
@@ -186,18 +186,18 @@ impl Screen {
     }
 }
 
-/// What is known of what such a call does, and no more.
+/// What a call of this kind may do, and no more than is known.
 fn warning(kind: &str) -> String {
     let what = match kind {
         "pay" => "it may spend money",
         "install" => "it may put a program on a machine",
         "run" => "it may run a program or a command",
-        _ => "look at it twice",
+        _ => "check it carefully",
     };
     format!("{}: {what}", kind.to_uppercase())
 }
 
-/// A name as it is, where it is one; anything else in quotes.
+/// A plain name as it is; any other in quotes.
 fn name(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "_-./:".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted(text) }

@@ -1,20 +1,20 @@
-//! What the commands are called with which a person answers, in the texts that name them.
+//! The texts of a dialogue, which name the commands that a person types.
 
-/// The texts of a dialogue; each ends with a line feed, but for the title.
+/// The texts; each ends with a line feed, except the title.
 #[derive(Debug)]
 pub struct Words {
     /// Above a call.
     pub title: &'static str,
-    /// Below a call of which something is left out.
+    /// Below a call of which a part is left out.
     pub cut: &'static str,
-    /// To an approval of a call of which something was left out.
+    /// The answer to an approval of such a call.
     pub not_all_shown: &'static str,
     pub how_to_edit: &'static str,
     pub not_understood: &'static str,
     pub prompt: &'static str,
-    /// Where a rule can be made of the call.
+    /// If a rule can be made from the call.
     pub prompt_with_rules: &'static str,
-    /// Where its arguments were edited.
+    /// If its arguments were edited.
     pub edited_prompt: &'static str,
     pub help: &'static str,
 }
@@ -25,15 +25,15 @@ pub static LETTERS: Words = Words {
     cut: "not everything is shown: press v before y\n",
     not_all_shown: "not everything has been shown: press v first\n",
     how_to_edit: "e NAME=VALUE sets an argument, e alone opens your editor\n",
-    not_understood: "that is not understood; y lets the call pass, n rejects it\n",
+    not_understood: "unknown command; y lets the call pass, n rejects it\n",
     prompt: "approve [y], edit [e], reject [n], everything [v], help [?]\n> ",
     prompt_with_rules: "approve [y], for this session [a], edit [e], reject [n], everything [v], help [?]\n> ",
     edited_prompt: "approve this [y], edit again [e], reject [n], everything [v], help [?]\n> ",
     help: "\
   y, yes, /yes [TEXT]   let it pass; TEXT goes into the record
-  n, no, /no [TEXT]     reject it; TEXT goes to the side that made the call
+  n, no, /no [TEXT]     reject it; TEXT goes to the caller
   e                     edit the arguments in your editor ($VISUAL, $EDITOR)
-  e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else a text
+  e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else text
   a                     let it pass, and every call of this tool until the end of the run
   A                     the same for calls with this target or these arguments; shows the rule, which can be edited
   v                     show everything, at full length; needed before y where something was cut off

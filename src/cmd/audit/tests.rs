@@ -44,7 +44,7 @@ fn new_path() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn sessions_go_on_with_the_chain() {
+fn later_sessions_continue_the_chain() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, path) = new_path();
     for session in 1..=3 {
@@ -59,25 +59,25 @@ fn sessions_go_on_with_the_chain() {
 }
 
 #[test]
-fn behind_a_torn_tail_the_chain_goes_on() {
+fn the_chain_continues_after_a_torn_last_line() {
     let (_folder, path) = new_path();
     let mut audit = open(&path).unwrap();
     audit.write(&refused()).unwrap();
     drop(audit);
     let whole = std::fs::read(&path).unwrap();
     let first_line = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    // In the first line, in the last, before its line feed.
+    // Torn in the first line, in the last, and before its line feed.
     for (end, entries) in [(20, 0), (first_line - 1, 0), (first_line + 70, 1), (whole.len() - 1, 1)] {
         std::fs::write(&path, &whole[..end]).unwrap();
         let report = Report::new("policy-check", false);
         Audit::open(&path, "policy-check", &report).unwrap().end().unwrap();
-        assert_eq!(report.faults(), 1, "the torn line is told");
+        assert_eq!(report.faults(), 1, "the torn line is reported");
         let summary = verify(&path);
         assert!(summary.is_well());
         assert_eq!(summary.entries, entries + 2);
     }
     let torn = std::fs::read_to_string(path.with_extension("jsonl.torn")).unwrap();
-    assert_eq!(torn.lines().count(), 4, "what was torn is kept");
+    assert_eq!(torn.lines().count(), 4, "the torn lines are kept");
 }
 
 #[test]
@@ -93,22 +93,22 @@ fn a_file_that_was_changed_at_its_end_is_refused_and_left_as_it_is() {
         whole.trim_end().to_owned() + "\r\n",
         format!("{whole}\n"),
         format!("{whole}{{}}\n"),
-        // Torn as well: the line before it is looked at.
+        // The last line is torn as well: the line before it is checked.
         format!("{whole}{{}}\n{{\"seq\""),
     ];
     for changed in changed {
         std::fs::write(&path, &changed).unwrap();
-        let told = open(&path).unwrap_err();
+        let message = open(&path).unwrap_err();
         let name = path.display();
-        assert!(told.starts_with(&format!("--audit: {name}: its last line: ")), "{told}");
-        assert!(told.ends_with(&format!("See what `policy-check verify {name}` finds, and give a new file")), "{told}");
+        assert!(message.starts_with(&format!("--audit: {name}: its last line: ")), "{message}");
+        assert!(message.ends_with(&format!("Run `policy-check verify {name}`, and give a new file")), "{message}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), changed);
         assert!(!path.with_extension("jsonl.torn").exists());
     }
     for other in ["{\"n\":1}\n", "a note without a line feed", "\n"] {
         std::fs::write(&path, other).unwrap();
-        let told = open(&path).unwrap_err();
-        assert_eq!(told, format!("--audit: {}: it is no audit of a gate; give another file", path.display()));
+        let message = open(&path).unwrap_err();
+        assert_eq!(message, format!("--audit: {}: not an audit of a gate; give another file", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
     }
 }
@@ -126,7 +126,7 @@ fn a_last_line_of_any_length_is_found() {
 }
 
 #[test]
-fn what_cant_be_written_is_an_error_and_leaves_no_gap() {
+fn a_failed_write_is_an_error_and_leaves_no_gap() {
     let full = open(Path::new("/dev/full")).unwrap_err();
     assert_eq!(full, "--audit: /dev/full: No space left on device (os error 28)");
     let nowhere = open(Path::new("/nowhere/audit")).unwrap_err();
@@ -140,7 +140,7 @@ fn what_cant_be_written_is_an_error_and_leaves_no_gap() {
         let error = audit.write(&refused()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     }
-    // Somebody made room.
+    // There is space again.
     audit.file = file;
     audit.write(&refused()).unwrap();
     audit.end().unwrap();
@@ -149,7 +149,7 @@ fn what_cant_be_written_is_an_error_and_leaves_no_gap() {
     assert_eq!(summary.entries, 3);
 }
 
-/// Set for the program of these tests where it is to be a gate: the file that it writes.
+/// The file that this test program writes to when it plays the gate.
 const GATE: &str = "PIPEWRIGHT_TEST_AUDIT";
 
 /// Another process, which writes until it is killed.
@@ -164,27 +164,27 @@ fn other_process(path: &Path) -> std::process::Child {
 #[test]
 fn another_process_is_kept_out_until_it_is_killed() {
     if let Some(path) = std::env::var_os(GATE) {
-        return be_the_other(Path::new(&path));
+        return run_other_process(Path::new(&path));
     }
     let (_folder, path) = new_path();
     let mut other = other_process(&path);
     let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
     let mut wait_for = |word: &str| lines.find(|line| line.as_ref().unwrap().ends_with(word)).unwrap().unwrap();
     wait_for("written 100");
-    let told = open(&path).unwrap_err();
-    let expected = format!("--audit: {}: another process writes it; give each gate a file of its own", path.display());
-    assert_eq!(told, expected);
+    let message = open(&path).unwrap_err();
+    let expected = format!("--audit: {}: another process writes to it; give each gate its own file", path.display());
+    assert_eq!(message, expected);
     other.kill().unwrap();
     other.wait().unwrap();
     let left = verify(&path);
-    assert!(left.is_well() && !left.ended, "whatever it was at, its lines are whole");
-    assert!(left.entries > 100, "what it said that it wrote is there");
+    assert!(left.is_well() && !left.ended, "all of its lines are complete");
+    assert!(left.entries > 100, "every line that it reported is in the file");
     open(&path).unwrap().end().unwrap();
     assert_eq!(verify(&path).entries, left.entries + 2);
     assert!(verify(&path).is_well());
 }
 
-fn be_the_other(path: &Path) {
+fn run_other_process(path: &Path) {
     let mut audit = open(path).unwrap();
     for number in 1.. {
         audit.write(&refused()).unwrap();

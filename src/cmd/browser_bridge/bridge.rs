@@ -10,13 +10,13 @@ use pipewright_browser::tools::declared;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The browser answers late calls itself, and says more about them; one that does not is given up after this.
+/// The browser answers late calls itself, with more detail. If it does not, the call is given up after this time.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// A browser that is asked to end may take so long.
+/// How long a browser may take to end.
 const PARTING: Duration = Duration::from_secs(6);
 
-/// A browser, as the runtime sees it.
+/// A browser as a world of the runtime.
 pub struct Bridge {
     tools: Vec<String>,
     state: State,
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Bridge {
-    /// `evaluates` says whether scripts may be run.
+    /// `evaluates`: whether scripts may be run.
     pub fn new(evaluates: bool, report: Arc<Report>) -> Bridge {
         let tools = declared(evaluates).into_iter().map(|tool| {
             let (input_schema, annotations) = (tool.input_schema.to_string(), tool.annotations.to_string());
@@ -47,7 +47,7 @@ impl Bridge {
     }
 
     fn take(&mut self, line: &str, calls: &mut Calls) {
-        // The thread of the browser writes nothing else.
+        // The browser's thread writes nothing else.
         let Ok(reply) = serde_json::from_str::<Reply>(line) else { return };
         match reply {
             Reply::Ready => {
@@ -93,7 +93,7 @@ impl Bridge {
             true => (Kind::Lost, Status::Lost, LINGER),
             false => (Kind::StartFailed, Status::NotStarted, FIRST_CALLS),
         };
-        let more = if self.was_up { "; it was started too often (--restart)" } else { "" };
+        let more = if self.was_up { "; it has crashed more often than --restart allows" } else { "" };
         let message = format!("{why}{more}");
         calls.give_up(0, Refusal::new(kind, &message), (status, message), patience);
     }

@@ -1,4 +1,4 @@
-//! `browser-bridge`: tool calls in, results out, over one Chromium that it starts or attaches to.
+//! `browser-bridge`: takes tool calls, returns results, and drives one Chromium that it starts or attaches to.
 
 mod bridge;
 mod options;
@@ -25,31 +25,32 @@ use worker::Workers;
 
 /// Drive a browser: tool calls in, results out
 ///
-/// Starts Chromium, or attaches to one that runs, and carries out each line on stdin: {"tool":"browser_navigate","args":{"url":"https://example.org"},"id":1},
-/// or a tool_call record. Each is answered on stdout, in the form and order of the calls. {"type":"list_tools"} lists the tools
-/// and their arguments; docs/browser.md describes them.
+/// Starts Chromium, or attaches to a running one, and carries out each line on stdin:
+/// {"tool":"browser_navigate","args":{"url":"https://example.org"},"id":1}, or a tool_call record. Writes a result for each call
+/// to stdout, in the form and order of the calls. {"type":"list_tools"} lists the tools and their arguments; docs/browser.md
+/// describes them.
 ///
-/// Elements are acted on by the numbers that browser_list_interactives gives them, which browser_overlay_show draws over the page.
-/// Calls that still require approval are refused; other records pass. A browser that crashes is started again.
+/// Calls name elements by number: browser_list_interactives gives each element one, and browser_overlay_show draws them over the
+/// page. Calls that still require approval are refused; other records pass. A browser that crashes is restarted.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
     #[command(flatten)]
     browser: BrowserOptions,
 
-    /// Wait so after an action: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)
+    /// After an action, wait for: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)
     #[arg(long, value_name = "MODE", default_value = "dom", help_heading = "Time")]
     settle: options::Settling,
-    /// How long settle=fixed waits
+    /// How long --settle fixed waits
     #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = duration, help_heading = "Time")]
     pause: Duration,
-    /// How long a call may take; 0 is for ever
+    /// Time limit of a call; 0: no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
     /// Overall time limit; unanswered calls fail with kind timeout, and the exit status is 124
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
-    /// How often a browser that has crashed is started again; a minute without a crash restores the count
+    /// How often a crashed browser is restarted; a minute without a crash resets the count
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
     #[command(flatten)]
@@ -59,15 +60,15 @@ pub struct Arguments {
 const NAME: &str = "browser-bridge";
 const AFTER_HELP: &str = "\
 Examples:
-  What is on a page, and an agent that acts on it:
+  List what is on a page; let an agent act on it:
     echo '{\"tool\":\"browser_list_interactives\"}' | browser-bridge https://example.org
     my-agent | browser-bridge https://example.org
-  A person approves what pays, sends or deletes:
+  Let a person approve what pays, sends or deletes:
     my-agent | policy-check -- hitl-gate -- browser-bridge
-  A browser that is open already, as the person who is logged in there:
+  Use a browser that is already open, with the logins it has:
     chromium --remote-debugging-port=0 --user-data-dir=\"$HOME/.cache/agent-browser\" &
     my-agent | browser-bridge --attach ~/.cache/agent-browser
-  Any MCP client uses it, with a gate:
+  Offer it to any MCP client, behind gates:
     mcp-serve -- policy-check -- hitl-gate -- browser-bridge
 
 Exit status:
@@ -86,7 +87,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let pace = runtime::Settings {
         timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()),
         deadline: arguments.deadline.map(|deadline| Instant::now() + deadline),
-        // A page is acted on by one hand.
+        // The calls of a page run one at a time.
         in_flight: 1,
         unordered: false,
         max_depth: limits.max_depth,
@@ -110,7 +111,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// Where pictures and documents go: the folder that was named, or a new one, made when the first of them is there.
+/// Where pictures and documents are saved: the named folder, or a new one that is created for the first of them.
 fn store(named: Option<PathBuf>) -> impl FnMut(&[u8], &str) -> io::Result<PathBuf> + Send {
     let mut folder: Option<MediaFolder> = None;
     move |bytes, ending| {

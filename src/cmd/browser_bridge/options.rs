@@ -14,53 +14,52 @@ use std::time::{Duration, Instant};
 /// Which browser, and what it may do.
 #[derive(Debug, clap::Args)]
 pub struct BrowserOptions {
-    /// Open this address first; its origin is allowed even if it is this machine or a private network
+    /// Open this address first; its origin is allowed even on this machine or a private network
     #[arg(value_name = "URL")]
     url: Option<String>,
-    /// Show no window; the default where there is no display
+    /// Show no window; the default if there is no display
     #[arg(long, conflicts_with = "headed", help_heading = "Browser")]
     headless: bool,
-    /// Show a window, which a person can use at the same time; the default where there is a display
+    /// Show a window, which a person can use at the same time; the default if there is a display
     #[arg(long, help_heading = "Browser")]
     headed: bool,
-    /// The browser's program [default: chromium, google-chrome and their like on PATH]
+    /// The browser to run [default: chromium, google-chrome or similar from PATH]
     #[arg(long, value_name = "PATH", help_heading = "Browser")]
     browser: Option<PathBuf>,
-    /// Keep the profile (logins, history) in this folder; by default it is a new one that is removed at the end
+    /// Keep the profile (logins, history) in this folder; by default it is a new folder that is removed at the end
     #[arg(long, value_name = "DIR", help_heading = "Browser")]
     user_data: Option<PathBuf>,
 
-    /// Use a browser that is open already, and leave it open: the folder of its profile, a ws:// address, or http://HOST:PORT
+    /// Use a browser that is already open, and leave it open: its profile folder, a ws:// address, or http://HOST:PORT
     #[arg(long, value_name = "WHERE", conflicts_with_all = ["headless", "headed", "browser", "user_data", "viewport", "locale", "proxy"], help_heading = "Browser")]
     attach: Option<String>,
-    /// The size of the page's window, such as 1280x720
+    /// Size of the page, such as 1280x720
     #[arg(long, value_name = "WxH", value_parser = viewport, help_heading = "Browser")]
     viewport: Option<(u32, u32)>,
-    /// The language that pages are asked for, such as de-DE
+    /// Language to request from pages, such as de-DE
     #[arg(long, value_name = "TAG", help_heading = "Browser")]
     locale: Option<String>,
-    /// The proxy for all requests: http://HOST:PORT or socks5://HOST:PORT
+    /// Proxy for all requests: http://HOST:PORT or socks5://HOST:PORT
     #[arg(long, value_name = "URL", help_heading = "Browser")]
     proxy: Option<String>,
 
-    /// Save files that pages offer for download in this folder; without it they are refused
+    /// Save downloads in this folder; without it they are refused
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     download_dir: Option<PathBuf>,
     /// Let browser_upload use the files in this folder; without it uploads are refused
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     upload_root: Option<PathBuf>,
-    /// Load cookies and local storage from this file, if it is there, and save them to it at the end
+    /// Load cookies and local storage from this file, if it exists, and save them to it at the end
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     storage_state: Option<PathBuf>,
-    /// Save screenshots and PDFs in this folder [default: a new folder in that for temporary files, which stays]
+    /// Save screenshots and PDFs in this folder [default: a new folder in the temporary folder, which is kept]
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
 
-    /// Let pages be at this origin (http://HOST:PORT, HOST or *.DOMAIN) even if it is this machine or a private network; may be given
-    /// more than once
+    /// Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN) even on this machine or a private network; may be repeated
     #[arg(long, value_name = "ORIGIN", help_heading = "Permissions")]
     allow_origin: Vec<String>,
-    /// Let pages be in this file or folder (file: addresses are refused otherwise); may be given more than once
+    /// Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Permissions")]
     allow_file: Vec<PathBuf>,
     /// Offer browser_evaluate, which runs JavaScript in pages
@@ -68,7 +67,7 @@ pub struct BrowserOptions {
     pub(super) allow_evaluate: bool,
 }
 
-/// What is waited for behind an action.
+/// What to wait for after an action.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Settling {
     None,
@@ -77,11 +76,11 @@ pub enum Settling {
     Fixed,
 }
 
-/// The first page may take so long.
+/// Time limit for the first page.
 const FIRST_PAGE: Duration = Duration::from_secs(30);
 
 impl BrowserOptions {
-    /// What starts the browser, each time anew.
+    /// Returns what starts the browser, each time it is needed.
     ///
     /// # Errors
     /// [`Status::Usage`]: a folder cannot be used.
@@ -137,17 +136,17 @@ impl BrowserOptions {
     }
 }
 
-/// `1280x720`.
+/// Reads `1280x720`.
 fn viewport(text: &str) -> Result<(u32, u32), String> {
     let sides =
         text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     let is_fit = |side: u32| (1..=16384).contains(&side);
     sides
         .filter(|(width, height)| is_fit(*width) && is_fit(*height))
-        .ok_or_else(|| "a size is a width and a height in CSS pixels, such as 1280x720".to_owned())
+        .ok_or_else(|| "not a size: give width and height in CSS pixels (1 to 16384), such as 1280x720".to_owned())
 }
 
-/// Where pages may be besides public addresses. `first` is the address that was named to begin with.
+/// Where pages may be besides public addresses. `first` is the address named on the command line.
 fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<Allowed, Failure> {
     let usage =
         |option: &str, why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{option}: {why}"));
@@ -165,14 +164,14 @@ fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result
     }
 }
 
-/// A folder that is made where it is not there.
+/// A folder, created if it does not exist.
 fn made(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let created = private::folder().recursive(true).create(folder);
     created.map_err(|error| Failure::new(Status::Usage, format_args!("{option}: {}: {error}", folder.display())))?;
     found(option, folder)
 }
 
-/// A folder that has to be there, by its absolute path.
+/// The absolute path of a folder that must exist.
 fn found(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let usage = |why: &dyn std::fmt::Display| {
         Failure::new(Status::Usage, format_args!("{option}: {}: {why}", folder.display()))
@@ -180,6 +179,6 @@ fn found(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.canonicalize().map_err(|error| usage(&error))?;
     match path.is_dir() {
         true => Ok(path),
-        false => Err(usage(&"it is not a folder")),
+        false => Err(usage(&"not a folder")),
     }
 }

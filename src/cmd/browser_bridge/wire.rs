@@ -5,7 +5,7 @@ use pipewright_browser::tools::Problem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What the thread is asked to do.
+/// A request to the thread.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
@@ -15,24 +15,24 @@ pub enum Request {
         tool: String,
         /// JSON text of an object.
         arguments: Box<RawValue>,
-        /// How long it may take, in milliseconds; none is without a limit.
+        /// Time limit in milliseconds; `None`: no limit.
         limit: Option<u64>,
     },
     /// Give up the call with this number.
     Cancel(u64),
 }
 
-/// What the thread reports.
+/// A reply of the thread.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// The browser takes calls.
+    /// The browser accepts calls.
     Ready,
-    /// It cannot be started: why.
+    /// It cannot be started; the reason.
     NotStarted(String),
-    /// It has ended: why.
+    /// It has ended; the reason.
     Lost(String),
-    /// Something for people that is the answer to no call, and a fault.
+    /// A fault to report that is not the answer to a call.
     Note(String),
     /// The result of a call.
     Result { id: u64, result: Box<RawValue> },
@@ -41,7 +41,7 @@ pub enum Reply {
 }
 
 impl Request {
-    /// The line that asks for a call, with its line feed.
+    /// The line that requests a call, with its line feed.
     pub fn call(id: u64, tool: &str, arguments: &str, limit: Option<u64>) -> String {
         let call =
             Object::default().put("id", id).text("tool", tool).put("arguments", arguments).put_some("limit", limit);
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_lines_can_be_read_back() {
         let call: Request = serde_json::from_str(&Request::call(7, "a\"b", "{\"x\":1.10}", Some(5))).unwrap();
         let Request::Call { id: 7, tool, arguments, limit: Some(5) } = call else { panic!("{call:?}") };
         assert_eq!((tool.as_str(), arguments.get()), ("a\"b", "{\"x\":1.10}"));

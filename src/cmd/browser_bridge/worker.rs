@@ -11,15 +11,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Starts a browser, ready for calls; gives why it cannot.
+/// Starts a browser that is ready for calls, or returns why it cannot.
 pub type Start = Arc<dyn Fn() -> Result<Session, String> + Send + Sync>;
 
-/// A call without a limit may take so long.
+/// Time limit of a call that has none.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
-/// A browser may take so long to end.
+/// How long a browser may take to end.
 const ENDING: Duration = Duration::from_secs(8);
 
-/// The threads of browsers that were started.
+/// The threads of the started browsers.
 #[derive(Debug, Clone, Default)]
 pub struct Workers(Arc<Mutex<Vec<JoinHandle<()>>>>);
 
@@ -27,9 +27,9 @@ pub struct Workers(Arc<Mutex<Vec<JoinHandle<()>>>>);
 #[derive(Debug, Default)]
 struct Mailbox {
     waiting: VecDeque<Waiting>,
-    /// The number of the call that is carried out.
+    /// The number of the running call.
     current: Option<u64>,
-    /// No more will come.
+    /// No more calls will come.
     has_ended: bool,
 }
 
@@ -42,10 +42,10 @@ struct Waiting {
 }
 
 impl Workers {
-    /// Starts a browser on a thread of its own, which takes requests and gives replies.
+    /// Starts a browser on its own thread, which takes requests and gives replies.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The system cannot create the thread.
     pub fn start(&self, start: &Start, requests: PipeReader, replies: PipeWriter) -> io::Result<()> {
         let start = Arc::clone(start);
         let thread = thread::Builder::new().name("browser".to_owned());
@@ -53,7 +53,7 @@ impl Workers {
         Ok(())
     }
 
-    /// Waits until all browsers have ended and their profiles are removed, for a moment.
+    /// Waits for a moment until all browsers have ended and their profiles are removed.
     pub fn wait(&self) {
         let last_moment = Instant::now() + ENDING;
         let threads = std::mem::take(&mut *lock(&self.0));
@@ -82,19 +82,19 @@ fn work(start: &Start, requests: PipeReader, mut replies: PipeWriter) {
             }
         }
         Some(why) => {
-            // A named profile is free for the next browser then.
+            // Frees a named profile for the next browser.
             drop(session);
             send(&mut replies, &Reply::lost(&why));
         }
     }
 }
 
-/// Writes a line; a stage that has gone needs none.
+/// Writes a line. Errors do not matter: then the stage has ended.
 fn send(replies: &mut PipeWriter, line: &str) {
     let _ = replies.write_all(line.as_bytes());
 }
 
-/// Carries out calls until no more will come; gives why the browser has ended where it has.
+/// Carries out calls until no more come. Returns why the browser has ended, if it has.
 fn serve(session: &mut Session, mailbox: &Mutex<Mailbox>, replies: &mut PipeWriter) -> Option<String> {
     let waker = session.waker();
     loop {

@@ -1,4 +1,4 @@
-//! A Godot game as a world: calls become the game's commands, its answers come back in order.
+//! A Godot game as a world: sends calls as the game's commands and returns its answers in order.
 
 use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::cmd::events::Events;
@@ -21,28 +21,28 @@ pub struct Bridge {
     game: Game,
     events: Option<Events>,
     report: Arc<Report>,
-    /// Whether the game is ours to end.
+    /// Whether we started the game, and so have to end it.
     launched: bool,
-    /// An over-long line of the game's goes on.
+    /// Whether we are in the middle of an over-long line from the game.
     in_part: bool,
-    /// The caller's own `quit`, by our number.
+    /// Our number for a `quit` command from the caller.
     asked_to_quit: Option<u64>,
-    /// The game has said that it does.
+    /// Whether the game has confirmed that `quit`.
     has_quit: bool,
     declared: Declared,
 }
 
 /// The tools that the game's own nodes declare.
 enum Declared {
-    /// Nobody has asked for the tools, or the game cannot answer yet.
+    /// No client has asked for the tools, or the game cannot answer yet.
     Unknown,
-    /// The game is asked, by the command of this number.
+    /// The command of this number has asked the game.
     Asked(u64),
     /// Each as JSON text.
     Known(Vec<String>),
 }
 
-/// The longest time that a call may give a command, in seconds.
+/// The longest timeout that a call may set, in seconds.
 const LONGEST: f64 = 864_000.0;
 
 impl Bridge {
@@ -68,7 +68,7 @@ impl Bridge {
         }
     }
 
-    /// Of an answer that is too long, the beginning tells that it is one; it answers what was asked first.
+    /// Takes a part of an over-long line. Its beginning shows whether it is an answer; it then answers the oldest pending command.
     fn take_part(&mut self, bytes: &[u8], number: u64, last: bool, calls: &mut Calls) {
         if std::mem::replace(&mut self.in_part, !last) {
             return;
@@ -88,12 +88,12 @@ impl Bridge {
         }
     }
 
-    /// The tools of the addon: an older one, or one that does not permit editing, has fewer.
+    /// The tools of the addon: an older addon, or one without permission to edit, has fewer.
     fn built_in_tools(&self) -> impl Iterator<Item = Tool<'static>> {
         godot::tools().filter(|tool| self.game.takes(tool.name))
     }
 
-    /// Whether this is the number of our own question for the tools that the game declares.
+    /// Whether this is the number of our own request for the tools that the game declares.
     fn is_declaration(&self, id: u64) -> bool {
         matches!(self.declared, Declared::Asked(asked) if asked == id)
     }
@@ -125,7 +125,7 @@ impl Bridge {
             }
         }
         if self.game.has_answered_quit() {
-            // How it ends is of interest still: it may crash.
+            // Its exit still matters: it may crash.
             match response.ok {
                 true => self.game.close(NOT_ENDED),
                 false => out.stop(self.report.finish()),
@@ -139,14 +139,14 @@ impl Bridge {
         }
     }
 
-    /// There is no game any more.
+    /// The game is gone: refuses its calls.
     fn lose(&mut self, gone: &Gone, calls: &mut Calls) {
         let Failure { status, error } = self.game.failure(gone);
         calls.lose(0, &lost(gone), false);
         calls.give_up(0, lost(gone), (status, error.to_string()), LINGER);
     }
 
-    /// The game has ended; `status` where it was ours.
+    /// The game has ended. `status` is given if we started it.
     fn exited(&mut self, status: Option<ExitStatus>, calls: &mut Calls, out: &mut Out) {
         let gone = status.map_or_else(|| self.game.left(), |status| self.game.exited(status));
         let ends_for_us = self.game.is_quitting() && !gone.has_crashed();
@@ -208,14 +208,14 @@ impl World for Bridge {
 
     fn send(&mut self, _far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending {
         let arguments = call.call().arguments.map(|arguments| arguments.get());
-        // It stands beside the arguments, or among them.
+        // The timeout is a field beside the arguments, or one of them.
         let beside = timeout.filter(|own| own.as_secs_f64() <= LONGEST);
         let timeout = beside.or_else(|| own_timeout(arguments?));
         let id = self.game.send(out, call.tool(), arguments, timeout);
         if call.tool() == "quit" {
             self.asked_to_quit = Some(id);
         }
-        // The game has the timeout, and answers what is late itself.
+        // The game enforces the timeout, and answers late commands itself.
         Sending::Sent { id, timeout: None, is_repeatable: false }
     }
 
@@ -250,7 +250,7 @@ impl World for Bridge {
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
             Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.exited(None, calls, out),
             Event::Exited(status) => self.exited(Some(status), calls, out),
-            // It ends in order while we wait for it.
+            // The game ends in order while we wait for it.
             Event::Signal(_) | Event::Broken(Side::Near, _) if self.launched => self.game.quit(out),
             _ => {}
         }
@@ -266,7 +266,7 @@ impl World for Bridge {
             return;
         }
         if self.game.has_answered_quit() {
-            // It is ended with all that it has started.
+            // The game is killed together with all processes it has started.
             self.report.note(NOT_ENDED);
             out.stop(self.report.finish());
         } else if let Some(gone) = self.game.overdue() {

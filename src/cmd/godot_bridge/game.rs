@@ -1,4 +1,4 @@
-//! The game at the other end: how it is greeted, asked and waited for, and why it is gone.
+//! The connection to the game: handshake, commands, time limits, and the reasons for its loss.
 
 use super::launch::Patience;
 use crate::cmd::options::TOO_LONG;
@@ -13,43 +13,43 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The game tells by itself that something takes too long; it is given this much more to do so.
+/// The game itself reports commands that take too long; it gets this much more time to do so.
 const GRACE: Duration = Duration::from_secs(2);
-/// Where a script couldn't be loaded, a bridge that is there nonetheless answers within this.
+/// After a script failed to load, an addon that works nevertheless answers within this time.
 const BROKEN: Duration = Duration::from_secs(5);
-/// What the game is told where a command may take for ever: ten days.
+/// The timeout sent to the game for a command without a time limit: ten days.
 const FOR_EVER: Duration = Duration::from_secs(864_000);
 
-/// Why a game that has closed its connection is given up.
-pub const LEFT: &str = "the game has closed its connection, and hasn't ended in time (--quit-timeout)";
-/// The same where it has answered `quit`.
-pub const NOT_ENDED: &str = "the game was asked to quit, and hasn't ended in time (--quit-timeout)";
+/// The reason for giving up on a game that has closed its connection.
+pub const LEFT: &str = "the game has closed its connection but has not ended in time (--quit-timeout)";
+/// The same for a game that has answered `quit`.
+pub const NOT_ENDED: &str = "the game was asked to quit but has not ended in time (--quit-timeout)";
 
-/// One of our commands that isn't answered yet.
+/// One of our commands that is not answered yet.
 struct PendingCommand {
     id: u64,
-    /// Nothing where it may take for ever.
+    /// `None` means no limit.
     timeout: Option<Duration>,
 }
 
-/// What a line of the game's means.
+/// What a line from the game means.
 pub enum GameMessage<'a> {
-    /// It has greeted: commands may be sent.
+    /// The handshake is complete: commands may be sent.
     Ready,
-    /// It answers a command.
+    /// The answer to a command.
     Answer(Answer<'a>),
-    /// Something happened by itself: a JSON array of events.
+    /// Events of the game: a JSON array.
     Events(&'a str),
     /// Nothing to act on.
     Nothing,
 }
 
-/// What is known once an answer has come.
+/// An answer of the game.
 pub struct Answer<'a> {
-    /// The command that is answered, by its number.
+    /// The number of the answered command.
     pub id: u64,
     pub response: Response<'a>,
-    /// Those before it that haven't been answered, and never will be: the game answers in order.
+    /// Earlier commands without an answer. They never get one, because the game answers in order.
     pub skipped: Vec<u64>,
 }
 
@@ -57,23 +57,23 @@ pub struct Answer<'a> {
 pub struct Game {
     patience: Patience,
     report: Arc<Report>,
-    /// Our own commands are numbered from here, so that a late answer to somebody before us is not taken for ours.
+    /// The number of our next command. The first is chosen so that a late answer to an earlier bridge is not taken for one of ours.
     next: u64,
     pending: VecDeque<PendingCommand>,
-    /// Since when the first of `pending` is what the game works on.
+    /// Since when the game works on the first of `pending`.
     since: Instant,
     is_ready: bool,
-    /// The commands that the addon has said it takes; `None` where it has not said.
+    /// The commands that the addon accepts; `None` if it did not list them.
     commands: Option<Vec<String>>,
     wants_events: bool,
-    /// Whether it has been told to end.
+    /// Whether `quit` has been sent.
     is_quitting: bool,
-    /// By when something must have happened, whatever else does, and what is wrong otherwise.
+    /// A time after which the game is given up, whatever it sends, and the reason.
     last_moment: Option<(Instant, &'static str)>,
     tail: Engine,
-    /// An over-long line that the engine prints goes on.
+    /// Whether we are in the middle of an over-long line from the engine.
     prints_on: bool,
-    /// The engine's output is shown.
+    /// Whether the engine's output is shown.
     verbose: bool,
 }
 
@@ -96,7 +96,7 @@ impl Game {
         }
     }
 
-    /// Says hello; nothing else is sent until that is answered.
+    /// Sends `hello`; nothing else is sent until it is answered.
     pub fn greet(&mut self, out: &mut Out) {
         let arguments = Object::default().text("version", godot::PROTOCOL).put("stream", self.wants_events);
         self.send(out, "hello", Some(&arguments.end()), None);
@@ -106,7 +106,7 @@ impl Game {
         self.is_ready
     }
 
-    /// Whether the addon takes this command, as far as it has said.
+    /// Whether the addon accepts this command; true if it did not list its commands.
     pub fn takes(&self, command: &str) -> bool {
         self.commands.as_ref().is_none_or(|commands| commands.iter().any(|name| name == command))
     }
@@ -115,12 +115,12 @@ impl Game {
         self.is_quitting
     }
 
-    /// Whether it has been told to end, and has answered that.
+    /// Whether `quit` has been sent and answered.
     pub fn has_answered_quit(&self) -> bool {
         self.is_quitting && self.pending.is_empty()
     }
 
-    /// Sends a command; gives its number. `arguments` is a JSON object.
+    /// Sends a command and returns its number. `arguments` is a JSON object.
     pub fn send(&mut self, out: &mut Out, name: &str, arguments: Option<&str>, timeout: Option<Duration>) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -137,15 +137,15 @@ impl Game {
     /// Asks the game to end.
     pub fn quit(&mut self, out: &mut Out) {
         if !std::mem::replace(&mut self.is_quitting, true) {
-            // Nothing else is asked any more, so that it has nothing else to do.
+            // No other command is sent after this one, so the game has nothing else to do.
             self.send(out, "quit", None, Some(self.patience.quit.unwrap_or(FOR_EVER)));
         }
     }
 
-    /// Takes a line that the game says.
+    /// Takes a line from the game.
     ///
     /// # Errors
-    /// Where it isn't a game that can be spoken with.
+    /// If the addon's protocol version does not match.
     pub fn receive<'a>(&mut self, line: &'a str, number: u64) -> Result<GameMessage<'a>, Gone> {
         let response = match Message::read(line) {
             Message::Response(response) => response,
@@ -157,11 +157,11 @@ impl Game {
         };
         let is_meant = |pending: &PendingCommand| match response.id {
             Some(id) => pending.id == id,
-            // It couldn't read a line (its parser takes less than ours). Before it has greeted, that was nobody's of ours.
+            // The game could not read a line (its parser accepts less than ours). Before the handshake, that line was not ours.
             None => self.is_ready,
         };
         let Some(at) = self.pending.iter().position(is_meant) else {
-            self.report.note_again(format_args!("game:{number}: an answer to nothing that was asked"));
+            self.report.note_again(format_args!("game:{number}: an answer that matches no command"));
             return Ok(GameMessage::Nothing);
         };
         let mut skipped: Vec<u64> = self.pending.drain(..=at).map(|pending| pending.id).collect();
@@ -177,7 +177,7 @@ impl Game {
         Ok(GameMessage::Ready)
     }
 
-    /// Takes what the engine prints. Of an over-long line only the beginning is kept.
+    /// Takes output of the engine. Of an over-long line only the beginning is kept.
     pub fn print(&mut self, piece: &Piece<'_>, out: &mut Out) {
         if self.verbose {
             out.pass(Side::FarError, piece);
@@ -186,31 +186,31 @@ impl Game {
             return;
         }
         if self.tail.take(piece.raw()) == Printed::BrokenScript && !self.is_ready && self.last_moment.is_none() {
-            let what = "a script of the game can't be loaded, and its bridge doesn't answer";
+            let what = "a script of the game cannot be loaded, and its addon does not answer";
             self.last_moment = Some((Instant::now() + BROKEN, what));
         }
     }
 
-    /// The game should end now; `why` is what is told where it doesn't.
+    /// The game should end now; `why` is reported if it does not.
     pub fn close(&mut self, why: &'static str) {
         if let Some(patience) = self.patience.quit {
             self.last_moment.get_or_insert((Instant::now() + patience, why));
         }
     }
 
-    /// How long the game may say nothing about the first of the commands, from `since`.
+    /// How long the first pending command may stay unanswered, from `since`.
     fn patience(&self) -> Option<Duration> {
         let first = self.pending.front()?;
         if self.is_ready { Some(first.timeout? + GRACE) } else { self.patience.start }
     }
 
-    /// By when something must have been heard.
+    /// When the game becomes overdue.
     pub fn deadline(&self) -> Option<Instant> {
         let answer = self.patience().map(|patience| self.since + patience);
         answer.into_iter().chain(self.last_moment.map(|(at, _)| at)).min()
     }
 
-    /// It has all its time again.
+    /// Restarts all time limits.
     pub fn wait_anew(&mut self) {
         self.since = Instant::now();
         if let (Some((at, _)), Some(patience)) = (&mut self.last_moment, self.patience.quit) {
@@ -218,7 +218,7 @@ impl Game {
         }
     }
 
-    /// Why the game is given up, where its time has passed.
+    /// The reason for giving up on the game, if its time has passed.
     pub fn overdue(&self) -> Option<Gone> {
         let now = Instant::now();
         if let Some((_, why)) = self.last_moment.filter(|(at, _)| *at <= now) {
@@ -227,53 +227,54 @@ impl Game {
         }
         let patience = self.patience().filter(|patience| self.since + *patience <= now)?;
         let seconds = patience.as_secs_f64();
-        let (code, said) = match self.is_ready {
-            true => ("TIMEOUT", format!("the game has not answered for {seconds} s, and is given up")),
+        let (code, message) = match self.is_ready {
+            true => ("TIMEOUT", format!("the game has not answered for {seconds} s; giving it up")),
             false => {
                 let advice =
                     "it may be slow to start, or its AgentBridge addon may be missing or older than this bridge";
-                let said = format!("the game has not greeted within {seconds} s (--start-timeout): {advice}");
-                ("GAME_START_FAILED", said)
+                let message =
+                    format!("the game has not completed the handshake within {seconds} s (--start-timeout): {advice}");
+                ("GAME_START_FAILED", message)
             }
         };
-        Some(self.gone(code, said, None))
+        Some(self.gone(code, message, None))
     }
 
     /// The engine has ended.
     pub fn exited(&self, status: ExitStatus) -> Gone {
         let how = describe(status);
-        // A shell around the game gives its signal, of which there are 64, so.
+        // A shell that wraps the game reports a signal (1 to 64) as 128 plus its number.
         let crashed = self.tail.has_crashed() || status.code().is_none_or(|code| (129..=192).contains(&code));
-        let (code, said) = match (self.is_ready, crashed) {
-            (false, _) => ("GAME_START_FAILED", format!("the game has ended before it greeted: {how}")),
+        let (code, message) = match (self.is_ready, crashed) {
+            (false, _) => ("GAME_START_FAILED", format!("the game ended before the handshake: {how}")),
             (true, true) => ("GAME_CRASHED", format!("the game has crashed: {how}")),
             (true, false) => ("GAME_EXITED", format!("the game has ended: {how}")),
         };
-        self.gone(code, said, Some(exit_code(status)))
+        self.gone(code, message, Some(exit_code(status)))
     }
 
-    /// The connection has ended, and there is no engine of ours to wait for.
+    /// The connection has ended, and the engine is not our child, so there is no exit to wait for.
     pub fn left(&self) -> Gone {
-        self.gone("GAME_EXITED", "the game has gone".to_owned(), None)
+        self.gone("GAME_EXITED", "the game closed its connection".to_owned(), None)
     }
 
-    /// An answer that is too long to be looked into: gives the number of the command that it is taken to answer.
+    /// Takes an answer that is too long to parse; returns the number of the command that it is taken to answer.
     ///
     /// # Errors
-    /// Where it is the greeting.
+    /// If it is the answer to `hello`.
     pub fn receive_overlong(&mut self, beginning: &[u8]) -> Result<Option<u64>, Gone> {
         if !beginning.starts_with(b"{\"ok\"") {
             return Ok(None);
         }
         if !self.is_ready {
-            let message = format!("the addon's greeting is {TOO_LONG}");
+            let message = format!("the addon's answer to hello is {TOO_LONG}");
             return Err(self.gone("VERSION_MISMATCH", message, None));
         }
         self.since = Instant::now();
         Ok(self.pending.pop_front().map(|pending| pending.id))
     }
 
-    /// What ends the run without a game; what the engine last printed is said before.
+    /// The failure that ends the run. Reports the engine's last output first.
     pub fn failure(&self, gone: &Gone) -> Failure {
         for line in gone.printed.lines().filter(|_| !self.verbose) {
             self.report.say(format_args!("  | {line}"));

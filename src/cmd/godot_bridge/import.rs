@@ -1,4 +1,4 @@
-//! What the engine has to look through before a project can be played, and having it do so.
+//! Has the engine import a project's assets and classes before the project is played, if that is needed.
 
 use super::project::FILE;
 use crate::godot::{Engine, class_name};
@@ -9,16 +9,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders within folders; a link that leads back up ends there.
+/// The deepest level of folders that is searched, which also ends cycles of symbolic links.
 const DEEPEST: usize = 16;
-/// The files that were still to be imported after an import, a path a line. Until they change they are no reason for another.
+/// Lists the files that an import left unimported, one path per line. They cause no further import until they change.
 const LEFT: &str = ".godot/agent_bridge_not_imported.txt";
 
-/// Has the engine look through the project where it has to: for a script's class_name that it doesn't know yet, or an asset
-/// that isn't imported.
+/// Runs the engine's import if the project has a script with a class_name that the engine does not know yet, or an asset that is
+/// not imported.
 ///
 /// # Errors
-/// [`Status::NotStarted`] where it can't.
+/// [`Status::NotStarted`] if the import fails.
 pub fn import_where_needed(godot: &OsStr, folder: &Path, report: &Report) -> Result<(), Failure> {
     let mut waiting = files_to_import(folder);
     if !has_changed_since_import(folder, &waiting) {
@@ -27,7 +27,7 @@ pub fn import_where_needed(godot: &OsStr, folder: &Path, report: &Report) -> Res
     let project = folder.join(FILE);
     let failed = |error: io::Error| Failure::new(Status::NotStarted, format_args!("{}: {error}", project.display()));
     let before = fs::read(&project).map_err(failed)?;
-    report.note(format_args!("{}: importing, once; it may take half a minute", folder.display()));
+    report.note(format_args!("{}: importing the project once; this may take half a minute", folder.display()));
     loop {
         import(godot, folder, report)?;
         let count = waiting.len();
@@ -38,19 +38,19 @@ pub fn import_where_needed(godot: &OsStr, folder: &Path, report: &Report) -> Res
         }
     }
     let lines: String = waiting.iter().map(|path| format!("{}\n", path.display())).collect();
-    // Where it can't be written, the project is imported again.
+    // If the list cannot be written, the next run imports again.
     let _ = fs::create_dir_all(folder.join(".godot")).and_then(|()| fs::write(folder.join(LEFT), lines));
     if fs::read(&project).map_err(failed)? != before {
         let kept = keep(&project, &before).map_err(failed)?;
         let (kept, project) = (kept.display(), project.display());
         report.note(format_args!(
-            "the import has changed {project}; the former file is {kept}: to undo it, mv {kept} {project}"
+            "the import has changed {project}; the previous file is {kept}; to undo: mv {kept} {project}"
         ));
     }
     Ok(())
 }
 
-/// Whether one of these files was not left by the last import, or is younger.
+/// Whether one of these files is not in the list of the last import, or is newer than the list.
 fn has_changed_since_import(folder: &Path, files: &[PathBuf]) -> bool {
     let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
     let list = folder.join(LEFT);
@@ -71,7 +71,7 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
                 let name = fs::read_to_string(path).ok().and_then(|script| class_name(&script));
                 name.is_some_and(|name| !known.contains(&format!("&\"{name}\"")))
             }
-            // Beside its asset, which may be gone.
+            // It lies beside its asset, which may have been deleted.
             "import" => {
                 path.with_extension("").exists()
                     && fs::read_to_string(path).is_ok_and(|text| !imported_file_exists(folder, &text))
@@ -88,24 +88,24 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What a game can't load before it was imported.
+/// Extensions of assets that a game cannot load before they are imported.
 const ASSETS: &[&str] = &[
     "png", "jpg", "jpeg", "webp", "svg", "bmp", "tga", "exr", "hdr", "dds", "ktx", "wav", "ogg", "mp3", "ttf", "otf",
     "woff", "woff2", "glb", "gltf", "obj", "fbx", "dae", "csv",
 ];
 
-/// Whether what an `.import` file says was made is there.
+/// Whether the imported file that an `.import` file names exists.
 fn imported_file_exists(folder: &Path, text: &str) -> bool {
     let made = text.lines().find_map(|line| line.strip_prefix("path=\"res://")?.strip_suffix('"'));
     made.is_none_or(|made| folder.join(made).exists())
 }
 
-/// The files that the engine looks at.
+/// Collects the files that the engine scans.
 fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
     if depth == 0 || folder.join(".gdignore").exists() {
         return;
     }
-    // What can't be read, the engine can't either, and says so.
+    // The engine cannot read unreadable folders either, and reports them itself.
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         if entry.file_name().to_string_lossy().starts_with('.') {
@@ -127,10 +127,10 @@ fn import(godot: &OsStr, folder: &Path, report: &Report) -> Result<(), Failure> 
     }
     tail.text().lines().for_each(|line| report.say(format_args!("  | {line}")));
     let how = child::describe(status);
-    Err(Failure::new(Status::NotStarted, format_args!("{}: the import has failed: {how}", folder.display())))
+    Err(Failure::new(Status::NotStarted, format_args!("{}: the import failed: {how}", folder.display())))
 }
 
-/// Writes what the project file said to a new file beside it.
+/// Saves the previous text of the project file in a new file beside it.
 fn keep(project: &Path, before: &[u8]) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {

@@ -1,4 +1,4 @@
-//! How a game is reached: started with the engine, started as a program, or joined where it runs.
+//! How a game is reached: started with the engine, started as a program, or attached to while it runs.
 
 use super::import::import_where_needed;
 use super::project;
@@ -21,17 +21,17 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Which game, and how it is reached.
 #[derive(Debug, clap::Args)]
 pub struct GameOptions {
-    /// Start this project (a folder with a project.godot)
+    /// Start this project (a folder that contains a project.godot)
     #[arg(long, value_name = "PROJECT", conflicts_with = "attach")]
     pub launch: Option<PathBuf>,
-    /// Join a game that runs, by its session's folder, and leave it running at the end
+    /// Attach to a running game by its session folder, and leave it running at the end
     #[arg(long, value_name = "DIR")]
     pub attach: Option<PathBuf>,
     #[command(flatten)]
     pub engine: EngineOptions,
 }
 
-/// How a game is started and spoken with.
+/// How a game is started and how the bridge communicates with it.
 #[derive(Debug, clap::Args)]
 pub struct EngineOptions {
     /// The engine [default: godot or godot4 on PATH]
@@ -39,16 +39,16 @@ pub struct EngineOptions {
     pub godot: Option<OsString>,
     #[command(flatten)]
     pub start: StartOptions,
-    /// How the game is spoken with: over files, or a socket that it dials
+    /// How the bridge and the game communicate: over files, or over a socket that the game connects to
     #[arg(long, value_name = "HOW", default_value = "file")]
     pub transport: Transport,
-    /// How long the game may take to greet; 0 is for ever
+    /// How long the game may take to start and complete the handshake; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = crate::cmd::options::duration)]
     pub start_timeout: Duration,
-    /// How long a command may take that has no `timeout` among its arguments; a game that doesn't answer even two seconds after that is given up; 0 is for ever
+    /// Time limit of a command that has no `timeout` argument; the bridge gives up on a game that has not answered two seconds after that; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
-    /// How long the game may take to end once it was asked to; then it is killed; 0 is for ever
+    /// How long the game may take to end after a quit request; then it is killed; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = crate::cmd::options::duration)]
     pub quit_timeout: Duration,
     /// Show what the engine prints
@@ -56,14 +56,14 @@ pub struct EngineOptions {
     pub verbose: bool,
 }
 
-/// How long is waited for what; for ever where there is nothing.
+/// The time limits. `None` means no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// For the game's greeting.
+    /// For the game's answer to `hello`.
     pub start: Option<Duration>,
-    /// For a command that says nothing about it.
+    /// For a command without its own timeout.
     pub command: Option<Duration>,
-    /// For an engine to end that was asked to, or has closed its connection.
+    /// For an engine to end after a quit request, or after it closed its connection.
     pub quit: Option<Duration>,
 }
 
@@ -82,23 +82,23 @@ impl EngineOptions {
 pub enum Transport {
     /// cmd.jsonl and resp.jsonl in a private folder
     File,
-    /// A port of this machine that only who knows the session's token may use
+    /// A TCP port on this machine that accepts only the session's token
     Tcp,
     /// A Unix socket in a private folder
     Unix,
 }
 
-/// A game that can be spoken with.
+/// A game that can take commands.
 pub struct Reached {
-    /// How; with the program to start, where it isn't running.
+    /// The connection, and the program to start if the game is not running.
     pub way: Way,
     /// The first number for our commands.
     pub first: u64,
-    /// What has to stay until the end.
+    /// What has to be kept until the end.
     pub kept: Kept,
 }
 
-/// A session's folder, or the lock on somebody else's.
+/// The folder of our own session, or the lock on another session's folder.
 pub enum Kept {
     #[allow(dead_code)] // held for its drop
     Session(Session),
@@ -110,21 +110,23 @@ fn failed(what: impl std::fmt::Display) -> impl FnOnce(std::io::Error) -> Failur
     move |error| Failure::new(Status::NotStarted, format_args!("{what}: {error}"))
 }
 
-/// Makes the game reachable; `program` is what stood behind `--`.
+/// Starts the game or attaches to it; `program` is the command line after `--`.
 ///
 /// # Errors
-/// [`Status::Usage`] where none or two games are named, an option is for another way, or the project has no bridge;
-/// [`Status::NotStarted`] where there is no engine or no session can be made.
+/// [`Status::Usage`] if no game or two games are named, an option does not fit, or the project has no addon;
+/// [`Status::NotStarted`] if there is no engine or no session can be made.
 pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> Result<Reached, Failure> {
     let usage = |message: &str| Err(Failure::new(Status::Usage, message));
     match (&options.launch, &options.attach, program.is_empty()) {
         (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
-        (None, None, true) => usage("which game? --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)"),
-        (_, Some(_), _) if options.engine.transport != Transport::File => usage(
-            "--transport is for a game that is started; one that is attached to is spoken with over its session's files",
-        ),
+        (None, None, true) => {
+            usage("no game is named: give --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)")
+        }
+        (_, Some(_), _) if options.engine.transport != Transport::File => {
+            usage("--transport applies only to a game that is started; --attach always uses the session's files")
+        }
         (_, Some(folder), _) => match options.engine.start.first_given() {
-            Some(name) => usage(&format!("{name} is for a game that is started, not for --attach")),
+            Some(name) => usage(&format!("{name} applies only to a game that is started, not to --attach")),
             None => attach(folder),
         },
         (Some(folder), _, _) => launch(folder, &options.engine, report),
@@ -144,11 +146,11 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
         let name = folder.display();
         if !project::has_addon_with_variables(&folder) {
             let why = format!(
-                "its AgentBridge is older than this bridge, and would not answer: run godot-bridge install {name}"
+                "its AgentBridge is older than this godot-bridge and would not answer: run godot-bridge install {name}"
             );
             return Err(Failure::new(Status::Usage, format_args!("{name}: {why}")));
         }
-        report.note(format_args!("{name}: its AgentBridge is not of this version: run godot-bridge install {name}"));
+        report.note(format_args!("{name}: its AgentBridge is of another version: run godot-bridge install {name}"));
     }
     import_where_needed(&godot, &folder, report)?;
     let mut command = vec![godot];
@@ -158,7 +160,7 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
     connect(command, options)
 }
 
-/// The engine: the one named, else the first on PATH.
+/// The engine: the named one, otherwise the first on PATH.
 fn engine(named: Option<&OsStr>) -> Result<OsString, Failure> {
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         return Ok(named.to_owned());
@@ -181,13 +183,13 @@ fn start_program(mut program: Vec<OsString>, options: &EngineOptions) -> Result<
     connect(program, options)
 }
 
-/// The game that `command` starts, with a session of its own.
+/// The game that `command` starts, with its own session.
 fn connect(command: Vec<OsString>, options: &EngineOptions) -> Result<Reached, Failure> {
     let session = Session::begin("godot").map_err(failed("cannot make a folder for the session"))?;
     let folder = session.folder();
     let mut connect_to = String::new();
     let link = match options.transport {
-        // The child's end is learned from itself.
+        // The end of the child is reported by the child process itself.
         Transport::File => link::files(folder, COMMANDS, RESPONSES, || true).map_err(failed(folder.display()))?,
         Transport::Tcp | Transport::Unix => {
             let token = token().and_then(|token| write_private(&folder.join("token"), &token).map(|()| token));
@@ -223,13 +225,13 @@ fn attach(folder: &Path) -> Result<Reached, Failure> {
     let Running { pid } =
         serde_json::from_slice(&text).map_err(|error| lost(format!("{}: {error}", file.display())))?;
     if !is_running(pid) {
-        return Err(lost(format!("{name}: the game (process {pid}) has gone")));
+        return Err(lost(format!("{name}: the game (process {pid}) is not running any more")));
     }
     let path = folder.join("lock");
     let lock = private::file().append(true).create(true).open(&path).map_err(failed(path.display()))?;
-    lock.try_lock().map_err(|_| lost(format!("{name}: somebody else speaks with this game already")))?;
+    lock.try_lock().map_err(|_| lost(format!("{name}: another godot-bridge is already attached to this game")))?;
     let link = link::files(folder, COMMANDS, RESPONSES, move || is_running(pid)).map_err(failed(name))?;
-    // Later than any number of somebody before us, and exact as a float.
+    // Greater than any number an earlier bridge used, and exact as a float.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let first = u64::try_from(since.as_micros()).unwrap_or(1);
     Ok(Reached { way: Way::Link(link, None), first, kept: Kept::Lock(lock) })

@@ -1,4 +1,4 @@
-//! `godot-bridge`: calls in, results out, over one session with a Godot game.
+//! `godot-bridge`: reads calls on stdin and writes their results to stdout, over one session with a Godot game.
 
 mod bridge;
 mod game;
@@ -29,14 +29,14 @@ use tree::Tree;
 
 /// Play a Godot game: commands in, answers out
 ///
-/// Starts the game headless (or joins one that runs), and carries out each line on stdin: {"cmd":"get_tree","id":1}, with
-/// arguments under "args". Each is answered on stdout, in order:
-/// {"ok":true,"id":1,"data":...,"events":[...],"frame":N}, or {"ok":false,"id":1,"error":"...","code":"..."}. Commands need not wait for answers; an id of any JSON
-/// type comes back as it was. tool_call records are taken as well, and answered with tool_result; those that still require
-/// approval are refused; other records pass.
+/// Starts the game headless (or attaches to a running game) and carries out each line on stdin: {"cmd":"get_tree","id":1}, with
+/// arguments under "args". Each command is answered on stdout, in order:
+/// {"ok":true,"id":1,"data":...,"events":[...],"frame":N}, or {"ok":false,"id":1,"error":"...","code":"..."}. Commands need not wait for answers. An id of any JSON
+/// type is returned unchanged. tool_call records are also accepted, and answered with tool_result. Calls that still require
+/// approval are refused. Other records are passed on.
 ///
-/// The game needs the AgentBridge addon, which `godot-bridge install PROJECT` puts in. It walks the scene tree by itself: whoever
-/// adds a button sees it in get_tree and can press it. Its README.md lists the commands.
+/// The game needs the AgentBridge addon, which `godot-bridge install PROJECT` installs. The addon walks the scene tree itself, so
+/// new buttons appear in get_tree automatically and can be pressed. Its README.md lists the commands.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -44,34 +44,34 @@ pub struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     game: GameOptions,
-    /// Also give events as they come, as observations: to a file (appended), `stderr`, or `-` for stdout, between the answers
+    /// Also write events as they occur, as observations: to a file (appended), to `stderr`, or with `-` to stdout between the answers
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
     #[command(flatten)]
     limits: LimitOptions,
-    /// Start this program as the game: an exported one, or the engine with arguments of its own
+    /// Start this program as the game: an exported game, or the engine with your own arguments
     #[arg(last = true, value_name = "GAME ARGS")]
     program: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Put the addon into a project, and its autoload into project.godot; shows what changed
+    /// Install the addon in a project and its autoload in project.godot; print what changed
     Install {
         /// The project's folder
         project: PathBuf,
-        /// Take it out again
+        /// Remove the addon instead
         #[arg(long)]
         remove: bool,
     },
-    /// Print the game's tree for people
+    /// Print the game's scene tree for people
     Tree {
         #[command(flatten)]
         game: Box<GameOptions>,
-        /// Where to begin: a path or a selector
+        /// The node to begin at: a path or a selector
         #[arg(long, value_name = "SELECTOR", default_value = "/root")]
         root: String,
-        /// How deep to go
+        /// The number of levels to print
         #[arg(long, value_name = "LEVELS")]
         depth: Option<u32>,
         #[command(flatten)]
@@ -85,23 +85,23 @@ enum Action {
 const NAME: &str = "godot-bridge";
 const AFTER_HELP: &str = "\
 Subcommands:
-  install PROJECT [--remove] puts the addon into a project, or takes it out, and shows what changed.
-  tree prints the game's tree for people; it takes the same options, --root and --depth.
+  install PROJECT [--remove] installs the addon in a project, or removes it, and prints what changed.
+  tree prints the game's scene tree for people; it takes the same options, and --root and --depth.
 
 Examples:
-  What is on the screen of a game, and pressing a button of it:
+  Show what is on a game's screen, and press a button:
     godot-bridge install ~/my-game
     godot-bridge tree --launch ~/my-game
     echo '{\"cmd\":\"press_button\",\"args\":{\"path\":\"#StartButton\"}}' | godot-bridge --launch ~/my-game
-  An agent's whole session, recorded:
+  Record an agent's complete session:
     my-agent | godot-bridge --launch ~/my-game | jsonl-record session.jsonl
-  A game that somebody started with `godot --path ~/my-game -- --agent-mode` (it prints its session's folder):
+  Attach to a game that was started with `godot --path ~/my-game -- --agent-mode` (it prints its session folder):
     godot-bridge --attach DIR
 
 Exit status:
-  0 all well; 1 a line was refused, or a command failed; 2 usage; 3 the game can't be started, or doesn't greet; 4 the game has \
-  crashed (also when it is ended after the last command), ended or hung; after a \
-  `quit` that was asked for, the game's own. See pipewright(7).";
+  0 all well; 1 a line was refused or a command failed; 2 usage; 3 the game cannot be started, or does not complete the \
+  handshake; 4 the game crashed (also while it was shut down after the last command), ended or hung; after a `quit` command from \
+  stdin, the game's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -138,7 +138,7 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     );
     let launched = matches!(reached.way, Way::Link(_, Some(_)));
     let settings = Settings {
-        // The game has the timeouts of its commands.
+        // The game enforces the timeouts of its commands.
         timeout: None,
         deadline: None,
         in_flight: usize::MAX,
@@ -154,7 +154,7 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// Prints the tree below `root`, so many levels deep, instead of taking what comes on stdin.
+/// Prints the tree below `root`, `depth` levels deep, instead of reading commands from stdin.
 fn tree(
     reached: Reached,
     options: &EngineOptions,

@@ -1,4 +1,4 @@
-//! A project on the disk: whether it can be played, and the addon put in and out.
+//! A project on disk: checks whether it can be played, and installs and removes the addon.
 
 use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Foreign, has_autoload, install, remove};
 use crate::io::report::{Failure, Status};
@@ -14,10 +14,10 @@ fn usage(message: impl std::fmt::Display) -> Failure {
     Failure::new(Status::Usage, message)
 }
 
-/// The folder of a project, named by itself or by its `project.godot`; with what that file says.
+/// Opens a project, named by its folder or its `project.godot`; returns the folder and the text of that file.
 ///
 /// # Errors
-/// [`Status::Usage`] where there is no project.
+/// [`Status::Usage`] if there is no project.
 pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
     let folder = if path.file_name() == Some(OsStr::new(FILE)) { path.parent().unwrap_or(path) } else { path };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -29,7 +29,7 @@ pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
 /// The same, for a project that is to be played.
 ///
 /// # Errors
-/// [`Status::Usage`] where it doesn't start the bridge.
+/// [`Status::Usage`] if it has no addon, or does not load it.
 pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
     let (folder, text) = open(path)?;
     let script = AUTOLOAD.1.trim_start_matches("res://");
@@ -37,7 +37,7 @@ pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
         return Ok((folder, text));
     }
     let name = folder.display();
-    Err(usage(format_args!("{name} has no AgentBridge: put it in with godot-bridge install {name}")))
+    Err(usage(format_args!("{name} has no AgentBridge: run godot-bridge install {name}")))
 }
 
 /// Whether the addon's files are those of this version.
@@ -48,7 +48,7 @@ pub fn has_current_addon(folder: &Path) -> bool {
     ADDON.iter().all(is_same)
 }
 
-/// Whether the addon reads its options from environment variables, as it does since 0.2.0.
+/// Whether the addon reads its options from environment variables, as it does since version 0.2.0.
 pub fn has_addon_with_variables(folder: &Path) -> bool {
     folder.join(ADDON_FOLDER).join("agent_options.gd").exists()
 }
@@ -59,28 +59,28 @@ fn uid(folder: &Path) -> Option<String> {
     Some(text.trim().to_owned())
 }
 
-/// Puts the addon into a project, or takes it out; gives what changed, a line each.
+/// Installs the addon in a project, or removes it; returns what changed, one line each.
 ///
 /// # Errors
-/// [`Status::Usage`] where there is no project or it can't be written.
-pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
+/// [`Status::Usage`] if there is no project or it cannot be written.
+pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
     let (folder, text) = open(path)?;
     let failed = |path: &Path, error: io::Error| usage(format_args!("{}: {error}", path.display()));
     let addon = folder.join(ADDON_FOLDER);
-    let mut told = Vec::new();
+    let mut changes = Vec::new();
     let uid = uid(&folder);
-    let project = if taking_out {
+    let project = if removing {
         let removed = remove(&text, uid.as_deref()).unwrap_or_else(|Foreign { number, line }| {
-            told.push(format!(" {line}    ({FILE}:{number}, not the addon's: left as it is)"));
+            changes.push(format!(" {line}    ({FILE}:{number}, not the addon's: left unchanged)"));
             None
         });
         if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
-            told.push(format!("-{ADDON_FOLDER} (a link)"));
+            changes.push(format!("-{ADDON_FOLDER} (a link)"));
         } else if addon.exists() {
             fs::remove_dir_all(&addon).map_err(|error| failed(&addon, error))?;
-            told.push(format!("-{ADDON_FOLDER}/"));
-            // Only where nothing else is in it.
+            changes.push(format!("-{ADDON_FOLDER}/"));
+            // This fails, as intended, if anything else is in it.
             let _ = fs::remove_dir(folder.join("addons"));
         }
         removed
@@ -93,27 +93,27 @@ pub fn change(path: &Path, taking_out: bool) -> Result<Vec<String>, Failure> {
                 name.display()
             ))
         })?;
-        // As in a copy of a project that shares its addon with another.
+        // A dangling link, as in a copy of a project that shares its addon with another project.
         if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) && !addon.exists() {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;
-            told.push(format!("-{ADDON_FOLDER} (a link that led nowhere)"));
+            changes.push(format!("-{ADDON_FOLDER} (a dangling link)"));
         }
         let written = write_addon(&addon).map_err(|error| failed(&addon, error))?;
-        told.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
+        changes.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
         installed
     };
     if let Some(Change { text, diff }) = project {
         let file = folder.join(FILE);
         replace(&file, &text).map_err(|error| failed(&file, error))?;
-        told.extend(diff.into_iter().map(|line| format!("{line}    ({FILE})")));
+        changes.extend(diff.into_iter().map(|line| format!("{line}    ({FILE})")));
     }
-    Ok(told)
+    Ok(changes)
 }
 
-/// Writes the addon's files where they differ; gives their paths, with `+` before what is new and `~` before what changed.
+/// Writes the addon's files that differ; returns their paths, with `+` before new files and `~` before changed ones.
 ///
 /// # Errors
-/// What the system says.
+/// Any I/O error.
 fn write_addon(folder: &Path) -> io::Result<Vec<String>> {
     let mut written = Vec::new();
     for asset in ADDON {
@@ -122,7 +122,7 @@ fn write_addon(folder: &Path) -> io::Result<Vec<String>> {
         if before.as_ref().is_ok_and(|before| before == asset.text.as_bytes()) {
             continue;
         }
-        // Which of them it was, nobody could guess (a link that leads nowhere, say).
+        // Without the name, the cause (a dangling link, for example) could not be found.
         let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", asset.path));
         fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(named)?;
         fs::write(&path, asset.text).map_err(named)?;
@@ -131,7 +131,7 @@ fn write_addon(folder: &Path) -> io::Result<Vec<String>> {
     Ok(written)
 }
 
-/// Whole or not at all; where it is a link, what it leads to.
+/// Replaces a file atomically; if it is a link, the file it points to.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = &fs::canonicalize(path)?;
     let new = path.with_extension("godot.new");

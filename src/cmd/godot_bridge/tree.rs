@@ -1,4 +1,4 @@
-//! `godot-bridge tree`: what is on the screen, for people.
+//! `godot-bridge tree`: prints what is on the screen, for people.
 
 use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
 use crate::godot;
@@ -12,14 +12,14 @@ use std::time::Instant;
 
 const COMMAND: &str = "get_tree";
 
-/// Asks once, and draws what comes.
+/// Requests the tree once and prints it.
 pub struct Tree {
     pub game: Game,
-    /// Where to begin: a path or a selector.
+    /// The node to begin at: a path or a selector.
     pub root: String,
-    /// How deep to go.
+    /// The number of levels to print.
     pub depth: Option<u32>,
-    /// Whether the game is ours to end.
+    /// Whether we started the game, and so have to end it.
     pub launched: bool,
     pub report: Arc<Report>,
 }
@@ -38,7 +38,7 @@ impl Tree {
     }
 
     fn draw(&mut self, data: &Value, out: &mut Out) -> Result<(), Failure> {
-        let tree = data.get("tree").ok_or_else(|| failed("there is no tree in the answer"))?;
+        let tree = data.get("tree").ok_or_else(|| failed("the answer contains no tree"))?;
         let mut drawn = godot::tree(tree);
         if data.get("truncated") == Some(&Value::Bool(true)) {
             drawn.push_str("(more was left out)\n");
@@ -59,7 +59,7 @@ impl Tree {
             Err(gone) => return Err(self.game.failure(&gone)),
             Ok(GameMessage::Ready) => self.ask(out),
             Ok(GameMessage::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
-                // How it ends is of interest still: it may crash.
+                // Its exit still matters: it may crash.
                 match response.ok {
                     true => self.game.close(NOT_ENDED),
                     false => out.stop(self.report.finish()),
@@ -70,8 +70,8 @@ impl Tree {
                 self.draw(&serde_json::from_str(data).unwrap_or_default(), out)?;
             }
             Ok(GameMessage::Answer(Answer { response, .. })) => {
-                let said = ["error", "hint"].into_iter().filter_map(|key| response.text(key));
-                return Err(failed(said.collect::<Vec<_>>().join("; ")));
+                let texts = ["error", "hint"].into_iter().filter_map(|key| response.text(key));
+                return Err(failed(texts.collect::<Vec<_>>().join("; ")));
             }
             Ok(GameMessage::Events(_) | GameMessage::Nothing) => {}
         }

@@ -1,4 +1,4 @@
-//! What is said about the call that waits: whether it answers the question that is open, and what follows.
+//! Answers: whether one is for the open question, and its effect on the held call.
 
 use super::decide::Agreed;
 use super::gate::Gate;
@@ -14,11 +14,11 @@ use crate::record::{Action, Call, HitlResponse, Scope, Unreadable, is_same_id, r
 use serde_json::value::RawValue;
 
 impl Gate {
-    /// Takes a line of those who answer.
+    /// Takes a line of the answers.
     pub(super) fn take_answer_line(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match piece {
-            // The terminal's and the approvers' way to say that nobody is there; from anybody else it says nothing.
-            Piece::Line(line) if line.is_blank() => self.look_who_is_there(out),
+            // The terminal and the approvers send an empty line to report that nobody is there; from any other source it has no meaning.
+            Piece::Line(line) if line.is_blank() => self.check_who_is_left(out),
             Piece::Line(line) => {
                 let place = format!("answers:{}", line.number());
                 if deeper_than(line.body(), self.settings.limits.max_depth) {
@@ -27,7 +27,7 @@ impl Gate {
                 match std::str::from_utf8(line.body()) {
                     Ok(body) if let Some(rule) = revoked_rule(body) => self.revoke_rule(&place, &rule),
                     Ok(body) => self.take_answer(&place, HitlResponse::read(body), out),
-                    Err(_) => self.report.fault(place, "it is no UTF-8"),
+                    Err(_) => self.report.fault(place, "it is not UTF-8"),
                 }
             }
             Piece::Part { last: true, number, .. } => {
@@ -37,7 +37,7 @@ impl Gate {
         }
     }
 
-    /// Takes an answer: a wrong one is told, and changes nothing.
+    /// Takes an answer. A wrong one is reported, and changes nothing.
     pub(super) fn take_answer(
         &mut self,
         place: &str,
@@ -49,13 +49,16 @@ impl Gate {
                 Ok(by) => return self.decide(&answer, by, out),
                 Err(why) => why.to_owned(),
             },
-            Ok(None) => "it is no hitl_response".to_owned(),
+            Ok(None) => "it is not a hitl_response".to_owned(),
             Err(error) => error.to_string(),
         };
-        self.report.fault(place, format_args!("not taken for an answer: {wrong}"));
+        self.report.fault(place, format_args!("not accepted as an answer: {wrong}"));
     }
 
-    /// Whether it answers the question that is open, and who does.
+    /// Who gave the answer.
+    ///
+    /// # Errors
+    /// Why it is not an answer to the open question.
     fn who_answers(&self, answer: &HitlResponse<'_>) -> Result<By, &'static str> {
         let (Some(pending), Some(first)) = (&self.pending, self.calls.first()) else {
             return Err("no question is open");
@@ -64,14 +67,14 @@ impl Gate {
             nonce if nonce == pending.terminal_nonce => By::Terminal,
             nonce if nonce == pending.question.nonce => By::Approver,
             nonce if nonce == pending.nonce => By::Answers,
-            "" => return Err("it has no nonce: that of the question belongs into it"),
-            _ => return Err("its nonce isn't that of the question that is open"),
+            "" => return Err("it has no nonce; copy the nonce of the question"),
+            _ => return Err("its nonce is not that of the open question"),
         };
         if !is_same_id(answer.call_id.map(RawValue::get), first.asked().call().id.map(RawValue::get)) {
-            return Err("its call_id isn't that of the call that waits");
+            return Err("its call_id is not that of the held call");
         }
         if answer.arguments_sha256.as_ref().is_some_and(|sha256| *sha256 != pending.sha256) {
-            return Err("it is about other arguments than those of the call that waits (arguments_sha256)");
+            return Err("its arguments_sha256 is not that of the held call");
         }
         Ok(by)
     }
@@ -92,13 +95,13 @@ impl Gate {
             Err(why) => {
                 let call = held.call();
                 match (&mut self.asker, &mut self.approvers, &self.pending) {
-                    // They may edit again.
+                    // They may edit it again.
                     (Some(asker), ..) if by == By::Terminal => asker.refuse(&why),
                     (_, Some(approvers), Some(pending)) if by == By::Approver => {
                         approvers.send_to_connected(&refused(&call, &pending.question.nonce, &why));
                     }
                     _ => {
-                        let why = format!("what it was edited to doesn't pass: {why}");
+                        let why = format!("the edited call does not pass: {why}");
                         self.close_first(Settlement::Rejected, by, feedback, None, &why, out);
                     }
                 }
@@ -109,12 +112,12 @@ impl Gate {
         self.close_first(verdict, by, feedback, Some(&agreed), "", out);
     }
 
-    /// The text of a call as somebody has agreed to it, without the mark that held it.
+    /// The text of a call as it was approved, without the mark that held it.
     fn agreed(&self, text: &str, call: &Call<'_>, answer: &HitlResponse<'_>) -> Result<Agreed, String> {
-        // What was shown is what passes.
+        // Only arguments that were shown may pass.
         let shown = sha256(call.arguments_text().as_bytes());
         if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
-            return Err("the arguments aren't those that were shown".to_owned());
+            return Err("the arguments are not those that were shown".to_owned());
         }
         let edited = answer.edited_arguments;
         let edited =
@@ -122,9 +125,9 @@ impl Gate {
         self.agreed_with(text, call, edited.as_deref())
     }
 
-    /// The same with these arguments, JSON text, where they were edited.
+    /// The same with these arguments, JSON text, if they were edited.
     pub(super) fn agreed_with(&self, text: &str, call: &Call<'_>, edited: Option<&str>) -> Result<Agreed, String> {
-        let failed = |error: &dyn std::fmt::Display| format!("the call can't be changed: {error}");
+        let failed = |error: &dyn std::fmt::Display| format!("cannot change the call: {error}");
         let agreed = |call: &Call<'_>, text: &str| {
             let text = settle(call, text).map_err(|error| failed(&error))?;
             Ok(Agreed { text, call: call.into() })
@@ -139,7 +142,7 @@ impl Gate {
         }
         let call = match recognise(&edited) {
             Ok(Some(call)) => call,
-            Ok(None) => return Err("it would be no call any more".to_owned()),
+            Ok(None) => return Err("it would no longer be a call".to_owned()),
             Err(error) => return Err(error.to_string()),
         };
         self.check_policy(&call)?;
@@ -147,8 +150,8 @@ impl Gate {
     }
 }
 
-/// What whoever made the call is told. Whether it was a person who answered on a channel, nobody knows.
+/// The reason that the caller gets. An answer on a channel may not be from a person.
 fn rejection(by: By, feedback: Option<&str>) -> String {
-    let told = if matches!(by, By::Terminal | By::Approver) { "a person rejected it" } else { "it was rejected" };
-    feedback.map_or_else(|| told.to_owned(), |feedback| format!("{told}: {feedback}"))
+    let reason = if matches!(by, By::Terminal | By::Approver) { "a person rejected it" } else { "it was rejected" };
+    feedback.map_or_else(|| reason.to_owned(), |feedback| format!("{reason}: {feedback}"))
 }

@@ -1,5 +1,5 @@
-//! Asking at the terminal, on a thread of its own (`worker`): here is what the stage has of it, and what both share. What the person
-//! says goes to the stage as a `hitl_response`, through a pipe.
+//! Asking at the terminal, on a thread of its own (`worker`). This file has the stage's side and the shared state. The person's
+//! answers go to the stage as `hitl_response` records, through a pipe.
 
 mod worker;
 
@@ -14,58 +14,59 @@ use std::time::Duration;
 use worker::Worker;
 
 enum Order {
-    /// The text is shown before the question.
+    /// Show the text, then the question.
     Ask(Box<Question>, String),
-    /// To show this while nothing is asked.
+    /// Show this while nothing is asked.
     Note(String),
-    /// What the person has edited doesn't pass, and why.
+    /// The edited call does not pass; why.
     Refuse(String),
-    /// The question that is open is settled; the note says how.
+    /// The open question is settled; the note tells how.
     Withdraw(String),
-    /// The person wants to see another question first.
+    /// Take the question from the terminal, and keep it open.
     Skip,
     End,
 }
 
-/// What the stage, the thread and who makes the end all look at.
+/// The state that the stage, the thread and the end of the run share.
 #[derive(Default)]
-struct Desk {
+struct Shared {
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// The thread has been started and has not ended: it may have the terminal.
+    /// The thread has been started and has not ended: it may use the terminal.
     is_running: bool,
-    /// About which question nobody can be asked, and why.
+    /// The nonce of the question that can't be asked, and why.
     gone: Option<(String, String)>,
-    /// What was typed that is for the stage and answers nothing.
+    /// Typed lines that are commands for the stage.
     typed: Vec<String>,
 }
 
-/// The way to the thread.
+/// The stage's handle of the thread.
 pub struct Asker {
     orders: Sender<Order>,
     wake: PipeWriter,
-    desk: Arc<Desk>,
-    /// Until the first question: a thread that was started before the signals were held back would die of them.
+    shared: Arc<Shared>,
+    /// The thread's work, until the first question: a thread that was started before the signals were held back would die of them.
     worker: Option<Worker>,
 }
 
-/// Which lines that a person types are no answers but for the stage ([`Asker::typed`]).
+/// Which typed lines are commands for the stage ([`Asker::typed`]), not answers.
 pub type IsForStage = fn(&str) -> bool;
 
 impl Asker {
-    /// Gives also where its answers are read from, and who sees to it at the end that the terminal is put back.
+    /// Also gives the pipe of its answers, and the [`TerminalReset`] that puts the terminal back at the end.
     ///
     /// # Errors
-    /// Where the process has no descriptor left.
-    pub fn new(tty: PathBuf, color: bool, limits: Limits) -> io::Result<(Asker, PipeReader, Farewell)> {
+    /// If the process has no descriptor left.
+    pub fn new(tty: PathBuf, color: bool, limits: Limits) -> io::Result<(Asker, PipeReader, TerminalReset)> {
         let ((woken, wake), (answers, answer)) = (io::pipe()?, io::pipe()?);
-        let ((orders, to_do), desk) = (channel(), Arc::new(Desk::default()));
-        let farewell = Farewell { orders: orders.clone(), wake: wake.try_clone()?, desk: Arc::clone(&desk) };
-        let desk_there = Arc::clone(&desk);
+        let ((orders, to_do), shared) = (channel(), Arc::new(Shared::default()));
+        let terminal_reset =
+            TerminalReset { orders: orders.clone(), wake: wake.try_clone()?, shared: Arc::clone(&shared) };
+        let worker_shared = Arc::clone(&shared);
         let worker = Worker {
             tty,
             color,
@@ -74,13 +75,13 @@ impl Asker {
             orders: to_do,
             woken,
             answer,
-            desk: desk_there,
+            shared: worker_shared,
             withdrawn: None,
         };
-        Ok((Asker { orders, wake, desk, worker: Some(worker) }, answers, farewell))
+        Ok((Asker { orders, wake, shared, worker: Some(worker) }, answers, terminal_reset))
     }
 
-    /// Holds the terminal while nothing is asked, too, and takes what is typed then; and what is for the stage at any time.
+    /// Also holds the terminal while nothing is asked, and takes what is typed then; commands for the stage are taken at any time.
     pub fn wait_at_terminal(&mut self, is_for_stage: IsForStage, text: &str) {
         if let Some(worker) = &mut self.worker {
             worker.is_for_stage = Some(is_for_stage);
@@ -89,28 +90,28 @@ impl Asker {
         self.order(Order::Note(text.to_owned()));
     }
 
-    /// Asks; `heading`, lines that are printable, is shown before the question.
+    /// Asks a question. `heading`, printable lines, is shown before it.
     pub fn ask(&mut self, question: Question, heading: String) {
         self.start();
-        lock(&self.desk.state).gone = None;
+        lock(&self.shared.state).gone = None;
         self.order(Order::Ask(Box::new(question), heading));
     }
 
     fn start(&mut self) {
         if let Some(worker) = self.worker.take() {
-            lock(&self.desk.state).is_running = true;
+            lock(&self.shared.state).is_running = true;
             std::thread::spawn(move || worker.run());
         }
     }
 
-    /// Shows lines, which are printable, where nothing is asked.
+    /// Shows lines, which are printable, if nothing is asked.
     pub fn note(&mut self, text: String) {
         self.order(Order::Note(text));
     }
 
-    /// What was typed for the stage since the last call.
+    /// The commands for the stage that were typed since the last call.
     pub fn typed(&mut self) -> Vec<String> {
-        std::mem::take(&mut lock(&self.desk.state).typed)
+        std::mem::take(&mut lock(&self.shared.state).typed)
     }
 
     pub fn refuse(&mut self, why: &str) {
@@ -128,7 +129,7 @@ impl Asker {
 
     /// The nonce of the question that can't be asked, and why.
     pub fn gone(&mut self) -> Option<(String, String)> {
-        lock(&self.desk.state).gone.take()
+        lock(&self.shared.state).gone.take()
     }
 
     fn order(&mut self, order: Order) {
@@ -137,27 +138,27 @@ impl Asker {
 }
 
 fn give(orders: &Sender<Order>, wake: &mut PipeWriter, order: Order) {
-    // The thread ends with the run; then nobody is asked anything. A byte for each order, which are few.
+    // The thread ends with the run; nobody is asked anything then. One byte for each order, which are few.
     if orders.send(order).is_ok() {
         let _ = wake.write_all(b"!");
     }
 }
 
-/// Waits at the end until the terminal has been put back.
-pub struct Farewell {
+/// Waits at the end of the run until the terminal has been put back.
+pub struct TerminalReset {
     orders: Sender<Order>,
     wake: PipeWriter,
-    desk: Arc<Desk>,
+    shared: Arc<Shared>,
 }
 
-/// Longer than an editor takes to be ended.
+/// Longer than it takes to end an editor.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-impl Farewell {
+impl TerminalReset {
     pub fn wait(mut self) {
         give(&self.orders, &mut self.wake, Order::End);
-        let state = lock(&self.desk.state);
-        let waited = self.desk.changed.wait_timeout_while(state, PATIENCE, |state| state.is_running);
+        let state = lock(&self.shared.state);
+        let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, |state| state.is_running);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }

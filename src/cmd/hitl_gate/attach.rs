@@ -1,4 +1,4 @@
-//! `hitl-gate attach`: a person answers, at a terminal of their own, what all gates with `--approver` ask.
+//! `hitl-gate attach`: a person answers, at their own terminal, the questions of all gates with `--approver`.
 
 use super::asker::Asker;
 use super::terminal_path;
@@ -34,11 +34,11 @@ pub struct AttachArguments {
     limits: LimitOptions,
 }
 
-const IDLE: &str = "hitl-gate: waiting for questions of gates that run with --approver; Ctrl-C leaves\n";
+const IDLE: &str = "hitl-gate: waiting for questions from gates with --approver; Ctrl-C quits\n";
 const COMMANDS: &str = "\
   s          show the next question
-  rules      list what is allowed until the end of a run
-  revoke N   take the rule with this number back
+  rules      list the rules that allow calls until the end of a run
+  revoke N   revoke the rule with this number
 ";
 
 /// All gates connect to one socket.
@@ -52,7 +52,7 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let limits = Limits::from(arguments.limits);
     let session = Session::begin(FOLDER).map_err(system)?;
     let listener = private::listen(&session.folder().join(SOCKET)).map_err(system)?;
-    let (mut asker, typed, farewell) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
+    let (mut asker, typed, terminal_reset) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
     asker.wait_at_terminal(is_command, IDLE);
     let connections = Connections::new(Arc::clone(report));
     let gates = Gates::new(connections.clone(), Arc::clone(report));
@@ -62,11 +62,11 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let ends =
         Ends { near: Near::Clients, clients, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
     let ended = between(Box::new(stage), ends, signals, report);
-    farewell.wait();
+    terminal_reset.wait();
     ended
 }
 
-/// Whether a line that was typed is about the queue, and not about the call that is shown.
+/// Whether a typed line is a command about the queue, and not an answer about the call that is shown.
 fn is_command(line: &str) -> bool {
     matches!(line.split_whitespace().next(), Some("s" | "skip" | "rules" | "revoke"))
 }
@@ -94,7 +94,7 @@ impl Attach {
         self.gates.queue(SESSION)
     }
 
-    /// A question is open no more; where it was shown, the next one is.
+    /// A question is no longer open; if it was shown, the next one is shown.
     fn withdraw(&mut self, nonce: &str, note: &str) {
         if self.shown.as_deref() == Some(nonce) {
             self.asker.withdraw(note);
@@ -121,12 +121,12 @@ impl Attach {
                 self.asker.skip();
                 self.show((place + 1) % self.queue().len());
             }
-            Some(_) => self.asker.note("no other question waits\n".to_owned()),
-            None => self.asker.note("no question waits\n".to_owned()),
+            Some(_) => self.asker.note("no other question is open\n".to_owned()),
+            None => self.asker.note("no question is open\n".to_owned()),
         }
     }
 
-    /// Takes what comes from the terminal: an answer, a command, or that it has gone.
+    /// Takes input from the terminal: an answer, a command, or its end.
     fn take_typed(&mut self, line: &str, out: &mut Out) -> Result<(), Failure> {
         if let Ok(Some(answer)) = HitlResponse::read(line)
             && let Some(pending) = self.queue().find(&answer.nonce)
@@ -144,7 +144,7 @@ impl Attach {
             }
         }
         match self.asker.gone() {
-            // Ctrl-D where nothing was asked.
+            // Ctrl-D while nothing was asked.
             Some((_, why)) if why.is_empty() => {
                 out.stop(self.report.finish());
                 Ok(())
@@ -154,7 +154,7 @@ impl Attach {
         }
     }
 
-    /// Shows the rules by which gates allow calls.
+    /// Shows the rules that allow calls.
     fn list_rules(&mut self) {
         let rules = self.queue().rules().enumerate().map(|(index, (gate, rule))| {
             let text = printable(&rule.rule.replace('\n', "  ")).into_owned();
@@ -189,7 +189,7 @@ impl Stage for Attach {
     }
 }
 
-/// Which of the open questions it is, which process asks it, and what that says of itself.
+/// The question's place in the queue, its process, and what that process reports about itself.
 fn heading(pending: &Pending, process: &str, place: usize, open: usize) -> String {
     let question = &pending.question;
     let age = question.asked_at.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
@@ -201,7 +201,7 @@ fn heading(pending: &Pending, process: &str, place: usize, open: usize) -> Strin
     format!("question {} of {open}: id {id}{age}{skip}\nasked by {process}{caller}\n", place + 1)
 }
 
-/// What others say of themselves, printable, and too short to fill a line and be taken for the next one.
+/// Text of others, printable, and too short to fill a line and be mistaken for the next one.
 fn short(text: &str) -> String {
     printable(&text.chars().take(40).collect::<String>()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! Where answers come from that aren't typed at the terminal: `--answers`.
+//! Answers that are not typed at the terminal: `--answers`.
 
 use crate::io::descriptor::Descriptor;
 use std::fs::{File, OpenOptions};
@@ -7,10 +7,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// Opens a FIFO, which never ends, whoever opens and closes it, or a device such as a terminal, which ends when it does.
+/// Opens a FIFO, which never ends, even when its writers close it, or a device such as a terminal, which ends with the device.
 ///
 /// # Errors
-/// Where it isn't there, can't be read, or is a plain file: nobody is notified when a line is appended to one.
+/// If it does not exist, can't be read, or is a plain file: there is no notification when a line is appended to one.
 pub fn open(path: &Path) -> io::Result<Descriptor> {
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_fifo() {

@@ -1,7 +1,7 @@
-//! From a call that waits to its end: asked about, answered, passed or rejected.
+//! A held call from its question to its end: asked about, answered, passed or rejected.
 
 use super::elicitation::Elicitation;
-use super::gate::{Gate, Pending, unnoted};
+use super::gate::{Gate, Pending, not_audited};
 use super::gate_event::GateEvent;
 use super::held::Held;
 use super::records;
@@ -24,23 +24,23 @@ pub(super) struct Decision<'a> {
     pub(super) verdict: Settlement,
     pub(super) by: By,
     pub(super) feedback: Option<&'a str>,
-    /// What passes.
+    /// The call that passes.
     pub(super) agreed: Option<&'a Agreed>,
     /// Why a rejected call does not pass.
     pub(super) why: &'a str,
 }
 
-/// A call as a person has agreed to it, and its text without the mark that held it.
+/// A call as a person has approved it, and its text without the mark that held it.
 pub(super) struct Agreed {
     pub(super) text: String,
     pub(super) call: OwnedCall,
 }
 
 impl Gate {
-    /// Lets pass what has its turn, and asks about the first call that needs it.
+    /// Passes the calls whose turn it is, and asks about the first one that needs it.
     pub(super) fn advance(&mut self, out: &mut Out) {
         loop {
-            // The call that is asked about stands first; others pass it only once its caller has an answer.
+            // The call that is asked about is the first; others pass it only once its caller has an answer.
             let next = usize::from(self.pending.is_some());
             if next == 1 && self.calls.first().is_some_and(|first| !first.is_answered) {
                 return;
@@ -62,7 +62,7 @@ impl Gate {
         }
     }
 
-    /// Asks about the first call that waits; where that can't be, it doesn't wait any more.
+    /// Asks about the first held call, or rejects it if nobody can be asked.
     fn ask(&mut self, out: &mut Out) {
         let Some(held) = self.calls.first() else { return };
         let (held_call, beside_arguments) = (held.call.clone(), held.beside_arguments.clone());
@@ -83,7 +83,7 @@ impl Gate {
             }
         };
         let ([Ok(nonce), Ok(terminal_nonce), Ok(approver_nonce)], Ok(())) = (nonces, &asked) else {
-            let why = asked.err().map_or_else(String::new, |failure| unnoted(&failure));
+            let why = asked.err().map_or_else(String::new, |failure| not_audited(&failure));
             return self.drop_first(Kind::Denied, &why, out);
         };
         let asked_at = Timestamp::now();
@@ -119,7 +119,7 @@ impl Gate {
         }
     }
 
-    /// Sends a record to the approvers that are connected; others are sent what stands after it.
+    /// Sends a record to the connected approvers; those that connect later get the standing records.
     pub(super) fn send_to_approvers(&mut self, record: &str) {
         let standing = self.standing();
         if let Some(approvers) = &mut self.approvers {
@@ -127,18 +127,18 @@ impl Gate {
         }
     }
 
-    /// Whether there is a person who is asked directly, at the terminal or through an approver.
+    /// Whether a person is asked directly, at the terminal or through an approver.
     pub(super) fn has_person(&self) -> bool {
         self.asker.is_some() || self.approvers.is_some()
     }
 
-    /// Whether an answer may come from elsewhere than the terminal: on a channel, from the caller, or from the client's user.
+    /// Whether an answer may come from another source: a channel, the caller, or the client's user.
     fn may_be_answered(&self) -> bool {
         let is_client_asked = self.elicitation.as_ref().is_some_and(Elicitation::is_open);
         self.has_channel || self.settings.near_answers || is_client_asked
     }
 
-    /// Rejects the first call, about which nobody can be asked. What can be done about it is for who runs the gate, not for the model.
+    /// Rejects the first call, about which nobody can be asked. The advice is for the user of the gate, not for the model.
     fn reject_unasked(&mut self, out: &mut Out) {
         if let Some(first) = self.calls.first() {
             let client = if self.elicitation.is_some() { "; the client does not ask its user either" } else { "" };
@@ -151,14 +151,14 @@ impl Gate {
         self.close_first(Settlement::Rejected, By::Nobody, None, None, NOBODY, out);
     }
 
-    /// The client did not ask its user: the question that is open is rejected, where nobody else can answer it.
+    /// The client did not ask its user: the open question is rejected, if nobody else can answer it.
     pub(super) fn client_failed(&mut self, out: &mut Out) {
         if self.pending.is_some() && !self.has_person() && !self.may_be_answered() {
             self.reject_unasked(out);
         }
     }
 
-    /// The first call's question is settled: it passes as it was agreed to, or it is answered with why it doesn't.
+    /// The first call's question is settled: the call passes as approved, or is answered with the reason why not.
     pub(super) fn close_first(
         &mut self,
         verdict: Settlement,
@@ -173,13 +173,13 @@ impl Gate {
         self.close(held, &Decision { verdict, by, feedback, agreed, why }, out);
     }
 
-    /// A question is settled: the call passes, or it is answered; or, where its caller has an answer, that is kept for its repetition.
+    /// A question is settled: the call passes, or is answered. If its caller has an answer already, the decision is kept for a repetition.
     pub(super) fn close(&mut self, held: Held, decision: &Decision<'_>, out: &mut Out) {
         let (call, line) = (held.call.call(), held.line());
         if let Err(failure) = self.settled(&held, decision, out) {
             self.report.fault(format_args!("stdin:{}", line.number()), &failure);
             if !held.is_answered {
-                self.answer(&call, Kind::Denied, &unnoted(&failure), out);
+                self.answer(&call, Kind::Denied, &not_audited(&failure), out);
             }
             return;
         }
@@ -195,7 +195,7 @@ impl Gate {
         }
     }
 
-    /// Notes, and tells, how it ended for a call that was held for a person, each time that it was made.
+    /// Audits and reports the decision on a held call, for each time that the call was made.
     fn settled(&mut self, held: &Held, decision: &Decision<'_>, out: &mut Out) -> Result<(), Failure> {
         let &Decision { verdict, by, feedback, agreed, .. } = decision;
         let edited = agreed.map(|agreed| agreed.call.call());
@@ -207,7 +207,7 @@ impl Gate {
             let status = records::status(&call, verdict, edited);
             self.send_event(&status, out);
             self.send_event(&records::result(&call, verdict, by, &sha256, feedback), out);
-            // One that was rejected has its result next.
+            // A rejected call gets its result next.
             if passes {
                 self.send_notice(&call, &status, out);
             }
@@ -215,7 +215,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Notes, and tells, that a call that was marked does not pass, and nobody was asked or has answered.
+    /// Audits and reports that a marked call does not pass, without a question or without an answer.
     pub(super) fn settle_unanswered(&mut self, held: &Held, by: By, out: &mut Out) {
         let rejected = Decision { verdict: Settlement::Rejected, by, feedback: None, agreed: None, why: "" };
         if held.marked
@@ -225,7 +225,7 @@ impl Gate {
         }
     }
 
-    /// Rejects the first call without a person's word.
+    /// Rejects the first call without a person's decision.
     pub(super) fn reject_first(&mut self, by: By, why: &str, out: &mut Out) {
         if let Some(first) = self.calls.first() {
             self.report.fault(format_args!("stdin:{}", first.line().number()), why);
@@ -233,7 +233,7 @@ impl Gate {
         self.close_first(Settlement::Rejected, by, None, None, why, out);
     }
 
-    /// The first call can't even be asked about.
+    /// Answers the first call, which can't be asked about because of a failure.
     fn drop_first(&mut self, kind: Kind, why: &str, out: &mut Out) {
         if let Some(held) = self.calls.pop() {
             self.report.fault(format_args!("stdin:{}", held.line().number()), why);
@@ -256,7 +256,7 @@ impl Gate {
         }
     }
 
-    /// Whoever had made a call that waits takes it back.
+    /// The caller cancels a held call.
     pub(super) fn cancel(&mut self, index: usize, out: &mut Out) {
         let Some(held) = self.calls.remove(index) else { return };
         if index == 0 && self.pending.is_some() {
@@ -271,12 +271,12 @@ impl Gate {
         }
     }
 
-    /// Nothing that waits will pass any more.
+    /// Answers all held calls: none of them will pass.
     pub(super) fn refuse_all(&mut self, kind: Kind, why: &str, out: &mut Out) {
         while let Some(held) = self.calls.pop() {
             self.withdraw(Settlement::Rejected, By::End, why);
             self.settle_unanswered(&held, By::End, out);
-            // What nobody had to be asked about isn't rejected.
+            // A call that needed no approval is not rejected.
             let kind = if held.marked || kind == Kind::Lost { kind } else { Kind::Cancelled };
             if !held.is_answered {
                 self.answer(&held.call.call(), kind, why, out);
@@ -297,8 +297,8 @@ impl Gate {
         self.pending.as_ref().and_then(|pending| pending.until)
     }
 
-    /// The terminal or the approvers can't be asked: now, or not any more.
-    pub(super) fn look_who_is_there(&mut self, out: &mut Out) {
+    /// The terminal or the approvers can't be asked, now or any more: rejects the open question if nobody is left.
+    pub(super) fn check_who_is_left(&mut self, out: &mut Out) {
         let terminal = self.asker.as_mut().and_then(|asker| asker.gone());
         let approvers = self.approvers.as_mut().and_then(Approvers::lost);
         let Some(pending) = &self.pending else { return };
@@ -313,7 +313,7 @@ impl Gate {
         }
     }
 
-    /// Nobody writes to `--answers` any more.
+    /// `--answers` has ended.
     pub(super) fn channel_closed(&mut self, out: &mut Out) {
         self.has_channel = false;
         self.no_terminal += if self.no_terminal.is_empty() { "" } else { ", and " };

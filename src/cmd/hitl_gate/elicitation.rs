@@ -1,5 +1,5 @@
 //! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode (MCP 2025-11-25,
-//! elicitation). What the client answers is believed, so this is for clients that are trusted with it.
+//! elicitation). The client's answer is trusted, so this is for clients that deserve it.
 
 use super::gate::Gate;
 use crate::approvals::Question;
@@ -14,28 +14,28 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 
-/// A user is asked only about what can be shown whole: so many bytes of arguments, what stands beside them, target and policy.
+/// A user is asked only about what can be shown completely: at most this many bytes of arguments, other fields, target and policy.
 const LONGEST: usize = 4000;
 
-/// So many of our requests that are settled may be answered late, or again.
+/// At most this many settled requests are remembered, whose answers may come late or twice.
 const SETTLED: usize = 64;
 
 /// The form that the user fills in.
 const SCHEMA: &str = r#"{"type":"object","properties":{"decision":{"type":"string","title":"May this call pass?","enum":["approve","reject"]},"feedback":{"type":"string","title":"Feedback","description":"For the model, if you reject the call"}},"required":["decision"]}"#;
 
-/// The client's side of `--ask client`.
+/// The state of `--ask client`.
 #[derive(Debug, Default)]
 pub(super) struct Elicitation {
-    /// The client has said in `initialize` that it can ask its user.
+    /// The client has declared in `initialize` that it can ask its user.
     is_supported: bool,
-    /// The id of our request that is not answered.
+    /// The id of our request that is not answered yet.
     open: Option<String>,
-    /// The ids of those that were answered or withdrawn.
+    /// The ids of requests that were answered or withdrawn.
     settled: VecDeque<String>,
 }
 
 impl Elicitation {
-    /// Looks at the client's capabilities in an `initialize` request. An empty `elicitation` means the form mode.
+    /// Reads the client's capabilities in an `initialize` request. An empty `elicitation` means the form mode.
     fn observe(&mut self, method: &str, params: Option<&RawValue>) {
         if method != "initialize" {
             return;
@@ -69,7 +69,7 @@ impl Elicitation {
         self.open.is_some()
     }
 
-    /// Has the client ask. The id is random, so that it is none of the server's own.
+    /// Sends the request to the client. The id is random, so it is never one of the server's own.
     pub(super) fn ask(&mut self, asked: &Question, out: &mut Out) {
         let Ok(id) = token() else { return };
         let id = format!("pipewright-{id}");
@@ -79,7 +79,7 @@ impl Elicitation {
         self.open = Some(id);
     }
 
-    /// Takes a request back that nobody has to answer any more.
+    /// Withdraws a request that needs no answer any more.
     fn withdraw(&mut self, out: &mut Out) {
         let Some(id) = self.open.take() else { return };
         let params = Object::default().text("requestId", &id).text("reason", "the question is settled").end();
@@ -94,7 +94,7 @@ impl Elicitation {
         }
     }
 
-    /// Whether an id, JSON text, is that of the open request; `None` where it is none of ours.
+    /// Whether an id, JSON text, is that of the open request; `None` if it is not one of ours.
     fn take(&mut self, id: &RawValue) -> Option<bool> {
         let id = serde_json::from_str::<String>(id.get()).ok()?;
         if self.open.take_if(|open| *open == id).is_some() {
@@ -106,20 +106,20 @@ impl Elicitation {
 }
 
 impl Gate {
-    /// Takes the request back whose question is settled.
+    /// Withdraws the request if its question is settled.
     pub(super) fn withdraw_elicited(&mut self, out: &mut Out) {
         if let Some(elicitation) = self.elicitation.as_mut().filter(|_| self.pending.is_none()) {
             elicitation.withdraw(out);
         }
     }
 
-    /// Takes a line of the client's: whether it answers a request of ours, and so must not reach the server.
+    /// Takes a line of the client. Gives whether it answers a request of ours, and so must not reach the server.
     pub(super) fn take_elicited(&mut self, place: &str, body: &str, out: &mut Out) -> bool {
         let Some(elicitation) = &mut self.elicitation else { return false };
         let outcome = match Message::read(body) {
             Ok(Message::Response { id, outcome }) => match elicitation.take(id) {
                 Some(true) => outcome,
-                // It is about a question that is settled.
+                // Its question is settled.
                 Some(false) => return true,
                 None => return false,
             },
@@ -140,7 +140,7 @@ impl Gate {
     }
 }
 
-/// What the user answered. One who closes the question without an answer has not approved it.
+/// The user's answer. A user who closes the question without an answer has not approved it.
 fn read(result: &str) -> Result<HitlResponse<'static>, String> {
     #[derive(Deserialize)]
     struct ElicitResult {
@@ -169,7 +169,7 @@ fn read(result: &str) -> Result<HitlResponse<'static>, String> {
     })
 }
 
-/// What the user is shown: everything that the approval counts for.
+/// The text for the user: everything that the approval covers.
 fn message(asked: &Question) -> String {
     let call = asked.call.call();
     let mut lines = vec![format!("May this call of {} pass?", visible(&call.tool))];
@@ -179,7 +179,7 @@ fn message(asked: &Question) -> String {
         ("reason", text(reason)),
         ("target", text(call.target)),
         ("arguments", text(call.arguments)),
-        ("beside the arguments", asked.beside_arguments.clone()),
+        ("besides the arguments", asked.beside_arguments.clone()),
     ];
     lines.extend(parts.into_iter().filter_map(|(name, json)| Some(format!("{name}: {}", visible(&json?)))));
     lines.join("\n")

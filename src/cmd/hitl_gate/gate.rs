@@ -1,4 +1,4 @@
-//! The stage: what isn't a call passes at once, a call when its turn comes, and one that is marked when somebody agrees.
+//! The stage: other lines pass at once, a call in its turn, and a marked call when it is approved.
 
 use super::asker::Asker;
 use super::elicitation::Elicitation;
@@ -28,46 +28,46 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const HOW_TO_BE_ASKED: &str =
-    "to have somebody answer, give --approver and run `hitl-gate attach` in another terminal, or give --answers FIFO";
+    "to let a person answer, use --approver and run `hitl-gate attach` in another terminal, or use --answers FIFO";
 
-/// Which calls wait while a person is asked about one.
+/// Which calls are held while a person is asked about one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Hold {
-    /// All that come behind it, so that calls pass in their order
+    /// All that follow it, so that calls pass in their order
     All,
-    /// Only those that a person is to be asked about
+    /// Only those that need a person's approval
     Call,
 }
 
 /// How calls are held.
 pub struct Settings {
-    /// How long a person may take; none is for ever.
+    /// How long a person may take; `None` is forever.
     pub timeout: Option<Duration>,
     pub hold: Hold,
-    /// How long a JSON-RPC call is held before its caller is answered that it is to be repeated; none is for ever.
+    /// How long a JSON-RPC call is held before its caller is asked to repeat it; `None` is forever.
     pub hold_limit: Option<Duration>,
     pub refuse_as: RefuseAs,
     pub limits: Limits,
-    /// Whether the side that makes the calls may answer.
+    /// Whether the caller may answer.
     pub near_answers: bool,
-    /// Whether the client's own user is asked as well.
+    /// Whether the client's own user is asked, too.
     pub asks_client: bool,
 }
 
-/// Judges a call, as it came or as it was edited; refuses one that the policy denies, with the reason.
+/// Judges a call, as it came or as it was edited; gives the reason if the policy denies it.
 pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<Judged, String> + Send>;
-/// Is told what happens, before it does.
-pub type Notebook = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
+/// Audits an event before it takes effect.
+pub type AuditSink = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
 
-/// The question that is open: about the first call that waits.
+/// The open question, which is about the first held call.
 pub(super) struct Pending {
-    /// What an answer on the channel must say.
+    /// The nonce of an answer on the channel.
     pub(super) nonce: String,
-    /// What the terminal's says; nobody else is told.
+    /// The nonce of the terminal's answer, which no other process gets.
     pub(super) terminal_nonce: String,
-    /// As approvers are asked it.
+    /// The question as approvers get it.
     pub(super) question: Question,
-    /// Of the arguments that were shown.
+    /// The hash of the arguments that were shown.
     pub(super) sha256: String,
     pub(super) until: Option<Instant>,
 }
@@ -75,45 +75,45 @@ pub(super) struct Pending {
 pub struct Gate {
     pub(super) settings: Settings,
     pub(super) report: Arc<Report>,
-    /// Calls that were held back; the first is the one that is asked about.
+    /// The held calls; the first one is asked about.
     pub(super) calls: Queue<Held>,
-    /// What a person said about calls whose callers have not repeated them yet.
+    /// Decisions on calls whose callers have not repeated them yet.
     pub(super) kept: Vec<Kept>,
     pub(super) pending: Option<Pending>,
     pub(super) asker: Option<Asker>,
-    /// The way to the client's own user, with `--ask client`.
+    /// The requests to the client's own user, with `--ask client`.
     pub(super) elicitation: Option<Elicitation>,
-    /// Those who are asked over a socket.
+    /// The approvers, who are asked over a socket.
     pub(super) approvers: Option<Approvers>,
-    /// What is allowed until the end of the run.
+    /// The rules that allow calls until the end of the run.
     pub(super) session_rules: SessionRules,
-    /// The rules file that a person may have such a rule written to.
+    /// The rules file to which a person may write such a rule.
     pub(super) remember: Option<PathBuf>,
     pub(super) notifier: Option<Notifier>,
-    /// Who makes the calls, for people.
+    /// The process that makes the calls, for people.
     pub(super) caller: Option<String>,
-    /// What is reported when a call is held for the first time.
+    /// A hint that is reported when a call is held for the first time.
     pub(super) how_to_approve: Option<&'static str>,
-    /// What is reported when a call is rejected for the first time because nobody can be asked.
+    /// A hint that is reported when a call is rejected for the first time because nobody can be asked.
     pub(super) how_to_be_asked: Option<&'static str>,
-    /// Why there is no terminal to ask at.
+    /// Why there is no terminal.
     pub(super) no_terminal: String,
-    /// Whether somebody may still answer on a channel of their own.
+    /// Whether an answer may still come on a channel.
     pub(super) has_channel: bool,
-    /// Where our own records about calls go; none go nowhere.
+    /// The output for the gate's own records; with `None` they are not written.
     events: Option<Events>,
     judge: Judge,
-    notebook: Notebook,
+    audit_sink: AuditSink,
     intake: Intake,
     near_ended: bool,
     far_closed: bool,
     pub(super) deliveries: Deliveries,
-    /// Why the other side takes nothing any more.
+    /// Why the other side accepts no more lines.
     broken: Option<String>,
 }
 
 impl Pending {
-    /// What an approver is asked.
+    /// The question's record for approvers.
     pub(super) fn record(&self) -> String {
         self.question.record()
     }
@@ -125,7 +125,7 @@ impl Gate {
         asker: Result<Asker, String>,
         has_channel: bool,
         events: Option<Events>,
-        (judge, notebook): (Judge, Notebook),
+        (judge, audit_sink): (Judge, AuditSink),
         report: Arc<Report>,
     ) -> Gate {
         let (asker, no_terminal) = match asker {
@@ -153,7 +153,7 @@ impl Gate {
             has_channel,
             events,
             judge,
-            notebook,
+            audit_sink,
             near_ended: false,
             far_closed: false,
             deliveries: Deliveries::default(),
@@ -161,28 +161,28 @@ impl Gate {
         }
     }
 
-    /// Writes a record to where events go.
+    /// Writes a record to the output for events.
     pub(super) fn send_event(&mut self, record: &str, out: &mut Out) {
         if let Some(events) = &mut self.events {
             events.take_record(record, out);
         }
     }
 
-    /// Tells the caller that its call waits for a person, or no more, unless all events go there. (An MCP client has progress instead.)
+    /// Reports to the caller that its call waits for a person, or no longer does, unless all events go there. (MCP clients get progress.)
     pub(super) fn send_notice(&self, call: &Call<'_>, notice: &str, out: &mut Out) {
         if call.form != Form::JsonRpc && !self.events.as_ref().is_some_and(Events::is_stdout) {
             out.add_line(Side::Near, notice);
         }
     }
 
-    /// Lets a line of the near side's go on.
+    /// Passes a line of the near side on.
     pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
         out.pass(Side::Far, &Piece::Line(*line));
     }
 
-    /// The one place where whoever keeps an account is told, before any byte leaves. An error refuses the call.
+    /// Writes an event to the audit before any byte is passed on. An error refuses the call.
     pub(super) fn audit(&mut self, event: GateEvent<'_>) -> Result<(), Failure> {
-        (self.notebook)(event)
+        (self.audit_sink)(event)
     }
 
     /// Checks that the policy does not deny a call, as it came or as a person has edited it.
@@ -190,7 +190,7 @@ impl Gate {
         (self.judge)(call)
     }
 
-    /// Takes a line of the near side's.
+    /// Takes a line of the near side.
     fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match (self.intake.read(piece), piece) {
             (Read::Refused(kind, error), _) => self.refuse_line(piece.number(), kind, &error, out),
@@ -207,7 +207,7 @@ impl Gate {
             self.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
             return self.answer(call, Kind::Denied, &why, out);
         }
-        // One whose caller has an answer holds nothing back.
+        // A call whose caller has an answer holds nothing back.
         let is_held_back = self.settings.hold == Hold::All && self.calls.iter().any(|held| !held.is_answered);
         if !call.requires_approval && !is_held_back {
             return self.pass_call(call, line, out);
@@ -219,21 +219,21 @@ impl Gate {
         }
     }
 
-    /// Lets a call pass that nobody has to be asked about.
+    /// Passes a call that needs no approval.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         match self.audit(GateEvent::Passed { call }) {
             Ok(()) => self.deliveries.pass(line, call, false, out),
             Err(failure) => {
                 self.report.fault(format_args!("stdin:{}", line.number()), &failure);
-                self.answer(call, Kind::Denied, &unnoted(&failure), out);
+                self.answer(call, Kind::Denied, &not_audited(&failure), out);
             }
         }
     }
 
-    /// Takes a record that is no call.
+    /// Takes a record that is not a call.
     fn take_other(&mut self, body: &str, line: &Line<'_>, out: &mut Out) {
         let place = format!("stdin:{}", line.number());
-        // In a pipe the gate before this one writes them too.
+        // In a pipe, the gate before this one writes them, too.
         if !out.is_pipe() && is_decision(body) {
             return self.refuse_record(&place, None, NOT_THE_CALLERS, out);
         }
@@ -241,7 +241,7 @@ impl Gate {
             Ok(None) => {}
             answer if self.settings.near_answers => return self.take_answer(&place, answer, out),
             answer => {
-                let why = "the side that makes the calls may not answer for a person (--answers stdin would let it)";
+                let why = "the caller may not answer for a person (--answers stdin would allow it)";
                 let id = answer.ok().flatten().and_then(|answer| answer.call_id);
                 return self.refuse_record(&place, id, why, out);
             }
@@ -255,7 +255,7 @@ impl Gate {
         }
     }
 
-    /// Answers a record that doesn't pass with an error record.
+    /// Answers a record that does not pass with an error record.
     fn refuse_record(&mut self, place: &str, call_id: Option<&RawValue>, why: &str, out: &mut Out) {
         self.report.fault(place, why);
         let context = Object::default().put_some("call_id", call_id).end();
@@ -263,32 +263,32 @@ impl Gate {
         out.add_line(Side::Near, &error.end());
     }
 
-    /// A line that can't be read is told, and answered like a call.
+    /// Reports a line that can't be read, and answers it like a call.
     fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable, out: &mut Out) {
         self.report.fault(format_args!("stdin:{number}"), error);
         out.add_line(Side::Near, &error.refusal(kind, number));
     }
 
-    /// Answers a call that doesn't pass.
+    /// Answers a call that does not pass.
     pub(super) fn answer(&mut self, call: &Call<'_>, kind: Kind, message: &str, out: &mut Out) {
         self.report.fail();
         self.settings.refuse_as.refuse(call, &Refusal::new(kind, message), out);
     }
 
-    /// No more calls come. What is held may still be answered, as it may be in a pipe, but for two: an MCP client that closes
-    /// this side has hung up, and what was to be answered from here isn't any more.
+    /// No more calls come. Held calls may still be approved, with two exceptions: an MCP client that closes this side has
+    /// disconnected, and answers on stdin cannot come any more.
     fn near_closed(&mut self, out: &mut Out) {
         self.near_ended = true;
         self.end_repetitions(out);
         let is_json_rpc = self.calls.first().is_some_and(|held| looks_like_json_rpc(held.line().body()));
         if self.settings.near_answers && !self.has_person() {
-            self.refuse_all(Kind::Rejected, "stdin has ended, where the answer was to come from", out);
+            self.refuse_all(Kind::Rejected, "stdin has ended, and the answer was to come from there", out);
         } else if is_json_rpc && !out.is_pipe() {
-            self.refuse_all(Kind::Rejected, "stdin has ended: the client has hung up, and waits for no answer", out);
+            self.refuse_all(Kind::Rejected, "stdin has ended: the client has disconnected", out);
         }
     }
 
-    /// The other side takes nothing any more: neither what is held, nor what had passed and wasn't written.
+    /// The other side accepts no more lines: answers the held calls, and those that had passed and were not written.
     fn answer_undelivered(&mut self, out: &mut Out) {
         let Some(why) = self.broken.clone() else { return };
         self.refuse_all(Kind::Lost, &why, out);
@@ -307,13 +307,13 @@ impl Gate {
         }
     }
 
-    /// What follows from every event.
+    /// The steps after every event.
     fn go_on(&mut self, out: &mut Out) {
         self.answer_undelivered(out);
         self.withdraw_elicited(out);
         self.advance(out);
         if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && !self.has_person() {
-            let why = "a thousand more lines came before the answer, which would have to stand behind them";
+            let why = "no answer came within a thousand more lines of stdin";
             self.reject_first(By::Nobody, why, out);
             self.advance(out);
         }
@@ -328,11 +328,11 @@ impl Gate {
     }
 }
 
-const NOT_THE_CALLERS: &str = "only a gate says what became of a call, not the side that makes the calls";
+const NOT_THE_CALLERS: &str = "only a gate may report the outcome of a call, not the caller";
 
-/// What a caller is told whose call could not be noted down.
-pub(super) fn unnoted(failure: &Failure) -> String {
-    format!("it doesn't pass, since that could not be noted down: {failure}")
+/// The answer to a call that could not be audited.
+pub(super) fn not_audited(failure: &Failure) -> String {
+    format!("it does not pass, since it could not be recorded: {failure}")
 }
 
 impl Stage for Gate {
@@ -342,7 +342,7 @@ impl Stage for Gate {
             Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
             Event::Piece(_, piece) => out.pass(Side::Near, &piece),
             Event::Closed(Side::Near) => self.near_closed(out),
-            // The terminal's own ends with us; this was the other.
+            // The terminal's own pipe ends with the run; this was the other one.
             Event::Closed(Side::Answers) => self.channel_closed(out),
             Event::Due => self.due(out),
             Event::Exited(status) => {
@@ -350,8 +350,8 @@ impl Stage for Gate {
                 out.stop(Status::Child(exit_code(status)));
             }
             Event::Broken(Side::Far, error) => {
-                self.broken = Some(format!("the other side takes nothing any more ({error})"));
-                // As with a pipe: the next write to our stdin fails.
+                self.broken = Some(format!("the other side accepts no more lines ({error})"));
+                // As in a pipe: the next write to our stdin fails.
                 out.close_near();
             }
             Event::Signal(signal) => {

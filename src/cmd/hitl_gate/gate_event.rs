@@ -5,12 +5,12 @@ use crate::io::report::{Failure, Status};
 use crate::policy::audit::{By, Did, Event, Settlement, Subject, digest};
 use crate::record::Call;
 
-/// What is about to happen.
+/// An event that is about to happen.
 pub enum GateEvent<'a> {
     /// A person is asked about a call with these arguments.
     Asked { call: &'a Call<'a>, nonce: &'a str },
-    /// It was decided; `sha256` is of the arguments that it passes with, or would have passed with. An approved call passes at once,
-    /// unless its caller has been answered that it is to be repeated.
+    /// A call was decided; `sha256` is of the arguments that it passes with, or would have passed with. An approved call passes at once,
+    /// unless its caller has been asked to repeat it.
     Settled {
         call: &'a Call<'a>,
         verdict: Settlement,
@@ -19,17 +19,17 @@ pub enum GateEvent<'a> {
         feedback: Option<&'a str>,
         passes: bool,
     },
-    /// A call passes that nobody had to be asked about.
+    /// A call that needs no approval passes.
     Passed { call: &'a Call<'a> },
     /// A call that had passed was not written to the other side.
     Undelivered { call: &'a Call<'a> },
-    /// A rule of the session is made: it allows what it matches.
+    /// A rule of the session is added: it allows the calls that match it.
     Allowed { id: &'a str, rule: &'a str, by: By },
-    /// It is revoked.
+    /// A rule is revoked.
     Revoked { id: &'a str },
 }
 
-/// Writes it; where that can't be, it must not happen.
+/// Writes the event; if it can't be written, it must not happen.
 pub fn write(event: &GateEvent<'_>, audit: &mut Audit) -> Result<(), Failure> {
     let failed = |error| Failure::new(Status::Fault, format_args!("--audit: {error}"));
     match event {

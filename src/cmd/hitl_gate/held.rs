@@ -1,4 +1,4 @@
-//! A call that is held back, with its line as it came.
+//! A held call, with its line as it came.
 
 use super::progress::Progress;
 use crate::cmd::world::queue::Queued;
@@ -11,21 +11,21 @@ pub struct Held {
     raw: Vec<u8>,
     number: u64,
     pub call: OwnedCall,
-    /// What it says beside its arguments, as a JSON object.
+    /// Its fields besides the arguments, as a JSON object.
     pub beside_arguments: Option<String>,
-    /// Whether a person is to be asked about it.
+    /// Whether it needs a person's approval.
     pub marked: bool,
-    /// Its caller was answered that the call is to be repeated: a person's answer counts for the repetition.
+    /// Its caller was asked to repeat the call: a person's answer counts for the repetition.
     pub is_answered: bool,
-    /// The same call as it was made before; each was answered so.
+    /// The earlier requests for the same call; each was answered with a request to repeat it.
     earlier: Vec<OwnedCall>,
-    /// When its caller is answered so: in JSON-RPC, if it wants an answer.
+    /// When to ask its caller to repeat it: in JSON-RPC, if it wants an answer.
     pub answer_by: Option<Instant>,
     pub progress: Option<Progress>,
 }
 
 impl Held {
-    /// `limit` is how long a JSON-RPC call waits for its answer; none is for ever.
+    /// `limit` is how long a JSON-RPC call waits for its answer; `None` is forever.
     pub fn new(line: &Line<'_>, call: &Call<'_>, limit: Option<Duration>) -> Held {
         let (number, marked) = (line.number(), call.requires_approval);
         let waits = call.form == Form::JsonRpc && call.wants_answer();
@@ -56,13 +56,13 @@ impl Held {
         self.earlier.first().unwrap_or(&self.call)
     }
 
-    /// The call each time that it was made, and whether its caller waits for an answer still.
+    /// The call, each time that it was made, and whether its caller still waits for an answer.
     pub fn calls(&self) -> impl Iterator<Item = (&OwnedCall, bool)> {
         self.earlier.iter().map(|call| (call, false)).chain([(&self.call, !self.is_answered)])
     }
 
-    /// Whether a person who was asked about the one has been asked about the other: the same tool and arguments, the same beside them, and
-    /// the same target and verdict of the gate before this one, since what a reference means may have changed.
+    /// Whether a question about the one call covers the other: the same tool, arguments and other fields, and the same target and verdict
+    /// of the gate before this one, since the meaning of a reference may have changed.
     pub fn is_same_action(&self, other_held: &Held) -> bool {
         let (one, other) = (self.call.call(), other_held.call.call());
         let marks = |call: &Call<'_>| [call.target, call.policy].map(|mark| mark.map(|json| json.get().to_owned()));
@@ -73,7 +73,7 @@ impl Held {
             && self.beside_arguments == other_held.beside_arguments
     }
 
-    /// Takes the place of `before`, whose caller repeats the call.
+    /// Takes the place of `before`, the same call, which its caller repeats.
     pub fn repeat(&mut self, before: Held) {
         self.earlier = before.earlier;
         self.earlier.push(before.call);

@@ -1,4 +1,4 @@
-//! `hitl-gate`: calls that are marked wait for a person, who approves, edits or rejects them.
+//! `hitl-gate`: holds marked calls until a person approves, edits or rejects them.
 
 mod answer;
 mod asker;
@@ -51,65 +51,66 @@ use std::time::Duration;
 
 /// Hold calls until a person approves them
 ///
-/// Stands in a pipe of calls, or wraps the side that carries them out (-- CMD ARGS). A call that is marked "requires_approval":true waits,
-/// and so do the calls behind it; everything else passes, byte for byte. A person is asked on the terminal, one call at a time, and
-/// approves, edits its arguments, or rejects it; a rejected call is answered with an error (kind "rejected") that says why. When stdin
-/// ends, what waits is still asked about; but an MCP client that closes it has hung up, and its calls are rejected.
+/// Reads calls on stdin and writes to stdout what may pass, or wraps the program that carries them out (-- CMD ARGS). A call that is
+/// marked "requires_approval":true is held, and so are the calls after it; everything else passes, byte for byte. A person is asked on
+/// the terminal, one call at a time, and approves the call, edits its arguments, or rejects it. A rejected call is answered with an
+/// error (kind "rejected") that gives the reason. After the end of stdin the held calls are still asked about, unless the caller is an
+/// MCP client: its calls are rejected.
 ///
-/// While a call waits, its caller gets {"type":"status","status":"waiting_human","call_id":...}. An MCP client gets progress notifications
-/// instead, if it sent a progressToken, and after --hold-limit a result that says to repeat the call: the person's answer counts for one
-/// repetition with the same arguments, within --timeout.
+/// While a call is held, its caller gets {"type":"status","status":"waiting_human","call_id":...}. An MCP client gets progress
+/// notifications instead, if it sent a progressToken. After --hold-limit it gets a result that asks it to repeat the call. The person's
+/// answer then counts for one repetition with the same arguments, within --timeout.
 ///
-/// Another program may ask instead: it reads the status records (waiting_human, with a nonce), and answers on --answers with
-/// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true, "feedback"?:"..."}.
-/// edited_arguments are merged over the call's own at the top level; with "replace":true they are all of the arguments. The side that
-/// makes the calls can't answer. With --approver, or where PIPEWRIGHT_APPROVALS names the socket of a client, a person is asked there.
-/// Where there is nobody to ask, calls are rejected at once, and they are when nobody answers in time.
+/// Another program may answer instead: it reads the status records (waiting_human, with a nonce) and writes to --answers:
+/// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true,
+/// "feedback"?:"..."}. edited_arguments are merged over the call's own at the top level; with "replace":true they replace all of its
+/// arguments. The caller itself cannot answer. With --approver, or if PIPEWRIGHT_APPROVALS names the socket of a client, a person is
+/// asked there. A call is rejected if nobody can be asked or nobody answers in time.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
-    /// The side that carries out calls, with its arguments; without it, calls pass from stdin to stdout
+    /// The program that carries out calls, with its arguments; without it, calls pass from stdin to stdout
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
 
-    /// The person's terminal [default: /dev/tty, where there is one]
+    /// The person's terminal [default: /dev/tty, if there is one]
     #[arg(long, value_name = "PATH")]
     tty: Option<PathBuf>,
     /// Colour on the person's terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
-    /// Who is asked. `client` also has the MCP client ask its own user (elicitation), and believes what the client answers
+    /// Who is asked. `client` also lets the MCP client ask its own user (elicitation), and trusts the client's answer
     #[arg(long, value_name = "WHO", value_enum, default_value_t = Ask::Person)]
     ask: Ask,
-    /// Ask in `hitl-gate attach`, which runs in any other terminal of this user, and may be started later; no terminal is opened then but
-    /// that of --tty
+    /// Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. Only the terminal of --tty is
+    /// opened then
     #[arg(long)]
     approver: bool,
-    /// Offer to write a rule that allows calls for the session to this rules file as well
+    /// Offer to also write a rule that allows calls for the session to this rules file
     #[arg(long, value_name = "FILE")]
     remember: Option<PathBuf>,
-    /// Run this program when a call begins to wait, unless it still runs; it is split into words as by a shell, and has no input
+    /// Run this program when a call begins to wait, unless it is still running; the text is split into words as by a shell; stdin is empty
     #[arg(long, value_name = "COMMAND")]
     notify: Option<String>,
-    /// Take answers from a FIFO as well; `stdin` lets the side that makes the calls answer
+    /// Also take answers from a FIFO; `stdin` lets the caller itself answer
     #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
-    /// Reject a call that nobody has answered for after this time; 0 is for ever
+    /// Reject a call that nobody has answered within this time; 0 waits forever
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
-    /// Which calls wait while a person is asked about one
+    /// Which calls are held while a person is asked about one
     #[arg(long, value_enum, default_value_t = Hold::All)]
     hold: Hold,
-    /// Answer a JSON-RPC call that has been held for so long: it is to be repeated, and the person's answer counts for the repetition.
-    /// Most MCP clients give up after 60 s; 0 is for ever
+    /// Answer a JSON-RPC call that has been held for this long: the client is asked to repeat it, and the person's answer counts for the
+    /// repetition. Most MCP clients give up after 60 s; 0 holds it forever
     #[arg(long, value_name = "DURATION", default_value = "55s", value_parser = duration)]
     hold_limit: Duration,
     #[command(flatten)]
     rules: RulesOptions,
-    /// Write every question and answer to this file before it takes effect, each line chained to the one before by its hash; `policy-check
-    /// verify` reads it
+    /// Write every question and answer to this file before it takes effect. Each line holds the hash of the line before; check the file
+    /// with `policy-check verify`
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
     #[command(flatten)]
@@ -129,26 +130,26 @@ enum Ask {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Answer, at this terminal, what all gates of this user that run with --approver ask
+    /// Answer at this terminal what all gates of this user that run with --approver ask
     Attach(attach::AttachArguments),
 }
 
 const NAME: &str = "hitl-gate";
-const HOW_TO_APPROVE: &str = "a call waits for approval: to answer, run `hitl-gate attach` in another terminal";
+const HOW_TO_APPROVE: &str = "a call waits for approval: run `hitl-gate attach` in another terminal to answer";
 const AFTER_HELP: &str = "\
 Examples:
-  What policy-check has marked is asked about, and the rest goes through:
+  Ask about the calls that policy-check has marked, and pass the rest:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER
-  A guard before an MCP server, for any client:
+  Guard an MCP server, for any client:
     policy-check --confirm mark -- hitl-gate -- npx @playwright/mcp
-  The same where the client has no terminal; `hitl-gate attach` in another one answers:
+  The same if the client has no terminal; answer with `hitl-gate attach` in another one:
     policy-check --confirm mark -- hitl-gate --approver -- npx @playwright/mcp
-  Somebody else answers, in a program of theirs:
+  Answer with a program of your own:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD can't be started, or --tty is no terminal; \
-  with CMD its own where that isn't 0. See pipewright(7).";
+  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD cannot be started, or --tty is not a terminal; \
+  with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -184,7 +185,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     };
     let events = arguments.caller.open_events(!is_wrap || near_answers, &report)?;
     if near_answers && events.is_none() {
-        return Err(usage("--answers stdin: the questions go nowhere; give --events, or leave out --records errors"));
+        return Err(usage(
+            "--answers stdin: the questions are written nowhere; add --events, or remove --records errors",
+        ));
     }
     if let Some(path) = &arguments.remember {
         remember::read(path).map_err(|why| usage(format_args!("--remember: {why}")))?;
@@ -196,20 +199,20 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     let has_channel = !answers.is_empty();
     let places = approver_places(&arguments);
-    let mut farewell = None;
+    let mut terminal_reset = None;
     let asker = match terminal_to_ask_at(arguments.tty.as_deref(), !places.is_empty())? {
         Ok(tty) => {
             expect_to_borrow();
-            let (asker, typed, goodbye) = Asker::new(tty, arguments.color.wanted(), limits).map_err(not_started)?;
+            let (asker, typed, reset) = Asker::new(tty, arguments.color.wanted(), limits).map_err(not_started)?;
             answers.push(OwnedFd::from(typed).into());
-            farewell = Some(goodbye);
+            terminal_reset = Some(reset);
             Ok(asker)
         }
         Err(why) => Err(why),
     };
     let family = Family::of_this_process();
-    let approvers = open_approvers(places, family, limits, &report)?.map(|(approvers, said)| {
-        answers.push(OwnedFd::from(said).into());
+    let approvers = open_approvers(places, family, limits, &report)?.map(|(approvers, approver_answers)| {
+        answers.push(OwnedFd::from(approver_answers).into());
         approvers
     });
     if is_wrap {
@@ -219,13 +222,13 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let judge: gate::Judge = Box::new(move |call| judge_undenied(call, rules.as_ref()));
     let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
     let audit = Arc::new(Mutex::new(audit));
-    let kept = Arc::clone(&audit);
-    let notebook: gate::Notebook = Box::new(move |event| match &mut *lock(&kept) {
+    let shared = Arc::clone(&audit);
+    let audit_sink: gate::AuditSink = Box::new(move |event| match &mut *lock(&shared) {
         Some(audit) => gate_event::write(&event, audit),
         None => Ok(()),
     });
-    let friends = (judge, notebook);
-    let mut gate = Gate::new(settings, asker, has_channel, events, friends, Arc::clone(&report));
+    let judge_and_audit = (judge, audit_sink);
+    let mut gate = Gate::new(settings, asker, has_channel, events, judge_and_audit, Arc::clone(&report));
     gate.approvers = approvers;
     gate.remember = arguments.remember;
     gate.notifier = arguments.notify.as_deref().map(|command| Notifier::new(command, &report)).transpose()?;
@@ -234,8 +237,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let far = Way::child(arguments.command);
     let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
     let ended = between(Box::new(gate), ends, signals, &report);
-    if let Some(farewell) = farewell {
-        farewell.wait();
+    if let Some(terminal_reset) = terminal_reset {
+        terminal_reset.wait();
     }
     if let Some(Err(error)) = lock(&audit).take().map(Audit::end) {
         report.fault("--audit", error);
@@ -243,7 +246,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     ended
 }
 
-/// Judges a call as it came, and as a person has edited it: what the policy denies nobody can approve.
+/// Judges a call, as it came or as a person has edited it. Nobody can approve what the policy denies.
 fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, String> {
     let judged = judge(call, &Builtin::default(), rules, Hint::None);
     let Judged { decision, .. } = &judged;
@@ -253,7 +256,7 @@ fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, 
     }
 }
 
-/// Where approvers are looked for.
+/// Where to look for approvers.
 fn approver_places(arguments: &Arguments) -> Vec<Place> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     let named = named.map(|path| Place::Socket(path.into()));
@@ -270,17 +273,19 @@ fn open_approvers(
         return Ok(None);
     }
     if !ancestry::IS_KNOWN {
-        report.note("this system does not tell who started an approver: any program of this user can approve");
+        report.note(
+            "this system does not report which process started an approver: any program of this user can approve",
+        );
     }
     Approvers::new(places, family, limits.max_line, Arc::clone(report)).map(Some).map_err(not_started)
 }
 
-/// The terminal of the person; where approvers are asked, only one that was named.
+/// The terminal of the person; if approvers are asked, only one that was named.
 fn terminal_to_ask_at(named: Option<&Path>, has_approvers: bool) -> Result<Result<PathBuf, String>, Failure> {
     if has_approvers && named.is_none() { Ok(Err(String::new())) } else { terminal_path(named) }
 }
 
-/// Where the person sits; else why nobody does. One that was named must be there.
+/// The path of the person's terminal, or why it cannot be used. A terminal that was named must exist.
 fn terminal_path(named: Option<&Path>) -> Result<Result<PathBuf, String>, Failure> {
     let path = named.unwrap_or(Path::new("/dev/tty"));
     match Terminal::open(path) {

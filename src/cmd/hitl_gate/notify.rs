@@ -1,4 +1,4 @@
-//! `--notify`: a program that is run when a call begins to wait, to call the person.
+//! `--notify`: a program that is run when a call begins to wait, to alert the person.
 
 use crate::io::child::{describe, run};
 use crate::io::report::{Failure, Report, Status};
@@ -13,19 +13,19 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// `command` is split into words as a shell does it; no shell runs it.
+    /// `command` is split into words like a shell does; no shell runs it.
     ///
     /// # Errors
-    /// [`Status::Usage`] where it is no command.
+    /// [`Status::Usage`] if it is not a command.
     pub fn new(command: &str, report: &Arc<Report>) -> Result<Notifier, Failure> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let command =
-            words.ok_or_else(|| Failure::new(Status::Usage, format_args!("--notify: no command: {command}")))?;
+            words.ok_or_else(|| Failure::new(Status::Usage, format_args!("--notify: not a command: {command}")))?;
         let command = command.into_iter().map(OsString::from).collect();
         Ok(Notifier { command, is_running: Arc::default(), report: Arc::clone(report) })
     }
 
-    /// Runs the program, unless it still runs.
+    /// Runs the program, unless it is still running.
     pub fn notify(&self) {
         if self.is_running.swap(true, Ordering::Relaxed) {
             return;

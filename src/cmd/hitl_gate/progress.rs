@@ -1,4 +1,4 @@
-//! Progress of a call that is held, for an MCP client that wants it: `notifications/progress`.
+//! Progress notifications about a held call, for an MCP client that requests them: `notifications/progress`.
 
 use crate::json::Object;
 use crate::rpc::{Message, notification, request_progress_token};
@@ -8,24 +8,24 @@ use std::time::{Duration, Instant};
 /// How often it is sent.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// What was sent of a call's progress.
+/// The progress of a call.
 pub struct Progress {
-    /// As the client has written it.
+    /// As the client wrote it.
     token: Box<RawValue>,
     steps: u32,
     pub next: Instant,
 }
 
 impl Progress {
-    /// Of the call in a line, where its `_meta` has a `progressToken`.
+    /// For the call in a line, if its `_meta` has a `progressToken`.
     pub fn wanted_by(line: &str) -> Option<Progress> {
         let Ok(Message::Request { params, .. }) = Message::read(line) else { return None };
         let token = request_progress_token(params)?.to_owned();
         Some(Progress { token, steps: 0, next: Instant::now() + INTERVAL })
     }
 
-    /// The next notification, once it is due. The value rises by thousandths: the specification wants every value to be greater than the
-    /// one before (2025-11-25, progress), and the server's own, which follow, mostly begin at 0 or 1.
+    /// The next notification, once it is due. The value rises by thousandths: the specification requires every value to be greater than the
+    /// one before (2025-11-25, progress), and the server's own values, which follow, mostly begin at 0 or 1.
     pub fn step(&mut self, now: Instant) -> Option<String> {
         if now < self.next {
             return None;

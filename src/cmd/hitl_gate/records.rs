@@ -1,10 +1,10 @@
-//! What is told about a call that is held: `status` and `policy_result`.
+//! The records about a held call: `status` and `policy_result`.
 
 use crate::json::Object;
 use crate::policy::audit::{By, Settlement};
 use crate::record::Call;
 
-/// It waits: for the side that makes the calls, which is not to answer, so without the nonce.
+/// The call is held. The record is for the caller, which must not answer, so it has no nonce.
 pub fn notice(call: &Call<'_>) -> String {
     call.identify(Object::default().text("type", "status").text("status", "waiting_human")).end()
 }
@@ -17,7 +17,7 @@ fn status_of(verdict: Settlement) -> &'static str {
     }
 }
 
-/// It waits no more, and with which arguments it passes, where a person has changed them.
+/// The call is no longer held; with the arguments that it passes with, if a person has changed them.
 pub fn status(call: &Call<'_>, verdict: Settlement, edited: Option<&str>) -> String {
     let status = Object::default().text("type", "status").text("status", status_of(verdict));
     call.identify(status).put_some("edited_arguments", edited).end()

@@ -1,4 +1,4 @@
-//! `--remember`: rules for the session that a person has written to a rules file as well.
+//! `--remember`: rules for the session that a person also writes to a rules file.
 
 use crate::io::private;
 use crate::policy::rules::{Rules, table};
@@ -6,27 +6,27 @@ use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-/// Reads the file: its text, and the rules in it. One that is not there has none.
+/// Reads the file: its text and its rules. A file that does not exist has none.
 ///
 /// # Errors
-/// Where it can't be read, or is no rules file.
+/// If it can't be read, or is not a rules file.
 pub fn read(path: &Path) -> Result<(String, Rules), String> {
     let wrong = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
     let text = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(wrong(&error)),
-        // Others may have no end.
-        Ok(file) if !file.is_file() => return Err(wrong(&"it is no regular file")),
+        // Other files may have no end.
+        Ok(file) if !file.is_file() => return Err(wrong(&"not a regular file")),
         Ok(_) => fs::read_to_string(path).map_err(|error| wrong(&error))?,
     };
     let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
     Ok((text, rules))
 }
 
-/// Adds a rule to the file, which it makes where it isn't there.
+/// Adds a rule to the file, which is created if it does not exist.
 ///
 /// # Errors
-/// Where the file can't be read or written, or would be no rules file then.
+/// If the file can't be read or written, or would not be a rules file then.
 pub fn remember(path: &Path, rule: &str) -> Result<(), String> {
     let failed = |why: &dyn std::fmt::Display| format!("the rule is not written to {}: {why}", path.display());
     let (before, known) = read(path).map_err(|why| format!("the rule is not written: {why}"))?;

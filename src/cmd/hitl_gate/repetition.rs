@@ -1,5 +1,5 @@
-//! Calls that are held longer than their callers wait. Most SDKs of MCP give up after 60 s, so a JSON-RPC call is answered before
-//! that: it is to be repeated. The question stays open meanwhile, and its answer counts for one repetition.
+//! Calls that are held longer than their callers wait. Most MCP SDKs give up after 60 s, so a JSON-RPC caller gets an answer before
+//! that: it is to repeat the call. The question stays open meanwhile, and its answer counts for one repetition.
 
 use super::decide::Decision;
 use super::gate::Gate;
@@ -11,13 +11,13 @@ use crate::record::{Call, Kind};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// What a person said about a call whose caller had been answered.
+/// A decision on a call whose caller had been answered.
 pub struct Kept {
     held: Held,
     verdict: Settlement,
     by: By,
     feedback: Option<String>,
-    /// The arguments that it passes with, JSON text, where they were edited.
+    /// The arguments that it passes with, JSON text, if they were edited.
     edited: Option<String>,
     /// Why a rejected call does not pass.
     why: String,
@@ -45,7 +45,7 @@ impl Gate {
             });
             if let Some(call) = late {
                 self.send_back(&call.call(), ASKED, out);
-                // What only waited behind it need not be repeated.
+                // Calls that only waited behind it need not be repeated.
                 self.advance(out);
             }
         }
@@ -68,7 +68,7 @@ impl Gate {
         self.settings.refuse_as.refuse(call, &refusal, out);
     }
 
-    /// Takes a call that a person has been asked about before; gives back any other.
+    /// Takes a call about which a person has been asked before; gives back any other.
     pub(super) fn take_repetition(&mut self, held: Held, out: &mut Out) -> Option<Held> {
         let now = Instant::now();
         self.kept.retain(|kept| kept.until.is_none_or(|until| now < until));
@@ -90,7 +90,7 @@ impl Gate {
         new
     }
 
-    /// Keeps what a person said for the repetition of the call.
+    /// Keeps a decision for the repetition of the call.
     pub(super) fn keep(&mut self, held: Held, decision: &Decision<'_>) {
         let &Decision { verdict, by, feedback, agreed, why } = decision;
         if matches!(by, By::Timeout | By::Nobody | By::End | By::Caller) {
@@ -103,7 +103,7 @@ impl Gate {
         self.kept.push(Kept { held, verdict, by, feedback, edited, why, until });
     }
 
-    /// A call is repeated about which a person has decided.
+    /// Settles a repeated call with the kept decision.
     fn close_repetition(&mut self, held: Held, kept: &Kept, out: &mut Out) {
         let &Kept { mut verdict, by, .. } = kept;
         let agreed = match self.agreed_with(&held.text(), &held.call.call(), kept.edited.as_deref()) {
@@ -119,10 +119,10 @@ impl Gate {
         self.close(held, &decision, out);
     }
 
-    /// Calls end, so no repetition comes any more: a question whose caller has an answer is withdrawn.
+    /// No more calls come, so no repetition either: withdraws the question of a caller that was asked to repeat its call.
     pub(super) fn end_repetitions(&mut self, out: &mut Out) {
         if self.calls.first().is_some_and(|first| first.is_answered) {
-            self.reject_first(By::End, "stdin has ended, and nobody repeats the call", out);
+            self.reject_first(By::End, "stdin has ended, so the call cannot be repeated", out);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Allowing for the session: the rules that a person has made, which calls they let pass, and who may revoke them.
+//! Rules for the session: how a person adds and revokes them, and which calls they allow.
 
 use super::decide::Agreed;
 use super::gate::{Gate, Pending};
@@ -14,7 +14,7 @@ use crate::policy::rules::{SessionRules, proposals};
 use crate::record::{Call, Fields, HitlResponse};
 
 impl Gate {
-    /// The rules that a person may make about a call, the widest first; none for a payment.
+    /// The rules that a person may add for a call, the widest first; none for a payment.
     pub(super) fn rule_offers(&self, call: &Call<'_>) -> Vec<String> {
         match self.check_policy(call) {
             Ok(judged) if !is_payment(call, &judged.decision) => proposals(call, judged.acts.target.as_ref()),
@@ -22,7 +22,7 @@ impl Gate {
         }
     }
 
-    /// Lets the first call that waits pass where a rule of the session allows it; says whether one does.
+    /// Passes the first held call if a rule of the session allows it. Gives whether it does.
     pub(super) fn pass_by_rule(&mut self, out: &mut Out) -> bool {
         let Some(first) = self.calls.first() else { return false };
         let held = first.call.clone();
@@ -38,10 +38,10 @@ impl Gate {
         true
     }
 
-    /// Makes the rule that comes with an approval of the first call.
+    /// Adds the rule that comes with an approval of the first call.
     ///
     /// # Errors
-    /// Why there can be no such rule; then the call is not approved either.
+    /// Why there can be no such rule; the call is not approved then.
     pub(super) fn add_session_rule(
         &mut self,
         call: &Call<'_>,
@@ -66,7 +66,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Takes a rule back.
+    /// Revokes a rule.
     pub(super) fn revoke_rule(&mut self, place: &str, id: &str) {
         if !self.session_rules.revoke(id) {
             return self.report.fault(place, format_args!("no rule {id:?} is in force"));
@@ -82,7 +82,7 @@ impl Gate {
         session_rules(self.caller.as_deref(), rules)
     }
 
-    /// What an approver is sent that connects: the rules in force, and the open question.
+    /// The records for an approver that connects: the rules in force, and the open question.
     pub(super) fn standing(&self) -> Vec<String> {
         let rules = self.session_rules.iter().next().map(|_| self.rules_record());
         let question = self.pending.as_ref().map(Pending::record);
@@ -90,7 +90,7 @@ impl Gate {
     }
 }
 
-/// Whether some part of a call pays or orders, as far as this gate or the one before it can tell.
+/// Whether a part of a call pays or orders, according to this gate or the one before it.
 fn is_payment(call: &Call<'_>, decision: &Decision) -> bool {
     let fields = call.policy.and_then(|policy| Fields::read(policy.get()).ok());
     let marked = fields.and_then(|fields| serde_json::from_str::<ActionKind>(fields.get("kind")?.get()).ok());

@@ -1,6 +1,6 @@
-//! What rules and an account would have a say in; they come from outside, and so do the tests of everything else.
+//! Tests with a policy and an audit that fail on purpose; all else is tested from outside.
 
-use super::gate::{Gate, Hold, Judge, Notebook, Settings};
+use super::gate::{AuditSink, Gate, Hold, Judge, Settings};
 use super::gate_event::GateEvent;
 use crate::cmd::caller::RefuseAs;
 use crate::cmd::events::Events;
@@ -20,14 +20,14 @@ use std::time::Duration;
 
 const MARKED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a"},"requires_approval":true}"#;
 
-/// A gate between two sides, and what it has said to both.
+/// A gate between two sides, and its output.
 struct Bench {
     gate: Gate,
     out: Out,
 }
 
 impl Bench {
-    fn new(near_answers: bool, judge: Judge, notebook: Notebook) -> Bench {
+    fn new(near_answers: bool, judge: Judge, audit_sink: AuditSink) -> Bench {
         let settings = Settings {
             timeout: None,
             hold: Hold::All,
@@ -39,30 +39,30 @@ impl Bench {
         };
         let report = Arc::new(Report::new("hitl-gate", true));
         let events = Some(Events::open("-", &report).unwrap());
-        let gate = Gate::new(settings, Err("no terminal".into()), false, events, (judge, notebook), report);
+        let gate = Gate::new(settings, Err("no terminal".into()), false, events, (judge, audit_sink), report);
         Bench { gate, out: Out::default() }
     }
 
-    /// Says a line; gives what leaves to the near and to the far side.
-    fn say(&mut self, line: &[u8]) -> [Vec<String>; 2] {
+    /// Sends a line to the near side; gives what is written to the near and to the far side.
+    fn send(&mut self, line: &[u8]) -> [Vec<String>; 2] {
         self.on(Event::Piece(Side::Near, Piece::Line(Line::new(line, 1))))
     }
 
     fn on(&mut self, event: Event<'_>) -> [Vec<String>; 2] {
         self.gate.on(event, &mut self.out).unwrap();
         [Side::Near, Side::Far].map(|side| {
-            let said = std::mem::take(self.out.to(side));
-            String::from_utf8(said).unwrap().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+            let written = std::mem::take(self.out.to(side));
+            String::from_utf8(written).unwrap().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
         })
     }
 
-    fn say_json(&mut self, line: &str) -> (Vec<Value>, Vec<String>) {
-        let [near, far] = self.say(format!("{line}\n").as_bytes());
+    fn send_json(&mut self, line: &str) -> (Vec<Value>, Vec<String>) {
+        let [near, far] = self.send(format!("{line}\n").as_bytes());
         (near.iter().map(|line| serde_json::from_str(line).unwrap()).collect(), far)
     }
 
     fn answer(&mut self, asked: &Value, rest: &str) -> (Vec<Value>, Vec<String>) {
-        self.say_json(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},{rest}}}"#, asked["nonce"]))
+        self.send_json(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},{rest}}}"#, asked["nonce"]))
     }
 }
 
@@ -81,8 +81,8 @@ fn allows(call: &Call<'_>) -> Result<Judged, String> {
     Ok(judge(call, &Builtin::default(), None, Hint::None))
 }
 
-/// Nothing can be noted of this sort.
-fn without(sort: &'static str) -> Notebook {
+/// Events of this sort can't be written.
+fn without(sort: &'static str) -> AuditSink {
     Box::new(move |event| match name(&event) {
         name if name == sort => Err(Failure::new(Status::Fault, "the disk is full")),
         _ => Ok(()),
@@ -90,45 +90,45 @@ fn without(sort: &'static str) -> Notebook {
 }
 
 #[test]
-fn what_cannot_be_noted_down_does_not_pass() {
+fn a_call_that_cannot_be_audited_does_not_pass() {
     let refused = |(near, far): &(Vec<Value>, Vec<String>)| {
         let answer = near.last().unwrap();
         assert_eq!((&answer["kind"], far.len()), (&"denied".into(), 0), "{near:?}");
         assert!(answer["error"].as_str().unwrap().contains("the disk is full"));
     };
-    refused(&Bench::new(true, Box::new(allows), without("passed")).say_json(r#"{"tool":"look","id":1}"#));
+    refused(&Bench::new(true, Box::new(allows), without("passed")).send_json(r#"{"tool":"look","id":1}"#));
     let mut bench = Bench::new(true, Box::new(allows), without("asked"));
-    let said = bench.say_json(MARKED);
+    let said = bench.send_json(MARKED);
     refused(&said);
     assert_eq!(said.0.len(), 1, "nobody is asked");
     let mut bench = Bench::new(true, Box::new(allows), without("settled"));
-    let (asked, _) = bench.say_json(MARKED);
+    let (asked, _) = bench.send_json(MARKED);
     refused(&bench.answer(&asked[0], r#""action":"approve""#));
-    // The next is asked about all the same.
-    assert_eq!(bench.say_json(MARKED).0[0]["status"], "waiting_human");
+    // The next call is asked about as usual.
+    assert_eq!(bench.send_json(MARKED).0[0]["status"], "waiting_human");
 }
 
 #[test]
-fn edited_arguments_are_judged_once_more() {
+fn edited_arguments_are_judged_again() {
     let judge: Judge = Box::new(|call| match call.arguments_text().contains("/etc") {
         true => Err("rule etc: not there".to_owned()),
         false => allows(call),
     });
     let mut bench = Bench::new(true, judge, Box::new(|_| Ok(())));
-    let (asked, _) = bench.say_json(MARKED);
+    let (asked, _) = bench.send_json(MARKED);
     let (near, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/etc"}"#);
     assert_eq!((&near[0]["status"], far.len()), (&"rejected".into(), 0));
     assert!(near[2]["error"].as_str().unwrap().contains("rule etc: not there"), "{near:?}");
-    let (asked, _) = bench.say_json(MARKED);
+    let (asked, _) = bench.send_json(MARKED);
     let (_, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/tmp"}"#);
     assert_eq!(far, [r#"{"id":1,"tool":"rm","args":{"path":"/tmp"}}"#]);
 }
 
 #[test]
-fn everything_is_noted_before_it_happens() {
-    let noted: Arc<Mutex<Vec<String>>> = Arc::default();
-    let notes = Arc::clone(&noted);
-    let notebook: Notebook = Box::new(move |event| {
+fn every_event_is_audited() {
+    let events: Arc<Mutex<Vec<String>>> = Arc::default();
+    let written = Arc::clone(&events);
+    let audit_sink: AuditSink = Box::new(move |event| {
         let note = match event {
             GateEvent::Asked { call, nonce } => format!("asked {} {}", call.tool, nonce.len()),
             GateEvent::Settled { call, verdict, by, sha256, feedback, .. } => {
@@ -138,16 +138,16 @@ fn everything_is_noted_before_it_happens() {
             GateEvent::Undelivered { call } => format!("undelivered {}", call.tool),
             GateEvent::Allowed { id, .. } | GateEvent::Revoked { id } => id.to_owned(),
         };
-        notes.lock().unwrap().push(note);
+        written.lock().unwrap().push(note);
         Ok(())
     });
-    let mut bench = Bench::new(true, Box::new(allows), notebook);
-    bench.say_json(r#"{"tool":"look"}"#);
-    let (asked, _) = bench.say_json(MARKED);
+    let mut bench = Bench::new(true, Box::new(allows), audit_sink);
+    bench.send_json(r#"{"tool":"look"}"#);
+    let (asked, _) = bench.send_json(MARKED);
     bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"b"},"feedback":"so""#);
     let passed = sha256(br#"{"path":"b"}"#);
     assert_eq!(
-        *noted.lock().unwrap(),
+        *events.lock().unwrap(),
         [
             "passed look".to_owned(),
             "asked rm 32".to_owned(),
@@ -157,15 +157,15 @@ fn everything_is_noted_before_it_happens() {
 }
 
 proptest! {
-    /// Callers that do not wait, and repeat what they called: no approval passes two calls, and no call is answered twice.
+    /// Callers that do not wait, and repeat their calls: no approval passes two calls, and no call is answered twice.
     #[test]
-    fn an_approval_passes_one_call_however_often_it_is_repeated(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
+    fn an_approval_passes_one_call_for_any_number_of_repetitions(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
         let mut bench = Bench::new(true, Box::new(allows), Box::new(|_| Ok(())));
         bench.gate.settings.hold_limit = Some(Duration::from_nanos(1));
         let (mut question, mut ended, mut approved) = (None::<Value>, HashSet::new(), [0_i32; 2]);
         for (id, (step, path)) in steps.into_iter().enumerate() {
             let [near, far] = match (step, &question) {
-                (0, _) => bench.say(format!(
+                (0, _) => bench.send(format!(
                     r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"rm","arguments":{{"path":{path}}},"_meta":{{"requires_approval":true}}}}}}"#
                 ).as_bytes()),
                 (1, _) => bench.on(Event::Due),
@@ -173,7 +173,7 @@ proptest! {
                     let action = if step == 2 { "approve" } else { "reject" };
                     approved[asked["arguments"]["path"].as_u64().unwrap() as usize] += i32::from(step == 2);
                     let (id, nonce) = (&asked["call_id"], &asked["nonce"]);
-                    bench.say(format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},"action":"{action}"}}"#).as_bytes())
+                    bench.send(format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},"action":"{action}"}}"#).as_bytes())
                 }
                 _ => continue,
             };
@@ -195,9 +195,9 @@ proptest! {
         }
     }
 
-    /// Whatever comes: what leaves to the other side is no call that still needs somebody, and is what came.
+    /// For any input: no call that needs approval is written to the other side, and every line is written as it came.
     #[test]
-    fn nothing_passes_that_somebody_must_agree_to(
+    fn no_call_passes_that_needs_approval(
         edits in prop::collection::vec((0..90_usize, "[{}\\[\\]\":,a-zA-Z_ \\\\]{0,3}", 0..4_usize), 0..4),
     ) {
         for call in [MARKED, r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":true}}}"#] {
@@ -208,7 +208,7 @@ proptest! {
                 line.replace_range(at..end, text);
             }
             let mut bench = Bench::new(false, Box::new(allows), Box::new(|_| Ok(())));
-            let [_, far] = bench.say(format!("{line}\n").as_bytes());
+            let [_, far] = bench.send(format!("{line}\n").as_bytes());
             for passed in far.iter().filter(|passed| !passed.trim().is_empty()) {
                 prop_assert_eq!(passed, &line);
                 let call = recognise(passed);

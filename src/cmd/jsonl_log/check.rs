@@ -1,4 +1,4 @@
-//! What is wrong with a log, counted over all of its files.
+//! Counts the problems of a log over all its files.
 
 use super::Work;
 use crate::cmd::log_file::{Entry, LogFile};
@@ -12,30 +12,30 @@ use serde::Serialize;
 pub(super) struct Check {
     /// In the order in which they were read.
     files: Vec<String>,
-    /// `pipewright-log` where all files are in that, or `ndjson`.
+    /// `pipewright-log` if all files have that format, otherwise `ndjson`.
     format: &'static str,
     bytes: u64,
     messages: u64,
     sessions: u64,
-    /// Sessions that were ended in order.
+    /// Sessions with an end record.
     ended: u64,
-    /// Numbers that are left out: lines that were taken out, or never written.
+    /// Missing sequence numbers: lines that were removed, or never written.
     missing: u64,
-    /// Messages that the recorder could not write, as it says itself.
+    /// Messages that the recorder could not write, as it recorded itself.
     lost: u64,
-    /// Messages whose content was kept out of the log.
+    /// Messages whose content was withheld from the log.
     withheld: u64,
     torn: u64,
     unreadable: u64,
     fused: u64,
-    /// Numbers, and clocks, that go back.
+    /// Sequence numbers that are lower than the one before; `backwards` counts the same for times.
     out_of_order: u64,
     backwards: u64,
     first: Option<String>,
     last: Option<String>,
     #[serde(skip)]
     times: Option<(i64, i64)>,
-    /// When the last session began: a rotated one has a header in each of its files.
+    /// When the last session began. A rotated log has a header of the same session in each file.
     #[serde(skip)]
     session: Option<i64>,
 }
@@ -76,7 +76,7 @@ impl Work for Check {
     fn end(&mut self, _report: &Report, out: &mut Vec<u8>) {
         self.first = self.times.map(|(first, _)| time::write(first));
         self.last = self.times.map(|(_, last)| time::write(last));
-        // It fails only where the writer or a map's key does: here neither can.
+        // Serialization fails only if the writer or a map key fails, and neither can fail here.
         let _ = serde_json::to_writer(&mut *out, self);
         out.push(b'\n');
     }

@@ -11,7 +11,7 @@ use ::csv::{Writer, WriterBuilder};
 
 /// One column.
 enum Column {
-    /// A path in the message: its number among the paths.
+    /// A path in the message: its index in `paths`.
     Path(usize),
     Time,
     T,
@@ -27,11 +27,11 @@ pub(super) struct Csv {
     titles: Vec<String>,
     columns: Vec<Column>,
     paths: Paths,
-    /// Which of the paths are the whole message.
+    /// Which of the paths select the complete message.
     whole: Vec<bool>,
-    /// The paths that no message had so far, as they were given.
-    unmet: Vec<Option<String>>,
-    /// Whether there was any message to look into.
+    /// The paths, as given, that no message has contained so far.
+    unmatched: Vec<Option<String>>,
+    /// Whether any row was written.
     has_rows: bool,
     filter: Option<Filter>,
     rows: Writer<Vec<u8>>,
@@ -40,9 +40,9 @@ pub(super) struct Csv {
 
 impl Csv {
     /// # Errors
-    /// [`Status::Usage`] where a field is neither a path nor a filter.
+    /// [`Status::Usage`] if a field is neither a path nor a filter.
     pub(super) fn new(fields: &str, filter: Option<Filter>) -> Result<Csv, Failure> {
-        let (mut titles, mut columns, mut paths, mut unmet) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut titles, mut columns, mut paths, mut unmatched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for field in split(fields) {
             let (name, field) = name_of(field.trim());
             if field.is_empty() {
@@ -58,37 +58,37 @@ impl Csv {
                 _ => match Path::parse(field) {
                     Some(path) if !field.contains("[]") => {
                         paths.push(path);
-                        unmet.push(Some(field.to_owned()));
+                        unmatched.push(Some(field.to_owned()));
                         Column::Path(paths.len() - 1)
                     }
                     _ => Column::Filter(Box::new(Filter::compile("FIELDS", field)?)),
                 },
             };
             columns.push(column);
-            // The whole message is called as it is asked for.
+            // The column of the complete message is titled `.`, as given.
             let title = field.trim_start_matches(['.', '$']);
             titles.push(name.unwrap_or(if title.is_empty() { field } else { title }).to_owned());
         }
         let whole = paths.iter().map(|path| path.steps().is_empty()).collect();
         let rows = WriterBuilder::new().from_writer(Vec::new());
         let (paths, cell) = (Paths::new(&paths), Vec::new());
-        Ok(Csv { titles, columns, paths, whole, unmet, has_rows: false, filter, rows, cell })
+        Ok(Csv { titles, columns, paths, whole, unmatched, has_rows: false, filter, rows, cell })
     }
 
     fn write_row(&mut self, log: &str, line: u64, message: &Message<'_>, report: &Report) {
         let mut found = vec![None; self.paths.len()];
         let text = match &message.content {
             Content::Json(json) => {
-                // What was read as JSON is JSON.
+                // The reader has already accepted it as JSON.
                 self.paths.find_in_json(json, &mut found);
                 None
             }
             _ => message.body().map(String::from_utf8_lossy),
         };
         self.has_rows = true;
-        for (number, unmet) in self.unmet.iter_mut().enumerate().filter(|(_, unmet)| unmet.is_some()) {
+        for (number, unmatched) in self.unmatched.iter_mut().enumerate().filter(|(_, path)| path.is_some()) {
             if found[number].is_some() || self.whole[number] {
-                *unmet = None;
+                *unmatched = None;
             }
         }
         for column in &self.columns {
@@ -113,7 +113,7 @@ impl Csv {
                     }
                 }
             }
-            // A vector takes everything.
+            // Writing to a vector cannot fail.
             let _ = self.rows.write_field(&self.cell);
         }
         let _ = self.rows.write_record(None::<&[u8]>);
@@ -152,7 +152,7 @@ impl Work for Csv {
     }
 
     fn end(&mut self, report: &Report, _out: &mut Vec<u8>) {
-        for path in self.unmet.iter().flatten().filter(|_| self.has_rows) {
+        for path in self.unmatched.iter().flatten().filter(|_| self.has_rows) {
             report.note(format_args!("no message has {path}, so its column is empty"));
         }
     }
@@ -162,7 +162,7 @@ fn number(number: Option<u64>) -> String {
     number.map(|number| number.to_string()).unwrap_or_default()
 }
 
-/// Splits `name=FIELD`. Where `name` is none, as in `.a == 1`, the field is a filter.
+/// Splits `name=FIELD`. If the text before `=` is not a name, as in `.a == 1`, the complete field is a filter.
 fn name_of(field: &str) -> (Option<&str>, &str) {
     let is_name = |name: &str| {
         name.starts_with(|first: char| first.is_alphabetic() || first == '_')
@@ -174,7 +174,7 @@ fn name_of(field: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Splits at the commas that stand neither in brackets nor in a text.
+/// Splits at commas outside of brackets and strings.
 fn split(fields: &str) -> Vec<&str> {
     let (mut depth, mut quoted, mut escaped, mut start) = (0u32, false, false, 0);
     let mut parts = Vec::new();
@@ -202,13 +202,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_split_outside_brackets_and_texts() {
+    fn fields_are_split_outside_brackets_and_strings() {
         assert_eq!(split(r#".a,[.b,.c],"x,\",y",f(1;2)"#), [".a", "[.b,.c]", r#""x,\",y""#, "f(1;2)"]);
         assert_eq!(split(""), [""]);
     }
 
     #[test]
-    fn a_name_stands_before_an_equals_sign() {
+    fn a_name_is_followed_by_an_equals_sign() {
         assert_eq!(name_of("hit-points=.hp"), (Some("hit-points"), ".hp"));
         assert_eq!(name_of("имя= .a == 1"), (Some("имя"), ".a == 1"));
         for none in [".a", ".a=1", "empty==.a", ".a == 1", "2=.a", "=.a", "a b=.c", "$x=1"] {

@@ -1,4 +1,4 @@
-//! `jsonl-log`: what is in a log, and what has happened to it.
+//! `jsonl-log`: checks, recovers, tabulates and summarizes logs.
 
 mod check;
 mod csv;
@@ -17,10 +17,10 @@ use crate::journal::read::{Found, Message};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 
-/// Check, recover, tabulate and sum up logs
+/// Check, recover, tabulate and summarize logs
 ///
-/// Reads logs of jsonl-record, and plain NDJSON. What can't be read is told with its line on stderr; everything else is
-/// read all the same. With `-`, or no FILE, stdin is read.
+/// Reads logs of jsonl-record, and plain NDJSON. A line that cannot be read is reported on stderr with its number; the rest is
+/// still processed. With `-`, or without FILE, stdin is read.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -32,68 +32,68 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Count records, sessions, gaps, torn lines and loss, as one JSON object
+    /// Count records, sessions, gaps, torn lines and lost messages, as one JSON object
     Check {
-        /// The files of one log, rotated ones in any order; `-` is stdin, and is read first
+        /// The files of one log, rotated files in any order; `-` is stdin and is read first
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
     },
-    /// Write every record that can be read, as it stands there
+    /// Write every readable record, byte for byte
     Recover {
         /// Logs; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
     },
-    /// Write one row a message, with these columns
+    /// Write one CSV row per message, with the given columns
     Csv {
-        /// Columns, with commas between: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters; NAME=FIELD names a column
+        /// Columns, separated by commas: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters; NAME=FIELD names a column
         #[arg(value_name = "FIELDS")]
         fields: String,
         /// Logs; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
-        /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
+        /// Only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
         #[arg(long = "where", value_name = "JQ")]
         filter: Option<String>,
     },
-    /// Counts, sizes and answer times, by direction and type, and by turn
+    /// Print counts, sizes and answer times, by direction and type, and by turn
     Summary {
         /// Logs; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
-        /// How it is shown
+        /// The output format
         #[arg(long, value_name = "FORMAT", default_value = "table")]
         format: Format,
     },
 }
 
-/// How a summary is shown.
+/// The format of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people.
     Table,
     /// For spreadsheets.
     Csv,
-    /// For programs: one JSON object a row.
+    /// For programs: one JSON object per row.
     Json,
 }
 
 const NAME: &str = "jsonl-log";
 const AFTER_HELP: &str = "\
 Examples:
-  Is anything missing?
+  Check whether anything is missing:
     jsonl-log check run.jsonl
-  Or between the files of a log that was rotated?
+  Check a rotated log, also between its files:
     jsonl-log check run.jsonl*
-  What a killed machine left, as a clean log:
+  Recover a clean log after a machine crash:
     jsonl-log recover run.jsonl > whole.jsonl
-  Hit points over time, for a spreadsheet:
+  Write hit points over time, for a spreadsheet:
     jsonl-log csv '$time,.game_state.floor,hp=.game_state.current_hp' --where .in_game run.jsonl > hp.csv
-  Which answers were slow?
+  Find the slow answers:
     jsonl-log summary run.jsonl
 
 Exit status:
-  0 all well; 1 something is wrong with a log, or missing from it; 2 usage, or a log can't be opened. See pipewright(7).";
+  0 all well; 1 a log is damaged or incomplete; 2 usage, or a log cannot be opened. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -105,7 +105,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     match &arguments.task {
         Task::Check { files } => {
             let mut files = files.clone();
-            // The shell names rotated files the newest first. What isn't known goes before, such as `zcat run.jsonl.2.gz |`.
+            // A shell glob lists rotated files newest first. Inputs without a known number go first, such as `zcat run.jsonl.2.gz |`.
             files.sort_by_cached_key(|file| LogFile::first_seq(file, options));
             work(&files, options, signals, &report, &mut check::Check::default())
         }
@@ -118,21 +118,21 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
 }
 
-/// What is done with a log's entries. What it appends to `out` goes to stdout.
+/// A task that processes the entries of logs. Everything it appends to `out` goes to stdout.
 trait Work {
-    /// Whether it looks at the times of messages.
+    /// Whether it uses the times of messages.
     fn needs_times(&self) -> bool {
         true
     }
-    /// Whether a file goes on where the one before it ended.
+    /// Whether each file continues the one before it.
     fn is_one_log(&self) -> bool {
         false
     }
     fn begin(&mut self, _out: &mut Vec<u8>) {}
     fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, out: &mut Vec<u8>);
-    /// What was read has been taken; before the next read, everything is written.
+    /// All entries of one read have been taken; everything is written before the next read.
     fn end_read(&mut self, _out: &mut Vec<u8>) {}
-    /// A file has been read to its end.
+    /// The end of a file has been reached.
     fn end_file(&mut self, _log: &LogFile, _out: &mut Vec<u8>) {}
     fn end(&mut self, _report: &Report, _out: &mut Vec<u8>) {}
 }
@@ -183,7 +183,7 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
                 }
                 closed = output.write(|out| work.take(&name, &entry, report, out));
             });
-            // It ends here; the others are read all the same.
+            // This file ends here; the others are still read.
             more = read.unwrap_or_else(|error| {
                 report.fault(&name, error);
                 false
@@ -198,7 +198,7 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
     closed.and_then(|()| output.write(|out| work.end(report, out))).and_then(|()| output.flush())
 }
 
-/// Writes what can be read.
+/// Writes every readable record.
 struct Recover;
 
 impl Work for Recover {
@@ -210,7 +210,7 @@ impl Work for Recover {
     }
 }
 
-/// The kinds of messages, told from what they say: `type`, `method`, `cmd` or `tool`, else a text's first word.
+/// Determines the kind of a message: its `type`, `method`, `cmd` or `tool`, otherwise the first word of a text.
 struct Kinds(crate::io::lines::Paths);
 
 impl Kinds {
@@ -225,7 +225,7 @@ impl Kinds {
         match &message.content {
             Content::Json(json) => {
                 let mut found = [None; 6];
-                // What was read as JSON is JSON.
+                // The reader has already accepted it as JSON.
                 self.0.find_in_json(json, &mut found);
                 let named = found[..4].iter().flatten().find(|value| value.starts_with('"'));
                 match (named, found[4], found[5]) {
@@ -235,7 +235,7 @@ impl Kinds {
                     (None, None, None) => "json".to_owned(),
                 }
             }
-            // What is said on stderr is for people.
+            // Text on stderr is for people: its first word is not a type.
             Content::Text(text) if message.direction != Some(Direction::Err) => {
                 first_word(text).unwrap_or("text").to_owned()
             }
@@ -246,7 +246,7 @@ impl Kinds {
     }
 }
 
-/// Long words are no names.
+/// Words of more than 40 bytes are not names.
 fn first_word(text: &str) -> Option<&str> {
     text.split_whitespace().next().filter(|word| word.len() <= 40)
 }

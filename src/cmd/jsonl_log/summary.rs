@@ -9,10 +9,10 @@ use crate::journal::Direction;
 use crate::journal::read::{Found, Message};
 use std::collections::BTreeMap;
 
-/// So many types are told apart; what comes then is counted together.
+/// The number of types that are counted separately; further types are counted together.
 const TYPES: usize = 500;
 
-/// Gathers what a log holds.
+/// Collects the statistics of a log.
 pub(super) struct Summary {
     format: Format,
     kinds: Kinds,
@@ -21,10 +21,10 @@ pub(super) struct Summary {
     turn: Turn,
 }
 
-/// What is known of a type of messages, or of turns.
+/// The statistics of one message type, or of the turns.
 struct Row {
     sizes: Distribution,
-    /// How long after the other side's last message it came, where it was the first to come, in microseconds.
+    /// For messages that answer the other side: the time since its last message, in microseconds.
     answers: Distribution,
 }
 
@@ -34,13 +34,13 @@ impl Default for Row {
     }
 }
 
-/// The turn that goes on.
+/// The current turn.
 #[derive(Default)]
 struct Turn {
-    /// Who spoke last, and when.
+    /// The direction and the time of the last message.
     last: Option<(Direction, i64)>,
     bytes: u64,
-    /// How long the answer took, once there is one.
+    /// How long the answer took, if there is one.
     answer: Option<u64>,
 }
 
@@ -64,8 +64,8 @@ impl Summary {
         }
     }
 
-    /// Follows the conversation; gives how long the message took where it answers another. A turn is one side's messages
-    /// and the other's to them: the side that spoke first begins each.
+    /// Follows the conversation; returns how long the message took if it answers another. A turn consists of messages of one side
+    /// and the answers of the other side. The side that sent the first message begins each turn.
     fn follow(&mut self, message: &Message<'_>, size: u64) -> Option<u64> {
         let (direction, time) = (message.direction.filter(|direction| *direction != Direction::Err)?, message.time?);
         let answer = match self.turn.last {

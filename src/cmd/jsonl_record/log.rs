@@ -1,4 +1,4 @@
-//! The file that is recorded to: numbered lines, written in one go before what they record is passed on.
+//! The log file: numbered lines, written in one write before the data that they record is passed on.
 
 use super::resume::{first_seq, open_file};
 use crate::io::append::Appender;
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// When what was written is forced to the disk.
+/// When written data is synced to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sync {
-    /// Before it is passed on.
+    /// Before the recorded data is passed on.
     Each,
     /// Within this time.
     Within(Duration),
-    /// When the system likes.
+    /// Left to the operating system.
     Never,
 }
 
@@ -43,49 +43,49 @@ pub(super) struct Log {
     settings: Settings,
     report: Arc<Report>,
     file: Appender,
-    /// The session's.
+    /// When the session began, as an ISO 8601 text.
     start: String,
     started: Instant,
-    /// What the next line is numbered; and the next after all that were written.
+    /// The number of the next line, and the number after the last line that was written.
     seq: u64,
     written_seq: u64,
-    /// Lines that are yet to be written, and how many messages are among them.
+    /// Lines that are not written yet, and the number of messages among them.
     batch: Vec<u8>,
     messages: u64,
     /// When the batch began, in microseconds since the start.
     batch_t: Option<u64>,
-    /// The file still needs its header.
+    /// Whether the file still needs its header.
     needs_header: bool,
-    /// There is no message in this file yet.
+    /// Whether this file has no message yet.
     is_fresh: bool,
     loss: Loss,
-    /// When what was written has to be on the disk.
+    /// When the written data has to be on disk.
     sync_by: Option<Instant>,
     ended: bool,
-    /// What must be recorded couldn't be: nothing of this read may be passed on.
+    /// A message could not be recorded with --must-record: nothing of this read may be passed on.
     stopped: bool,
 }
 
 /// Messages that could not be written.
 #[derive(Debug, Default)]
 struct Loss {
-    /// Since the last that could.
-    untold: u64,
+    /// Lost since the last successful write, and not recorded as lost yet.
+    unrecorded: u64,
     total: u64,
     is_reported: bool,
 }
 
 impl Log {
-    /// Opens the log, or goes on with it.
+    /// Opens a new log, or continues an existing one.
     ///
     /// # Errors
-    /// [`Status::Usage`] where it can't be opened, is written by somebody else, or is something else than a log.
+    /// [`Status::Usage`] if it cannot be opened, is not a log, or another process writes to it.
     pub(super) fn open(settings: Settings, report: Arc<Report>) -> Result<Log, Failure> {
         let path = settings.path.display();
         let failed = |error: &dyn Display| Failure::new(Status::Usage, format_args!("{path}: {error}"));
         let file = open_file(&settings.path, &report).map_err(|why| failed(&why))?;
         if settings.rotation.is_some() && !file.is_regular() {
-            return Err(failed(&"only a file can be rotated"));
+            return Err(failed(&"only a regular file can be rotated (--rotate)"));
         }
         if file.same_file(std::io::stdin()) || file.same_file(std::io::stdout()) {
             return Err(failed(&"it is our own stdin or stdout; give another file"));
@@ -114,7 +114,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Takes a message as it came. It is written with the next [`Log::commit`].
+    /// Takes a message unchanged. It is written with the next [`Log::commit`].
     ///
     /// # Errors
     /// As [`Log::commit`].
@@ -156,7 +156,7 @@ impl Log {
     ) -> Result<(), Failure> {
         if self.is_full(length) {
             self.write()?;
-            // What couldn't be written fills no file: those that hold something aren't rotated away for it.
+            // Lost messages do not count: no file is rotated away because of them.
             if self.is_full(length) {
                 self.rotate();
             }
@@ -168,14 +168,14 @@ impl Log {
         Ok(())
     }
 
-    /// Whether a message of `length` bytes belongs into the next file.
+    /// Whether a message of `length` bytes belongs in the next file.
     fn is_full(&self, length: usize) -> bool {
         let held = self.file.len() + self.batch.len() as u64;
         let holds_any = !self.is_fresh || self.messages > 0;
         holds_any && self.settings.rotation.as_ref().is_some_and(|rotation| rotation.is_due(held, length))
     }
 
-    /// Takes how the session ended, once.
+    /// Takes the end of the session, once.
     pub(super) fn push_end(&mut self, how: &str, status: Option<u8>) {
         if !std::mem::replace(&mut self.ended, true) {
             self.begin_batch();
@@ -184,7 +184,7 @@ impl Log {
         }
     }
 
-    /// Begins with what the file lacks: its header, and what couldn't be written before.
+    /// Begins a batch with what the file still lacks: its header, and the count of lost messages.
     fn begin_batch(&mut self) {
         if !self.batch.is_empty() {
             return;
@@ -194,11 +194,11 @@ impl Log {
             let Settings { child, command, .. } = &self.settings;
             Header::new(seq, &self.start, *child, command).write(&mut self.batch);
         }
-        if self.loss.untold > 0 {
-            // Their numbers are left out.
-            self.seq += self.loss.untold;
+        if self.loss.unrecorded > 0 {
+            // The lost messages keep their numbers, which leaves a gap.
+            self.seq += self.loss.unrecorded;
             let (t, seq) = (self.t(), self.next_seq());
-            write::lost(t, seq, self.loss.untold, &mut self.batch);
+            write::lost(t, seq, self.loss.unrecorded, &mut self.batch);
         }
     }
 
@@ -207,24 +207,24 @@ impl Log {
         self.seq - 1
     }
 
-    /// Microseconds since the start; the same for all that came with one read.
+    /// Microseconds since the start; the same for all messages of one read.
     fn t(&mut self) -> u64 {
         let started = self.started;
         *self.batch_t.get_or_insert_with(|| started.elapsed().as_micros() as u64)
     }
 
-    /// Writes what was taken: when this returns, it is in the kernel, or counted as lost.
+    /// Writes the batch: when this returns, its messages are in the kernel, or counted as lost.
     ///
     /// # Errors
-    /// [`Status::Fault`] where it must be recorded and can't be.
+    /// [`Status::Fault`] if a message cannot be recorded with --must-record.
     pub(super) fn commit(&mut self) -> Result<(), Failure> {
         self.write()?;
         if self.stopped {
-            // Told already, by the rotation that was in the middle of this read.
+            // Already reported, by the rotation in the middle of this read.
             return Err(Failure::new(Status::Fault, self.settings.path.display()));
         }
         self.batch_t = None;
-        // (With `each`, it has been forced already.)
+        // (With `each`, it is synced already.)
         if self.ended && matches!(self.settings.sync, Sync::Within(_)) { self.sync() } else { Ok(()) }
     }
 
@@ -241,7 +241,7 @@ impl Log {
         self.written_seq = self.seq;
         self.needs_header = false;
         self.is_fresh &= messages == 0;
-        self.loss.untold = 0;
+        self.loss.unrecorded = 0;
         match self.settings.sync {
             Sync::Each => self.sync()?,
             Sync::Within(time) => {
@@ -257,18 +257,18 @@ impl Log {
         let path = self.settings.path.display();
         if self.settings.must_record {
             self.stopped = true;
-            let message = format_args!("{path}: {error}; stopped, because everything must be recorded (--must-record)");
+            let message = format_args!("{path}: {error}; stopped because everything must be recorded (--must-record)");
             return Err(Failure::new(Status::Fault, message));
         }
         if !std::mem::replace(&mut self.loss.is_reported, true) {
-            self.report.fault(path, format_args!("{error}; the stream goes on, what isn't recorded is counted"));
+            self.report.fault(path, format_args!("{error}; the stream continues, and lost messages are counted"));
         }
-        self.loss.untold += messages;
+        self.loss.unrecorded += messages;
         self.loss.total += messages;
         Ok(())
     }
 
-    /// Waits until everything is on the disk.
+    /// Syncs to disk, and waits for that.
     fn sync(&mut self) -> Result<(), Failure> {
         self.sync_by = None;
         let Err(error) = self.file.sync() else { return Ok(()) };
@@ -285,33 +285,32 @@ impl Log {
         self.sync_by
     }
 
-    /// Forces what was written to the disk, and waits for nothing.
+    /// Syncs to disk in the background.
     pub(super) fn sync_aside(&mut self) {
         self.sync_by = None;
         let (report, path) = (Arc::clone(&self.report), self.settings.path.clone());
         self.file.sync_aside(move |error| report.fault(path.display(), format_args!("{NOT_ON_DISK}: {error}")));
     }
 
-    /// Goes on in the file that is at the log's path now, where that is another one than before.
+    /// Continues in the file that is now at the log's path, if it is a different one.
     pub(super) fn reopen(&mut self) {
         if self.file.path_names_it() || !self.file.is_regular() {
             return;
         }
         if self.settings.path.metadata().is_ok_and(|about| !about.is_file()) {
-            // To open a pipe would wait for its reader.
+            // Opening a named pipe would block until it has a reader.
             let path = self.settings.path.display();
-            return self.report.fault(path, "is no file any more; recording goes on in the old one");
+            return self.report.fault(path, "is not a regular file any more; recording continues in the old file");
         }
         match open_file(&self.settings.path, &self.report) {
             Ok(file) => {
                 self.go_on_in(file);
-                // At once: whoever continues the log finds its number there.
+                // Write the header at once: a later run that continues the log finds its number there.
                 self.begin_batch();
             }
             Err(why) => {
                 let path = self.settings.path.display();
-                self.report
-                    .fault(path, format_args!("cannot be opened anew: {why}; recording goes on in the old file"));
+                self.report.fault(path, format_args!("cannot be reopened: {why}; recording continues in the old file"));
             }
         }
     }
@@ -325,21 +324,21 @@ impl Log {
         self.is_fresh = true;
     }
 
-    /// Ends this file and begins the next; where that fails, the file grows on.
+    /// Ends this file and begins the next. If that fails, this file keeps growing.
     fn rotate(&mut self) {
         if let Some(rotation) = &self.settings.rotation {
             match rotation.rotate(&self.settings.path) {
                 Ok(file) => self.go_on_in(file),
                 Err(error) => {
                     let path = self.settings.path.display();
-                    self.report.fault(path, format_args!("cannot be rotated: {error}; it grows on"));
+                    self.report.fault(path, format_args!("cannot be rotated: {error}; it keeps growing"));
                     self.settings.rotation = None;
                 }
             }
         }
     }
 
-    /// Tells how much was lost.
+    /// Reports how many messages were lost.
     pub(super) fn finish(&self) {
         if self.loss.total > 0 {
             let path = self.settings.path.display();

@@ -1,4 +1,4 @@
-//! `jsonl-record`: keeps everything that passes in a log, and changes nothing of it.
+//! `jsonl-record`: records all traffic in a log and passes it on unchanged.
 
 mod log;
 mod redact;
@@ -26,39 +26,39 @@ use std::time::{Duration, Instant};
 
 /// Record a stream, or both sides of a conversation, in a log
 ///
-/// In a pipe, everything on stdin goes to stdout byte for byte and into FILE. With `-- CMD ARGS`, CMD is started, and what goes
-/// to it, what it says and what it says on stderr is passed on and recorded; neither side can tell. The log is NDJSON that stays greppable,
-/// one line a message: {"t":MICROSECONDS,"seq":N,"dir":"in|out|err","msg":THE RAW JSON}. A line is in the log before
-/// it is passed on. An existing log is continued. `replay` plays it, `jsonl-log` checks and counts it.
+/// In a pipe, copies stdin to stdout byte for byte and records it in FILE. With `-- CMD ARGS`, starts CMD and transparently passes
+/// on and records its stdin, stdout and stderr. The log is NDJSON that can be searched with grep,
+/// one line per message: {"t":MICROSECONDS,"seq":N,"dir":"in|out|err","msg":THE RAW JSON}. A line is in the log before
+/// it is passed on. An existing log is continued. `replay` plays a log, `jsonl-log` checks and summarizes it.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The log; `-` is no name for it, stdout carries the stream
+    /// The log; `-` is not allowed here: stdout carries the stream
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Which part CMD plays; `replay` needs to know it to play a side
+    /// The part that CMD plays; `replay` needs it to play a side
     #[arg(long, value_name = "PART", requires = "command")]
     child: Option<Part>,
-    /// When the log is forced to the disk, for power loss: `each` time before anything is passed on, within a duration such as 500ms, `never`
+    /// When to sync the log to disk, against power loss: `each` time before data is passed on, within a duration such as 500ms, or `never`
     #[arg(long, value_name = "WHEN", default_value = "1s", value_parser = sync)]
     sync: Sync,
-    /// Begin a new file where this one would become longer (K, M, G for powers of 1024); the full one becomes FILE.1
+    /// Start a new file when FILE would exceed this size (K, M, G for powers of 1024); the full file becomes FILE.1
     #[arg(long, value_name = "SIZE", value_parser = size)]
     rotate: Option<usize>,
-    /// How many rotated files are kept
+    /// The number of rotated files to keep
     #[arg(long, value_name = "N", default_value_t = 9, requires = "rotate", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
     keep: usize,
-    /// Stop where something can't be recorded, before it is passed on; else the stream goes on and the loss is counted
+    /// Stop if something cannot be recorded, before it is passed on; by default the stream continues and lost messages are counted
     #[arg(long)]
     must_record: bool,
-    /// Write only messages that this jq filter is true of; everything is passed on. It sees the message as `.`, and $dir
+    /// Record only messages for which this jq filter is true; everything is passed on. Its input is the message, with $dir
     #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
     #[command(flatten)]
     redact: RedactOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// What to wrap; without it, stdin is recorded
+    /// The command to wrap; without it, stdin is recorded
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
 }
@@ -66,23 +66,23 @@ pub struct Arguments {
 const NAME: &str = "jsonl-record";
 const AFTER_HELP: &str = "\
 Examples:
-  A bot's whole conversation, as the mod's command:
+  Record a bot's complete conversation, as the mod's command:
     jsonl-record --child agent run.jsonl -- sts-proxy -- ./my-bot
-  An MCP server's, for any client that starts this instead of it:
+  Record an MCP server, for any client that starts this instead of the server:
     jsonl-record --child world mcp.jsonl -- npx @playwright/mcp
-  One direction, in the middle of a pipe, in files of 100 MB:
+  Record one direction in the middle of a pipe, in files of 100 MB:
     calls | jsonl-record --rotate 100M --keep 20 calls.jsonl | mcp-pipe -- SERVER
-  Without passwords, and without the key that the server prints on stderr:
+  Keep passwords, and the key that the server prints on stderr, out of the log:
     jsonl-record --redact-keys password,token --redact-text 'sub(\"key=\\\\S+\"; \"key=***\")' mcp.jsonl -- SERVER
 
-SIGHUP opens FILE anew, for logrotate. An over-long line is recorded in parts, or, where something is redacted, withheld.
+SIGHUP reopens FILE, for logrotate. An over-long line is recorded in parts; with a redacting option it is withheld.
 
-A line that can't be redacted is withheld: it passes, and the log has the reason in place of its content. Where a filter fails on
-a JSON line, that is an error. It is none for a text line that --redact or --redact-text fails on, and for every text line where
---redact-keys stands alone. Keys are replaced last. With a redacting option, only the name of CMD is written.
+A line that cannot be redacted is withheld: it is passed on, and the log has the reason in place of its content. A filter that
+fails on a JSON line is an error. A text line that --redact or --redact-text fails on is withheld without an error, and so is
+every text line if --redact-keys is given alone. Keys are replaced last. With a redacting option, only the name of CMD is written.
 
 Exit status:
-  0 all well; 1 something was not recorded; 2 usage, or FILE can't be written; 3 CMD can't be started; with CMD its own where \
+  0 all well; 1 something was not recorded; 2 usage, or FILE cannot be written; 3 CMD cannot be started; with CMD its own where \
   that isn't 0. See pipewright(7).";
 
 /// The command.
@@ -103,23 +103,28 @@ fn sync(text: &str) -> Result<Sync, String> {
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     if arguments.command.is_empty() {
-        needs_input("what is to be recorded")?;
+        needs_input("the stream to record")?;
     }
     if arguments.file.as_os_str() == "-" {
         return Err(Failure::new(
             Status::Usage,
-            "FILE: stdout carries the stream; name a file (./- for one that is called so)",
+            "FILE: `-` is not allowed here: stdout carries the stream; name a file (./- for a file of that name)",
         ));
     }
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let redaction = Redaction::new(arguments.redact, limits.max_depth)?;
-    // CMD's arguments may be as secret as what is redacted, and no filter sees them.
-    let told = if redaction.is_some() { 1 } else { arguments.command.len() };
+    // CMD's arguments may be as secret as the redacted values, and no filter is applied to them.
+    let recorded_words = if redaction.is_some() { 1 } else { arguments.command.len() };
     let settings = Settings {
         path: arguments.file,
         child: arguments.child,
-        command: arguments.command.iter().take(told).map(|word| word.to_string_lossy().into_owned()).collect(),
+        command: arguments
+            .command
+            .iter()
+            .take(recorded_words)
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect(),
         sync: arguments.sync,
         rotation: arguments.rotate.map(|size| Rotation { size, keep: arguments.keep }),
         must_record: arguments.must_record,
@@ -140,7 +145,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     between(Box::new(recorder), ends, signals, &report)
 }
 
-/// Writes down what passes.
+/// Records what is passed on.
 struct Recorder {
     log: Log,
     filter: Option<Filter>,
@@ -188,13 +193,13 @@ impl Recorder {
         }
     }
 
-    /// An over-long line can't be looked into: it is recorded, but for what may have to be redacted.
+    /// An over-long line cannot be parsed: it is recorded in parts, unless something has to be redacted.
     fn record_part(&mut self, direction: Direction, piece: &Piece<'_>) -> Result<(), Failure> {
         if self.redaction.is_none() {
             return self.log.push(direction, piece);
         }
         let Piece::Part { last: true, number, .. } = piece else { return Ok(()) };
-        let why = format!("{TOO_LONG}, so nothing can be redacted in it");
+        let why = format!("{TOO_LONG}, so it cannot be redacted");
         self.report.fault(place(direction, *number), format_args!("{why}; passed on, and not recorded"));
         self.log.push_withheld(direction, &why)
     }
@@ -204,13 +209,13 @@ impl Recorder {
         self.log.finish();
         let count = std::mem::take(&mut self.withheld_texts);
         if count > 0 {
-            let advice = "--redact-text says what to write of them";
-            self.report.note(format_args!("text lines that were kept out of the log: {count} ({advice})"));
+            let advice = "--redact-text defines what to record of them";
+            self.report.note(format_args!("text lines withheld from the log: {count} ({advice})"));
         }
     }
 }
 
-/// Where a line stands, for people: on our stdin, or in what the child said.
+/// The place of a line, for people: on our stdin, or on a stream of the child.
 fn place(direction: Direction, number: u64) -> String {
     let stream = if direction == Direction::In { "stdin" } else { direction.name() };
     format!("{stream}:{number}")
@@ -223,7 +228,7 @@ impl Stage for Recorder {
                 self.record(side, &piece)?;
                 out.onward(side).extend_from_slice(piece.raw());
             }
-            // Half-close: what the child still has to say is relayed and recorded to its end.
+            // Half-close: the child's remaining output is relayed and recorded to its end.
             Event::Closed(Side::Near) if out.is_pipe() => self.end("stdin ended", None),
             Event::Closed(Side::Near) => out.close_far(),
             Event::Exited(status) => {
@@ -235,7 +240,7 @@ impl Stage for Recorder {
             Event::Signal(signal) => self.end(&signal.to_string(), None),
             Event::Due => self.log.sync_aside(),
             Event::Reopen => self.log.reopen(),
-            // As with a pipe: the next write to our stdin fails.
+            // As with a pipe: the next write to our stdin must fail.
             Event::Broken(Side::Far, _) => out.close_near(),
             Event::Joined | Event::Started | Event::Closed(_) | Event::Broken(..) => {}
         }

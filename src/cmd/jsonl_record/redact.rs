@@ -1,4 +1,4 @@
-//! What is written of a line where something is redacted: by filters, and by keys.
+//! Redaction of recorded lines, by filters and by keys.
 
 use crate::cmd::filter::{Change, Filter};
 use crate::cmd::options::TOO_DEEP;
@@ -10,30 +10,34 @@ use crate::journal::Direction;
 /// What `--redact-keys` writes in place of a value.
 const REDACTED: &str = "\"[redacted]\"";
 
-/// Why a text line is withheld: no secret in it can be found.
+/// Why a text line is withheld: the redaction cannot find secrets in it.
 const NOT_APPLIED: &str = "a text line, which the redaction does not apply to";
 
-/// The options that decide what is written of a line.
+/// The options that decide what is recorded of a line.
 #[derive(Debug, clap::Args)]
 pub(super) struct RedactOptions {
-    /// Write what this jq filter makes of each message, such as del(.params.password), and nothing where it makes nothing. It
-    /// sees a text line (one that is no JSON) as a string
+    /// Record the output of this jq filter for each message, such as del(.params.password); no output records nothing. The input
+    /// of a text line (one that is not JSON) is a string
     #[arg(long, value_name = "JQ")]
     redact: Option<String>,
-    /// Write what this jq filter makes of each text line, which it sees as a string: a string, or nothing; `.` keeps them all
+    /// Record the output of this jq filter for each text line: a string, or nothing. Its input is a string; `.` keeps all text lines
     #[arg(long, value_name = "JQ")]
     redact_text: Option<String>,
-    /// Replace the values of these keys, wherever they stand in a message, by "[redacted]", in any spelling: api_key is apiKey and API-Key, too
+    /// Replace the values of these keys anywhere in a message with "[redacted]". Any spelling matches: api_key also means apiKey and API-Key
     #[arg(long, value_name = "KEY,...", value_delimiter = ',', value_parser = key)]
     redact_keys: Vec<String>,
 }
 
 fn key(text: &str) -> Result<String, &'static str> {
     let key = text.trim();
-    if key.is_empty() { Err("names of keys with commas between, such as password,token") } else { Ok(unspelled(key)) }
+    if key.is_empty() {
+        Err("give names of keys, separated by commas, such as password,token")
+    } else {
+        Ok(unspelled(key))
+    }
 }
 
-/// The same, compiled.
+/// The compiled options.
 pub(super) struct Redaction {
     json: Option<Filter>,
     text: Option<Filter>,
@@ -41,10 +45,10 @@ pub(super) struct Redaction {
     max_depth: usize,
 }
 
-/// What is to be written of a line.
+/// What is to be recorded of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// The line as it came.
+    /// The unchanged line.
     Whole,
     /// This line, with its end.
     Line(Vec<u8>),
@@ -52,17 +56,17 @@ pub(super) enum Kept {
     Text(Vec<u8>),
     /// This JSON value.
     Json(Vec<u8>),
-    /// Nothing: it is left out.
+    /// Nothing.
     Nothing,
-    /// Only why it is not written.
+    /// Only the reason why it is not recorded.
     Withheld { why: String, is_fault: bool },
 }
 
 impl Redaction {
-    /// `None` where nothing is redacted.
+    /// `None` if nothing is to be redacted.
     ///
     /// # Errors
-    /// [`Status::Usage`](crate::io::report::Status::Usage) where a filter can't be understood.
+    /// [`Status::Usage`](crate::io::report::Status::Usage) if a filter cannot be compiled.
     pub(super) fn new(options: RedactOptions, max_depth: usize) -> Result<Option<Redaction>, Failure> {
         let RedactOptions { redact, redact_text, redact_keys: keys } = options;
         if redact.is_none() && redact_text.is_none() && keys.is_empty() {
@@ -77,7 +81,7 @@ impl Redaction {
         if deeper_than(line.body(), self.max_depth) {
             return Kept::Withheld { why: TOO_DEEP.to_owned(), is_fault: true };
         }
-        // On stderr, a number or a word in quotes is text as any other.
+        // On stderr, a number or a quoted word is ordinary text.
         let may_be_json = direction != Direction::Err || matches!(line.body().trim_ascii_start(), [b'{' | b'[', ..]);
         match std::str::from_utf8(line.body()) {
             Ok(json) if may_be_json && is_json(line.body(), self.max_depth) => self.keep_json(json, line, direction),
@@ -98,7 +102,7 @@ impl Redaction {
         match filter.change_json(json.as_bytes(), direction, &mut made) {
             Ok(Change::Nothing) => Kept::Nothing,
             Ok(Change::Json | Change::Text) => self.json_kept(&made),
-            // Programs print bare numbers and words for people, too.
+            // Programs also print bare numbers and words for people.
             Ok(Change::Failed(_)) if !matches!(json.trim_ascii_start().as_bytes(), [b'{' | b'[', ..]) => {
                 Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false }
             }
@@ -107,7 +111,7 @@ impl Redaction {
         }
     }
 
-    /// What a filter made, with the keys replaced.
+    /// The output of a filter, with the keys replaced.
     fn json_kept(&self, made: &[u8]) -> Kept {
         let mut out = Vec::new();
         self.replace_keys(&String::from_utf8_lossy(made), &mut out);
@@ -131,7 +135,7 @@ impl Redaction {
         };
         match change {
             Ok(Change::Text) if made[line.before().len()..] == *text.as_bytes() => Kept::Whole,
-            // The log would replay it as several lines.
+            // A replay of the log would give several lines.
             Ok(Change::Text) if made.contains(&b'\n') => {
                 Kept::Withheld { why: "the filter gives text with a line feed".to_owned(), is_fault: true }
             }

@@ -1,4 +1,4 @@
-//! Going on with a log that is there: what it must be, and where its numbers go on.
+//! Continuing an existing log: checks that it is a log, and finds its next number.
 
 use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::report::Report;
@@ -9,10 +9,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// How every log begins, as it is written.
+/// The first bytes of every log.
 const BEGINNING: &[u8] = br#"{"format":"pipewright-log""#;
 
-/// Opens a file to append to, where it is a log or empty; says what was torn.
+/// Opens a log or an empty file to append to; reports a torn last line.
 pub(super) fn open_file(path: &Path, report: &Report) -> Result<Appender, String> {
     let (file, torn) = Appender::open(path, || check(path)).map_err(|error| match error {
         OpenError::Busy => "another process is recording to it; give another file".to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn open_file(path: &Path, report: &Report) -> Result<Appender, String
     Ok(file)
 }
 
-/// Whether it is a log that this version can go on with.
+/// Checks that it is a log that this version can continue.
 fn check(path: &Path) -> Result<(), String> {
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(64 << 10).read_to_end(&mut beginning));
@@ -45,10 +45,10 @@ fn check(path: &Path) -> Result<(), String> {
     if let Some(version) = version.or_else(|| last.and_then(|last| newer(last.version))) {
         return Err(format!("written by a newer pipewright (log version {version}, known is {VERSION})"));
     }
-    if begins_well || last.is_some() { Ok(()) } else { Err("it is no log of jsonl-record".to_owned()) }
+    if begins_well || last.is_some() { Ok(()) } else { Err("it is not a log of jsonl-record".to_owned()) }
 }
 
-/// Where the numbers go on.
+/// The number at which the log continues.
 pub(super) fn first_seq(file: &Appender) -> Result<u64, String> {
     if !file.is_regular() {
         return Ok(0);
@@ -58,10 +58,10 @@ pub(super) fn first_seq(file: &Appender) -> Result<u64, String> {
     let path = if file.is_empty() && before.is_file() { before.as_path() } else { file.path() };
     let Some(last) = last_of(path, true)? else { return Ok(0) };
     let next = last.seq.checked_add(1).filter(|&next| next < u64::MAX / 2);
-    next.ok_or_else(|| format!("its last number is {}, it can't be counted on; give another file", last.seq))
+    next.ok_or_else(|| format!("its last number is {}, which is too large to continue; give another file", last.seq))
 }
 
-/// The last line of a log that can be read. Where it is known to be one, as much is read as that takes.
+/// The last readable line of a log. For a file that may not be a log (`is_log` is false), only the last 1 MiB is searched.
 fn last_of(path: &Path, is_log: bool) -> Result<Option<crate::journal::read::Numbered>, String> {
     let most = if is_log { u64::MAX } else { 1 << 20 };
     find_last(path, most, numbered).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! `policy-check test RULES CASES`: whether rules say what they are meant to, and which of them nothing was said about.
+//! `policy-check test RULES CASES`: whether rules give the expected verdicts, and which rules no case matches.
 
 use crate::cmd::needs_input;
 use crate::cmd::rules_file::{Judged, RulesFile, agent_id, judge};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub struct TestArguments {
     /// The rules file
     rules: PathBuf,
-    /// One case a line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
+    /// One case per line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
     cases: PathBuf,
 }
 
@@ -33,7 +33,7 @@ struct Case<'a> {
     rule: Option<String>,
 }
 
-/// Tries each case; gives 1 where one of them comes out otherwise.
+/// Tries each case; gives status 1 if one of them has another verdict.
 pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
     let mut rules = RulesFile::open(&arguments.rules, report)?;
     let is_stdin = arguments.cases == Path::new("-");
@@ -51,10 +51,10 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
         tried += 1;
         match try_case(line, &mut rules, &mut meant) {
             Ok(None) => {}
-            Ok(Some(told)) => {
+            Ok(Some(difference)) => {
                 failed += 1;
                 report.fail();
-                lines += &format!("{}\n", json!({"case": number, "failed": told}));
+                lines += &format!("{}\n", json!({"case": number, "failed": difference}));
             }
             Err(why) => return Err(Failure::new(Status::Usage, format_args!("{place}:{number}: {why}"))),
         }
@@ -62,7 +62,7 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
     let count = |(rule, count): (&crate::policy::rules::Rule, &u64)| (rule.id.clone(), json!(count));
     let counts: serde_json::Map<_, _> = rules.rules().iter().zip(&meant).map(count).collect();
     for (rule, _) in rules.rules().iter().zip(&meant).filter(|(_, count)| **count == 0) {
-        report.note(format_args!("no case is about rule {:?}", rule.id));
+        report.note(format_args!("no case matches rule {:?}", rule.id));
     }
     lines += &format!("{}\n", json!({"cases": tried, "failed": failed, "rules": counts}));
     match stdout().and_then(|mut stdout| stdout.write_all(lines.as_bytes())) {
@@ -73,11 +73,12 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
     }
 }
 
-/// What came instead of what was meant, in words.
+/// How the verdict differs from the expected one, if it does.
 fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("it is no {{\"call\",\"verdict\",\"rule\"?}}: {error}");
+    let wrong = |error: &dyn std::fmt::Display| format!("not {{\"call\",\"verdict\",\"rule\"?}}: {error}");
     let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_none(&error)))?;
-    let call = recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is none"))?;
+    let call =
+        recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is not a call"))?;
     rules.set_agent(agent_id(&call));
     let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), Hint::None);
     matching.into_iter().for_each(|index| meant[index] += 1);

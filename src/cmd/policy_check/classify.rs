@@ -1,4 +1,4 @@
-//! `policy-check classify`: what the detector says of names, a line each.
+//! `policy-check classify`: what the detector finds in names, one per line.
 
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
@@ -44,9 +44,9 @@ impl Classifier {
         if deeper_than(line.body(), self.max_depth) {
             return Err(TOO_DEEP.to_owned());
         }
-        let body = std::str::from_utf8(line.body()).map_err(|_| "it is no UTF-8".to_owned())?;
+        let body = std::str::from_utf8(line.body()).map_err(|_| "it is not UTF-8".to_owned())?;
         let ElementInput { role, name, value, locale, context } = serde_json::from_str(body).map_err(|error| {
-            format!("it is no {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_none(&error))
+            format!("it is not {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_none(&error))
         })?;
         let found = classify(&Element {
             role: role.as_deref(),
@@ -75,7 +75,7 @@ impl Stage for Classifier {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let Event::Piece(_, piece) = event else { return Ok(()) };
         let to = out.to(Side::Near);
-        let (number, told) = match &piece {
+        let (number, error) = match &piece {
             Piece::Line(line) if line.is_blank() => (line.number(), None),
             Piece::Line(line) => match self.classify(line, to) {
                 Ok(()) => return Ok(()),
@@ -84,7 +84,7 @@ impl Stage for Classifier {
             Piece::Part { number, last, .. } => (*number, last.then(|| TOO_LONG.to_owned())),
         };
         to.extend_from_slice(piece.raw());
-        if let Some(why) = told {
+        if let Some(why) = error {
             self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; passed on unchanged"));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The gate's own requests for the wrapped server's list of tools, whose hints it judges by. Their answers don't reach the client.
+//! The gate's own requests for the wrapped server's list of tools, whose hints it uses. Their answers are not passed to the client.
 
 use crate::io::lines::{Piece, text};
 use crate::io::session::token;
@@ -9,21 +9,21 @@ use crate::record::{Fields, ListTools, is_same_id, type_of};
 use serde_json::value::RawValue;
 use std::io;
 
-/// So many pages of one list are requested.
+/// At most this many pages of one list are requested.
 const MOST_PAGES: u32 = 100;
 
-/// Requests the list of an MCP server once the client has said that it is initialized, and again when the server says that the list has
-/// changed; that of a world of ours, where the server is trusted, before the first call.
+/// Requests the list of an MCP server after the client has sent `notifications/initialized`, and again after the server has sent
+/// `notifications/tools/list_changed`. The list of a world of ours is requested before the first call, if the server is trusted.
 #[derive(Debug)]
 pub struct Discovery {
-    /// JSON text that nobody can guess, so no request of the client's has it.
+    /// JSON text that cannot be guessed, so no request of the client's has it.
     id: String,
-    /// Our last request isn't answered yet.
+    /// The last request is not answered yet.
     is_pending: bool,
     pages: u32,
-    /// Whether worlds of ours may be asked: another program that reads lines would not expect the request.
+    /// Whether to send `list_tools`: a program that is not a world of ours would not expect it.
     asks_worlds: bool,
-    /// The over-long line of this number answers our request.
+    /// The over-long line with this number answers the request.
     dropped_line: Option<u64>,
 }
 
@@ -31,13 +31,13 @@ impl Discovery {
     /// Requests nothing yet.
     ///
     /// # Errors
-    /// Where the system's source of random bytes can't be read.
+    /// If the system's source of random bytes can't be read.
     pub fn new(asks_worlds: bool) -> io::Result<Discovery> {
         let id = format!("\"policy-check:{}\"", token()?);
         Ok(Discovery { id, is_pending: false, pages: 0, asks_worlds, dropped_line: None })
     }
 
-    /// A record of the client's has passed, JSON text.
+    /// A record of the client has passed, JSON text.
     pub fn observe_record(&mut self, record: &str, annotations: &mut Annotations, out: &mut Out) {
         if method_of(record).as_deref() == Some("notifications/initialized") {
             self.request_first(annotations, out);
@@ -54,7 +54,7 @@ impl Discovery {
         }
     }
 
-    /// Looks at a line of the server's, or a part of one; gives whether it is about our request and must not reach the client.
+    /// Reads a line of the server, or a part of one. Gives whether it is about our request and must not reach the client.
     pub fn observe_answer(&mut self, piece: &Piece<'_>, annotations: &mut Annotations, out: &mut Out) -> bool {
         let line = match piece {
             Piece::Line(line) => line.body(),
@@ -97,7 +97,7 @@ impl Discovery {
         out.add_line(Side::Far, &request.put("params", params).end());
     }
 
-    /// Whether a program that isn't a world of ours has sent our request back.
+    /// Whether a program that is not a world of ours has sent the request back.
     fn is_echo(&self, line: &[u8]) -> bool {
         let line = text(line);
         let request = ListTools::read(&line).ok().flatten();
@@ -115,7 +115,7 @@ impl Discovery {
 }
 
 fn method_of(line: &str) -> Option<String> {
-    // Most lines are something else: they need not be parsed a second time.
+    // Most lines are something else: they are not parsed a second time.
     if !line.contains("notifications") || type_of(line).is_some() {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The stage: calls are judged, marked or refused; everything else passes, and what comes back is looked at.
+//! The stage: judges calls, then marks or refuses them; everything else passes, and answers are read for snapshots and tool lists.
 
 use super::discovery::Discovery;
 use super::summary::Summary;
@@ -21,16 +21,16 @@ use crate::policy::{Decision, Verdict};
 use crate::record::{Call, Form, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
 use std::sync::Arc;
 
-/// What becomes of a call that a person is to be asked about.
+/// What to do with a call that needs a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Confirm {
-    /// It is marked: a hitl-gate follows, or a world that refuses what is marked.
+    /// Mark it: a hitl-gate follows, or a world that refuses marked calls.
     Mark,
-    /// It is refused.
+    /// Refuse it.
     Refuse,
 }
 
-/// Whether verdicts count.
+/// Whether verdicts take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
     /// They do.
@@ -42,10 +42,10 @@ pub enum Mode {
 pub struct Settings {
     pub confirm: Option<Confirm>,
     pub mode: Mode,
-    /// Each verdict is told on stderr.
+    /// Each verdict is written to stderr.
     pub explain: bool,
     pub refuse_as: RefuseAs,
-    /// Whether there is another side.
+    /// Whether there is a child process.
     pub wraps: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Gate {
     pub builtin: Builtin,
     pub rules: Option<RulesFile>,
     pub annotations: Annotations,
-    /// Where there is another side.
+    /// If there is a child process.
     pub discovery: Option<Discovery>,
     /// What `--mode observe` counts.
     pub summary: Summary,
@@ -63,11 +63,11 @@ pub struct Gate {
     pub report: Arc<Report>,
     pub intake: Intake,
     pub deliveries: Deliveries,
-    /// Why the other side takes nothing any more.
+    /// Why the other side accepts no more lines.
     pub broken: Option<String>,
 }
 
-/// What is done with a call.
+/// What to do with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Did {
     Pass,
@@ -78,7 +78,7 @@ pub(super) enum Did {
 impl Gate {
     fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match (self.intake.read(piece), piece) {
-            // The parts of an over-long line may be a call, so none of them passes.
+            // The parts of an over-long line may be a call, so by default none of them passes.
             (_, Piece::Part { .. }) if self.settings.mode == Mode::Observe => out.pass(Side::Far, piece),
             (Read::Refused(kind, error), _) => self.refuse_line(piece, kind, &error, out),
             (Read::Record(body), _) => {
@@ -133,7 +133,7 @@ impl Gate {
 
     fn what_to_do(&self, call: &Call<'_>, decision: &Decision) -> Did {
         let confirm = self.settings.confirm.unwrap_or(match call.form {
-            // A foreign server would carry out what is marked.
+            // A foreign server would carry out marked calls.
             Form::JsonRpc => Confirm::Refuse,
             _ => Confirm::Mark,
         });
@@ -172,7 +172,7 @@ impl Gate {
                 let marked = [line.before(), marked.as_bytes(), line.after()].concat();
                 self.deliveries.pass(&Line::new(&marked, line.number()), call, did == Did::Mark, out);
             }
-            // What was recognised is an object; were it none, it wouldn't pass.
+            // A recognised call is an object; if it were not, it would not pass.
             Err(error) => {
                 let error = Unreadable::new(error).in_form_of(line.body());
                 self.refuse_line(&Piece::Line(*line), Kind::BadInput, &error, out);
@@ -191,13 +191,13 @@ impl Gate {
         }
         match piece {
             Piece::Line(line) => self.builtin.snapshot.observe(line.body()),
-            // What it shows isn't known.
+            // Its content is not known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }
         out.pass(Side::Near, piece);
     }
 
-    /// Answers the calls that passed and were not delivered, for the other side takes nothing any more.
+    /// Answers the calls that passed and were not delivered, since the other side accepts no more lines.
     fn answer_undelivered(&mut self, out: &mut Out) {
         let Some(why) = self.broken.clone() else { return };
         let why = format!("it was not delivered: {why}");
@@ -221,19 +221,19 @@ impl Gate {
     }
 }
 
-/// Why a record may not come from the side that makes the calls: it speaks for a person, or for a gate.
+/// Why a record must not come from the caller: it answers for a person, or reports for a gate.
 fn not_the_callers(body: &str) -> Option<&'static str> {
     match crate::record::type_of(body).as_deref() {
-        Some("hitl_response") => Some("who calls can't approve: answers go to hitl-gate's own channel"),
+        Some("hitl_response") => Some("the caller cannot approve: answers go to hitl-gate's own channel"),
         Some("input_response") if !declines(body) => {
-            Some("who calls can't accept what a server asks a person; `decline` and `cancel` pass")
+            Some("the caller cannot accept a server's request to a person; `decline` and `cancel` pass")
         }
-        _ if is_decision(body) => Some("only a gate says what became of a call, not the side that makes the calls"),
+        _ if is_decision(body) => Some("only a gate may report the outcome of a call, not the caller"),
         _ => None,
     }
 }
 
-/// Whether an `input_response` says no. What can't be read for certain doesn't.
+/// Whether an `input_response` declines or cancels. One that can't be read for certain does not.
 fn declines(body: &str) -> bool {
     matches!(InputResponse::read(body), Ok(Some(response)) if response.action != "accept")
 }
@@ -250,8 +250,8 @@ impl Stage for Gate {
             }
             Event::Reopen => self.reload(),
             Event::Broken(Side::Far, error) => {
-                self.broken = Some(format!("the other side takes nothing any more ({error})"));
-                // As with a pipe: the next write to our stdin fails.
+                self.broken = Some(format!("the other side accepts no more lines ({error})"));
+                // As in a pipe: the next write to our stdin fails.
                 out.close_near();
             }
             _ => {}

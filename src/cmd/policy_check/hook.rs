@@ -1,7 +1,7 @@
-//! `policy-check hook`: judges one tool call of Claude Code, whose PreToolUse hook runs it.
+//! `policy-check hook`: judges one tool call of Claude Code, as the command of a PreToolUse hook.
 //!
-//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There exit status 2 blocks
-//! the call, with stderr as the reason, and any other failure lets it go on; so every failure here is a 2.
+//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There, exit status 2 blocks
+//! the call, with stderr as the reason. Any other failure lets the call pass, so every failure here exits with 2.
 
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};

@@ -1,4 +1,4 @@
-//! `policy-check`: judges calls before they are carried out, and marks those that a person is to be asked about.
+//! `policy-check`: judges calls before they are carried out, and marks those that need a person's approval.
 
 mod cases;
 mod classify;
@@ -31,16 +31,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use summary::Summary;
 
-/// Judge calls: let pass what is harmless, ask about what deletes, sends or pays
+/// Judge calls: pass harmless ones, and mark those that delete, send or pay for a person's approval
 ///
-/// Reads records, one a line, and judges each call, in every form ({"tool","args"}, tool_call, Godot's {"cmd","args"}, JSON-RPC's
-/// tools/call): what only looks, moves or types passes; what is destructive (as its tool's name, its arguments and the element that it acts on
-/// tell, in seventy languages), and what isn't known, is marked "requires_approval":true, with the reasons in "policy", for a
-/// hitl-gate behind this; what the rules deny, or can't be read for certain, is answered with an error and doesn't pass. Other
-/// records pass byte for byte.
+/// Reads records, one per line, and judges each call, in any form ({"tool","args"}, tool_call, Godot's {"cmd","args"}, JSON-RPC's
+/// tools/call). Calls that only look, move or type pass. Destructive calls, judged in seventy languages by the tool's name, its
+/// arguments and the element that it acts on, and calls that are not known, are marked "requires_approval":true, with the reasons in
+/// "policy", for the hitl-gate that follows. Calls that the rules deny, and lines that cannot be read for certain, are answered with
+/// an error and do not pass. Other records pass byte for byte.
 ///
-/// With -- CMD ARGS it stands between the caller and CMD, which may be any MCP server. Then it sees the answers as well, and can tell
-/// which element a number or a reference in a call means. SIGHUP reads the rules again.
+/// With -- CMD ARGS, which may be any MCP server, policy-check wraps CMD. It then also reads the answers, and finds out which element
+/// a number or a reference in a call means. SIGHUP reads the rules again.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -48,54 +48,55 @@ pub struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     rules: RulesOptions,
-    /// What becomes of a call that a person is to be asked about: it is marked for the hitl-gate that follows, or refused. A JSON-RPC
-    /// call is refused where nothing is said, since a server that knows nothing of marks would carry it out
+    /// What to do with a call that needs a person's approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC
+    /// call is refused, since a server that does not know about marks would carry it out
     #[arg(long, value_enum)]
     confirm: Option<Confirm>,
-    /// `observe` judges, lets everything pass, and ends with a summary of each tool's calls and verdicts on stderr
+    /// `observe` judges calls, lets everything pass, and prints a summary of each tool's calls and verdicts on stderr at the end
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
-    /// Believe the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name says that
-    /// it deletes, sends, pays or the like; nor about one without annotations whose name has no verb
+    /// Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name contains a
+    /// word for deleting, sending, paying or the like. Nor ask about a tool without annotations whose name has no verb
     #[arg(long)]
     trust_hints: bool,
-    /// Tell each verdict, and why, on stderr
+    /// Print each verdict, with its reason, on stderr
     #[arg(long)]
     explain: bool,
-    /// Write every verdict to this file before it takes effect, each line chained to the one before by its hash; `policy-check verify` reads it
+    /// Write every verdict to this file before it takes effect. Each line holds the hash of the line before; check the file with
+    /// `policy-check verify`
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
     #[command(flatten)]
     caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// Stand between the caller and this program
+    /// The program to wrap, with its arguments
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Say of names ({"role"?,"name","locale"?,"context"?}, one a line) whether activating them is destructive, of what kind, and why
+    /// Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
-    /// Judge the tool call of a PreToolUse hook of Claude Code, on stdin: allow, ask or deny
+    /// Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny
     Hook(hook::HookArguments),
-    /// Check that audits hold, and that no call passed without its approval
+    /// Check that audit files are unchanged, and that no call passed without its approval
     Verify(verify::VerifyArguments),
-    /// Say how each tool of a server, or of a list, is judged, and why
+    /// Print how each tool of a server, or of a list, is judged, and why
     Tools(tools::ToolsArguments),
-    /// Try rules on cases ({"call","verdict","rule"?}, one a line), and count which rules they are about
+    /// Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule
     Test(cases::TestArguments),
 }
 
 const NAME: &str = "policy-check";
 const AFTER_HELP: &str = "\
 Examples:
-  A gate before an MCP server:
+  A gate in front of an MCP server:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER
-  The same for an MCP client that knows nothing of us, which starts this as its server:
+  The same for any MCP client, which starts this as its server:
     policy-check --confirm mark -- hitl-gate -- npx -y @playwright/mcp
-  Why is this asked about?
+  Why is a person asked about this call?
     echo '{\"tool\":\"run_command\",\"args\":{\"command\":\"rm -rf x\"}}' | policy-check --explain
   Which tools of a server will be asked about, and a rules file to start from:
     policy-check tools -- npx -y @modelcontextprotocol/server-everything
@@ -103,7 +104,7 @@ Examples:
   Is a button dangerous?
     echo '{\"role\":\"button\",\"name\":\"Zahlungspflichtig bestellen\"}' | policy-check classify
 
-Rules (see pipewright(7) for all that they can say):
+Rules (see pipewright(7) for all conditions):
   [[rule]]
   id = \"own-folder\"
   verdict = \"allow\"
@@ -112,8 +113,8 @@ Rules (see pipewright(7) for all that they can say):
   arguments = { \".path\" = { within = \"/home/me/project\" } }
 
 Exit status:
-  0 all well; 1 a call was refused, or a line couldn't be read; 2 usage, or rules that can't be read; 3 CMD can't be started; \
-  with CMD its own where that isn't 0. See pipewright(7).";
+  0 all well; 1 a call was refused, or a line could not be read; 2 usage, or rules that cannot be read; 3 CMD cannot be started; \
+  with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -134,7 +135,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let wraps = !arguments.command.is_empty();
     if arguments.trust_hints && !wraps {
         return Err(usage(
-            &"--trust-hints goes with -- CMD: in a pipe, the gate does not see what the server says of its tools",
+            &"--trust-hints needs -- CMD: in a pipe, the gate does not receive the server's list of tools",
         ));
     }
     let discovery = wraps.then(|| Discovery::new(arguments.trust_hints)).transpose();

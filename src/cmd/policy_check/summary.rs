@@ -1,10 +1,10 @@
-//! What `--mode observe` says at its end: how often each tool was called, and what would have become of the calls.
+//! The summary of `--mode observe`: how often each tool was called, and the verdicts on its calls.
 
 use crate::io::report::Report;
 use crate::policy::Verdict;
 use std::collections::BTreeMap;
 
-/// So many tools are counted one by one.
+/// At most this many tools are counted one by one.
 const MOST_TOOLS: usize = 1000;
 
 /// The verdicts of each tool's calls.
@@ -59,7 +59,7 @@ impl Summary {
         counts.add(verdict);
     }
 
-    /// Writes a line for each tool, those that are asked about most often first, and one for all; nothing where there was no call.
+    /// Writes a line for each tool, those with the most calls to confirm or deny first, and one for all; nothing if there was no call.
     pub fn say(&self, report: &Report) {
         let all = self.tools.values().fold(self.others, |all, counts| all.plus(*counts));
         if all.calls() == 0 {

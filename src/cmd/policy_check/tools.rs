@@ -27,18 +27,18 @@ use unicode_width::UnicodeWidthStr;
 /// Tools and how the built-in policy judges a call of each that has no arguments
 #[derive(Debug, clap::Args)]
 pub struct ToolsArguments {
-    /// Believe "readOnlyHint": true, as the gate does with this option
+    /// Trust "readOnlyHint": true, as the gate does with this option
     #[arg(long)]
     trust_hints: bool,
-    /// Print a rules file instead: a rule for each tool whose name says that a person is to be asked, to be changed where you know better
+    /// Print a rules file instead: a rule for each tool whose name requires approval, to be changed where you know better
     #[arg(long)]
     starter_rules: bool,
-    /// An MCP server to ask for its tools; without it, stdin is the list: the answer to tools/list, or a tool_list record
+    /// An MCP server to list the tools of; without it, the list is read from stdin: the answer to tools/list, or a tool_list record
     #[arg(last = true, value_name = "SERVER ARGS")]
     server: Vec<OsString>,
 }
 
-/// A tool, and what is decided about it.
+/// A tool, and the decision about it.
 struct Judged {
     name: String,
     decision: Decision,
@@ -46,7 +46,7 @@ struct Judged {
     is_decided_by_name: bool,
 }
 
-/// Longest line of a server that is read, in bytes.
+/// The longest line of a server, in bytes, and its deepest nesting.
 const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
 /// How long a server may take to start and to list its tools.
 const LISTING: Duration = Duration::from_secs(120);
@@ -54,7 +54,7 @@ const LISTING: Duration = Duration::from_secs(120);
 /// Prints the table, or the rules.
 ///
 /// # Errors
-/// [`Status::Usage`] where stdin is no list, [`Status::NotStarted`] or [`Status::Lost`] where the server gives none.
+/// [`Status::Usage`] if stdin is not a list, [`Status::NotStarted`] or [`Status::Lost`] if the server gives none.
 pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let list = if arguments.server.is_empty() {
         needs_input("a list of tools (the answer to tools/list, or a tool_list record)")?;
@@ -66,7 +66,7 @@ pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -
         }
     };
     let tools = find_list(&list, arguments.trust_hints).ok_or_else(|| {
-        Failure::new(Status::Usage, "stdin: no list of tools: neither an answer to tools/list nor a tool_list record")
+        Failure::new(Status::Usage, "stdin: not a list of tools: give an answer to tools/list, or a tool_list record")
     })?;
     let mut builtin = Builtin::default();
     builtin.learn_tools(tools.iter().map(|(name, _)| name.as_str()));
@@ -80,7 +80,7 @@ pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -
     }
 }
 
-/// The list in a text: JSON over any number of lines, or one of its lines.
+/// The list in a text: the whole text as JSON, or else the first line that is a list.
 fn find_list(text: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
     listed(text, is_trusted).or_else(|| text.lines().find_map(|line| listed(line, is_trusted)))
 }
@@ -111,11 +111,11 @@ fn rules(tools: &[Judged]) -> String {
     let mut rules = "# How the built-in policy judges these tools. Change a verdict to \"allow\" or \"deny\" where you know better.\n".to_owned();
     let mut written = HashSet::new();
     for Judged { name, decision, .. } in tools.iter().filter(|tool| {
-        // A name with a wildcard would be a pattern for others, and some signs can't stand in TOML.
+        // A name with a wildcard would be a pattern for others, and control characters are not allowed in TOML.
         let is_plain = !tool.name.contains(|sign: char| sign.is_control() || "*?".contains(sign));
         tool.is_decided_by_name && tool.decision.verdict != Verdict::Allow && is_plain && written.insert(&tool.name)
     }) {
-        // What JSON escapes, TOML does as well.
+        // JSON's escapes are TOML's, too.
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
         let (id, example) = (quoted(name), quoted(&Object::default().text("tool", name).end()));
         let verdict = decision.verdict.name();
@@ -128,7 +128,7 @@ fn rules(tools: &[Judged]) -> String {
     rules
 }
 
-/// Starts an MCP server and asks for its tools; gives its list, or how the run ended without one (by a signal).
+/// Starts an MCP server and requests its tools. Gives the list, or how the run ended without one (by a signal).
 fn ask(server: Vec<OsString>, signals: &Signals, report: &Arc<Report>) -> Result<Result<String, Status>, Failure> {
     let list = Arc::default();
     let stage = Listing {

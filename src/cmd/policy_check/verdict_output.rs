@@ -1,4 +1,4 @@
-//! What a verdict writes: an answer to the caller, a record for `--events`, a line on stderr, and the audit's event.
+//! The outputs of a verdict: an answer to the caller, a record for `--events`, a line on stderr, and the audit's event.
 
 use super::gate::{Did, Gate, Mode};
 use crate::cmd::caller::Refusal;
@@ -12,7 +12,7 @@ use crate::record::{Call, Form, Kind, Unreadable};
 use serde_json::value::RawValue;
 
 impl Gate {
-    /// Writes what is about to happen; where that can't be, nothing must happen.
+    /// Writes what is about to happen; if it can't be written, it must not happen.
     pub(super) fn audit_verdict<'s>(
         &mut self,
         subject: impl FnOnce() -> Subject<'s>,
@@ -40,11 +40,11 @@ impl Gate {
             },
         };
         audit.write(&event).map_err(|error| {
-            Decision::new(Verdict::Deny, "audit", format!("the verdict can't be written (--audit): {error}"))
+            Decision::new(Verdict::Deny, "audit", format!("cannot write the verdict (--audit): {error}"))
         })
     }
 
-    /// `policy_request`: a person is to be asked.
+    /// `policy_request`: a person must approve the call.
     pub(super) fn request(&mut self, call: &Call<'_>, decision: &Decision, target: Option<&Target>, out: &mut Out) {
         let target = target.map(Target::json);
         let policy = decision.json();
@@ -78,20 +78,20 @@ impl Gate {
         }
     }
 
-    /// Refuses a line, or the last part of one, that cannot be read for certain.
+    /// Refuses a line, or the last part of one, that can't be read for certain.
     pub(super) fn refuse_line(&mut self, piece: &Piece<'_>, kind: Kind, error: &Unreadable, out: &mut Out) {
         let (number, body) = match piece {
             Piece::Line(line) => (line.number(), line.body()),
             Piece::Part { bytes, number, .. } => (*number, *bytes),
         };
         if self.settings.mode == Mode::Observe {
-            let passed = format_args!("{error}; passed, as --mode observe says");
+            let passed = format_args!("{error}; passed (--mode observe)");
             self.report.fault(format_args!("stdin:{number}"), passed);
             return out.pass(Side::Far, piece);
         }
         let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
         let decision = Decision::new(Verdict::Deny, "builtin.unreadable", error.to_string());
-        // It is refused in any case.
+        // It is always refused, even if it can't be audited.
         if let Err(failed) = self.audit_verdict(subject, None, &decision, Did::Refuse(kind)) {
             self.report.fault("--audit", failed.reason);
         }

@@ -1,4 +1,4 @@
-//! `policy-check verify`: whether audits hold, and what they tell.
+//! `policy-check verify`: whether audits are unchanged and complete, and what they contain.
 
 use crate::io::descriptor::Descriptor;
 use crate::io::lines::{Limits, Piece, Splitter};
@@ -15,20 +15,20 @@ use std::path::{Path, PathBuf};
 /// Audits of gates that worked on the same calls
 #[derive(Debug, Clone, clap::Args)]
 pub struct VerifyArguments {
-    /// Audits: name those of policy-check and of hitl-gate together, and each marked call must have been settled
+    /// Audits; name those of policy-check and of hitl-gate together to check that each marked call was settled
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }
 
-/// The command whose audits say what became of questions to a person.
+/// The command whose audits contain how questions to a person were settled.
 const ASKER: &str = "hitl-gate";
-/// Ids, and what people write, make long lines; but nobody writes such ones.
+/// Ids and feedback make long lines, but none longer than this.
 const MAX_LINE: usize = 64 << 20;
 
-/// Says of each file on stdout, as a JSON line, what stands in it, and on stderr, what is wrong with it.
+/// Writes a JSON line on stdout for each file with its contents, and on stderr what is wrong with it.
 ///
 /// # Errors
-/// [`Status::Usage`] where a file can't be opened, [`Status::Fault`] where it can't be read to its end.
+/// [`Status::Usage`] if a file can't be opened, [`Status::Fault`] if it can't be read to its end.
 pub fn run(arguments: &VerifyArguments, signals: &Signals, report: &Report) -> Result<Status, Failure> {
     let audits = arguments.files.iter().map(|path| Audit::open(path)).collect::<Result<Vec<Audit>, Failure>>()?;
     let output = Output::open(signals)?;
@@ -43,7 +43,7 @@ pub fn run(arguments: &VerifyArguments, signals: &Signals, report: &Report) -> R
     }
 }
 
-/// An audit that is read.
+/// An audit that is being read.
 struct Audit {
     name: String,
     from: Descriptor,
@@ -62,7 +62,7 @@ impl Audit {
         Ok(Audit { from: OwnedFd::from(file).into(), splitter: Splitter::new(limits), name })
     }
 
-    /// Gives the next line to `verification`, or a part of an over-long one, or that there is none.
+    /// Gives `verification` the next line, the next part of an over-long one, or the end of the file.
     fn step(&mut self, number: usize, verification: &mut Verification) -> Result<(), Failure> {
         let mut is_read = false;
         loop {
@@ -94,8 +94,8 @@ fn verify(mut audits: Vec<Audit>) -> Result<Vec<(String, Summary)>, Failure> {
 
 fn print_summary(name: &str, summary: &Summary, report: &Report) {
     if let Some(broken) = &summary.broken {
-        let told = format_args!("the chain is broken here: {}; what follows proves nothing", broken.why);
-        report.fault(format_args!("{name}:{}", broken.line), told);
+        let message = format_args!("the chain is broken here: {}; the lines after it prove nothing", broken.why);
+        report.fault(format_args!("{name}:{}", broken.line), message);
     }
     for call in &summary.unapproved {
         report.fault(format_args!("{name}:{}", call.line), call);
@@ -106,23 +106,23 @@ fn print_summary(name: &str, summary: &Summary, report: &Report) {
     match summary.torn {
         Some(line) => report.fault(
             format_args!("{name}:{line}"),
-            "the last line is torn: its writer was stopped in the middle (a gate that goes on with the file sets it aside)",
+            "the last line is torn: its writer was stopped in the middle (a gate that continues the file sets it aside)",
         ),
         None if !summary.ended && summary.broken.is_none() => report.note(format_args!(
-            "{name}: it has no end: the gate is running, or was killed, or lines were cut off (its last hash, to compare: {})",
+            "{name}: no end: the gate is running, or was killed, or lines were cut off (last hash, to compare: {})",
             summary.last_hash.as_deref().unwrap_or("none")
         )),
         None => {}
     }
     if summary.unanswered > 0 {
         report.note(format_args!(
-            "{name}: {} questions have no answer: the gate was killed while it asked, or is asking; these calls did not pass",
+            "{name}: {} questions have no answer: the gate is still asking, or was killed meanwhile; these calls did not pass",
             summary.unanswered
         ));
     }
     if summary.unchecked > 0 {
         report.note(format_args!(
-            "{name}: {} calls were marked to be asked about: name the audit of hitl-gate as well, to see that they were",
+            "{name}: {} calls were marked for approval: also name the audit of hitl-gate, to check that a person was asked",
             summary.unchecked
         ));
     }
@@ -135,7 +135,7 @@ fn write(name: &str, summary: &Summary, out: &mut Vec<u8>) {
         #[serde(flatten)]
         summary: &'a Summary,
     }
-    // It fails only where the writer or a map's key does: here neither can.
+    // It fails only if the writer or a map's key does: here neither can.
     let _ = serde_json::to_writer(&mut *out, &Row { file: name, summary });
     out.push(b'\n');
 }
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn audits_are_held_against_each_other() {
+    fn audits_are_checked_against_each_other() {
         let folder = tempfile::tempdir().unwrap();
         let (policy, gate) = (folder.path().join("policy.jsonl"), folder.path().join("gate.jsonl"));
         write_audit(&policy, "policy-check", &[marked(), marked()]);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_line() {
+    fn a_broken_chain_is_reported_with_its_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.jsonl");
         write_audit(&path, "hitl-gate", &approved());
@@ -232,7 +232,7 @@ mod tests {
         let row = rows(&[&path]).remove(0);
         assert_eq!(
             row["broken"],
-            json!({"line": 2, "why": "its hash isn't that of what it says: the line was changed"})
+            json!({"line": 2, "why": "its hash is not that of its content: the line was changed"})
         );
         assert_eq!(status(&[&path]), Status::Fault);
         std::fs::write(&path, &text[..text.len() - 1]).unwrap();
@@ -242,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cant_be_opened_is_a_usage_error() {
+    fn a_file_that_cannot_be_opened_is_a_usage_error() {
         assert_eq!(status(&[Path::new("/nowhere/audit")]), Status::Usage);
         assert_eq!(status(&[Path::new("/")]), Status::Usage);
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_told_and_the_rest_is_read() {
+    fn an_overlong_line_is_reported_and_the_rest_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gate.jsonl");
         write_audit(&path, "hitl-gate", &approved());

@@ -1,4 +1,4 @@
-//! One recorded conversation, read turn by turn: which of the logs' sessions it is, and who said what in it.
+//! One recorded conversation, read turn by turn: selects the session of the logs and the sender of each line.
 
 use crate::cmd::log_file::{Entry, LogFile, LogOptions, report_lost, report_problem};
 use crate::io::report::{Failure, Report, Status};
@@ -16,121 +16,121 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-/// Which conversation of the logs.
+/// Selects a conversation in the logs.
 pub struct Wanted<'a> {
     pub files: &'a [OsString],
     pub options: &'a LogOptions,
     /// The part that we play.
     pub part: Part,
-    /// What the recorded child played, where the log doesn't say.
+    /// The part that the recorded child played, if the log does not record it.
     pub child: Option<Part>,
     pub sessions: Sessions,
-    /// Whether our calls that were refused or rejected are played as well.
+    /// Whether our refused or rejected calls are also played.
     pub includes_rejected: bool,
 }
 
-/// Which of a log's sessions.
+/// Selects sessions of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sessions {
     Last,
     /// From 1.
     Number(u64),
-    /// One behind the other; each begins with a turn 1.
+    /// All sessions in sequence; each begins with turn 1.
     All,
 }
 
-/// A conversation, as far as it was read.
+/// A conversation, as far as it has been read.
 pub struct Conversation {
     logs: VecDeque<(usize, LogFile)>,
     names: Vec<String>,
     /// The session's start.
     session: Option<i64>,
-    /// Whether what is read now belongs to it.
+    /// Whether the current position is within it.
     is_in: bool,
-    /// Every session is read.
+    /// Whether every session is read.
     reads_all: bool,
     /// The part that we play.
     part: Part,
-    /// What the child played, where a header doesn't say.
+    /// The part of the child, for a header that does not record it.
     child: Option<Part>,
-    /// Which way our lines went.
+    /// The direction of our lines.
     ours: Direction,
-    /// Over-long lines that go on, of both sides.
+    /// Unfinished over-long lines of both sides.
     open: [Vec<u8>; 2],
-    /// How many whole lines both sides have said.
+    /// The number of complete lines of both sides.
     lines: u64,
     pass: Pass,
-    /// Refused calls were not played.
+    /// Whether refused calls were left out.
     leaves_out: bool,
     turns: Turns,
-    /// Of the other side, with a model: its requests are kept as what they add.
+    /// The other side's conversations with a model: a request is reduced to the messages that it adds.
     with_model: Conversations,
     ready: VecDeque<Turn>,
-    /// How the recorded child ended, where it played what the other side plays now.
+    /// The exit status of the recorded child, if it played the part of the other side.
     pub recorded_status: Option<u8>,
     child_is_them: bool,
-    /// Where we play the world: the same conversation once more, not read before somebody asks for the tools.
+    /// If we play the world: the same conversation again, not read before the first request for the tools.
     for_tools: Option<Box<Conversation>>,
     tools: Discovery,
     report: Arc<Report>,
 }
 
-/// What the logs are read for.
+/// The purpose of reading the logs.
 enum Pass {
-    /// To find the world's tools; faults of the logs are not reported.
+    /// To find the world's tools; problems of the logs are not reported.
     Tools,
-    /// To find the calls that were refused; faults of the logs are not reported.
+    /// To find the calls that were refused; problems of the logs are not reported.
     Look(Refusals),
-    /// To be played, but for these of the lines.
+    /// To be played, except these lines.
     Play(HashMap<u64, Line>),
 }
 
 impl Conversation {
-    /// Finds the conversation. The logs are looked through once for that, and once more for calls that were refused.
+    /// Finds the conversation. Scans the logs once for that, and once more for refused calls.
     ///
     /// # Errors
-    /// [`Status::Usage`] where there is none, or it isn't known who played what; [`Status::Fault`] where a log can't be read.
+    /// [`Status::Usage`] if there is none, or the parts of its sides are unknown; [`Status::Fault`] if a log cannot be read.
     pub fn open(wanted: &Wanted<'_>, report: &Arc<Report>) -> Result<Conversation, Failure> {
         let usage = |message: String| Failure::new(Status::Usage, message);
         if wanted.files.iter().any(|file| file == "-") {
-            return Err(usage("a side is played from files, not from stdin".to_owned()));
+            return Err(usage("stdin (-): with --as, give a file; a side cannot be played from stdin".to_owned()));
         }
         check_files(wanted.files)?;
         let names: Vec<String> = wanted.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-        let found = look_through(&mut LogFile::open_all(wanted.files, wanted.options)?)?;
+        let found = survey(&mut LogFile::open_all(wanted.files, wanted.options)?)?;
         let sessions = &found.sessions;
         let number = match wanted.sessions {
             Sessions::Number(number) => number,
             Sessions::Last => sessions.len() as u64,
-            // The last that says who played what stands for all.
+            // The last session with known parts stands for all.
             Sessions::All => {
-                let says = |header: &Header| !header.command.is_empty() && header.child.or(wanted.child).is_some();
-                sessions.iter().rposition(says).map_or(sessions.len(), |at| at + 1) as u64
+                let has_parts = |header: &Header| !header.command.is_empty() && header.child.or(wanted.child).is_some();
+                sessions.iter().rposition(has_parts).map_or(sessions.len(), |at| at + 1) as u64
             }
         };
         let is_last = wanted.sessions == Sessions::Last;
-        // The header may be what is torn; then what follows is played if it is known who said it.
+        // If the header is torn, the rest is still played if the parts are known.
         let lacks_header = sessions.is_empty() && found.has_messages && !matches!(wanted.sessions, Sessions::Number(_));
         let headless = Header { start: None, child: None, command: vec!["the recorded command".to_owned()] };
         let header = number.checked_sub(1).and_then(|at| sessions.get(at as usize));
         let Some(header) = header.or(lacks_header.then_some(&headless)) else {
             return Err(usage(match sessions.len() {
-                0 => format!("{}: no log of jsonl-record, so it doesn't say who said what", names.join(", ")),
-                count => format!("--session {number}: the log has {count}"),
+                0 => format!("{}: not a log of jsonl-record, so the sides are not known", names.join(", ")),
+                count => format!("--session {number}: the log has only {count}"),
             }));
         };
         if sessions.len() > 1 && is_last {
-            report.note(format_args!("the log has {number} sessions; the last is played (--session N for another)"));
+            report.note(format_args!("the log has {number} sessions; playing the last (--session N for another)"));
         }
         if header.command.is_empty() {
             let names = names.join(", ");
-            return Err(usage(format!("{names}: recorded in a pipe, so there is one side only (record with -- CMD)")));
+            return Err(usage(format!("{names}: recorded in a pipe, so it has only one side (record with -- CMD)")));
         }
         let Some(child) = header.child.or(wanted.child) else {
             let (names, command) = (names.join(", "), header.command.join(" "));
-            let why = if lacks_header { "its header can't be read, so it" } else { "it" };
+            let why = if lacks_header { "its header cannot be read, so it" } else { "it" };
             return Err(usage(format!(
-                "{names}: {why} doesn't say which part `{command}` played; give --child agent or --child world"
+                "{names}: {why} does not record which part `{command}` played; give --child agent or --child world"
             )));
         };
         let read_for = |pass| -> Result<Conversation, Failure> {
@@ -178,10 +178,10 @@ impl Conversation {
         }
     }
 
-    /// The answer of the recorded world to a request for its tools, without a line feed. The first request reads the logs to their end.
+    /// The recorded world's answer to a request for its tools, without a line feed. The first request reads the logs to their end.
     ///
     /// # Errors
-    /// [`Status::Fault`] where a log can't be read.
+    /// [`Status::Fault`] if a log cannot be read.
     pub fn tool_list(&mut self, request: &ListTools<'_>) -> Result<String, Failure> {
         if let Some(mut unread) = self.for_tools.take() {
             while unread.next()?.is_some() {}
@@ -193,7 +193,7 @@ impl Conversation {
     /// The next turn; `None` at the end.
     ///
     /// # Errors
-    /// [`Status::Fault`] where a log can't be read.
+    /// [`Status::Fault`] if a log cannot be read.
     pub fn next(&mut self) -> Result<Option<Turn>, Failure> {
         loop {
             if let Some(turn) = self.ready.pop_front() {
@@ -210,19 +210,19 @@ impl Conversation {
         }
     }
 
-    /// Where a line stands, for people.
+    /// The place of a line, for people.
     pub fn place(&self, (file, line): (usize, u64)) -> String {
         format!("{}:{line}", self.names.get(file).map_or("log", String::as_str))
     }
 
-    /// A session begins, or goes on in the next file.
+    /// A session begins, or continues in the next file.
     fn begin(&mut self, header: &Header) {
-        let goes_on = header.start == self.session;
+        let continues = header.start == self.session;
         if !self.reads_all {
-            self.is_in = goes_on;
+            self.is_in = continues;
             return;
         }
-        if goes_on && self.is_in {
+        if continues && self.is_in {
             return;
         }
         self.session = header.start;
@@ -233,24 +233,24 @@ impl Conversation {
         self.open = [Vec::new(), Vec::new()];
     }
 
-    /// A line of the other side; of a request to a model, what it adds to its conversation. Where every session is read, requests are
-    /// looked up, and stay as they are.
-    fn shortened(&mut self, said: RecordedLine) -> RecordedLine {
+    /// Reduces a line of the other side that is a model request to what it adds to its conversation. If every session is read,
+    /// complete requests are looked up, so they stay unchanged.
+    fn shortened(&mut self, line: RecordedLine) -> RecordedLine {
         if self.part == Part::Agent || self.reads_all {
-            return said;
+            return line;
         }
-        match self.with_model.add(said.body()) {
-            Some(delta) => RecordedLine { bytes: (delta.line + "\n").into_bytes(), ..said },
-            None => said,
+        match self.with_model.add(line.body()) {
+            Some(delta) => RecordedLine { bytes: (delta.line + "\n").into_bytes(), ..line },
+            None => line,
         }
     }
 
     fn take(&mut self, place: (usize, u64), found: Found<'_>) {
         let name = self.names.get(place.0).map_or("log", String::as_str);
-        let is_told = matches!(self.pass, Pass::Play(_));
+        let reports = matches!(self.pass, Pass::Play(_));
         match found {
             Found::Header(header) => self.begin(&header),
-            Found::Problem(problem) if is_told => report_problem(&problem, name, place.1, &self.report),
+            Found::Problem(problem) if reports => report_problem(&problem, name, place.1, &self.report),
             _ if !self.is_in => {}
             Found::Message(message) => {
                 let is_ours = match message.direction {
@@ -258,7 +258,7 @@ impl Conversation {
                     Some(direction) => direction == self.ours,
                 };
                 match &message.content {
-                    Content::Withheld(why) if is_told => {
+                    Content::Withheld(why) if reports => {
                         let place = format_args!("{name}:{}", place.1);
                         return self.report.fault(place, format_args!("was not recorded: {why}"));
                     }
@@ -268,12 +268,12 @@ impl Conversation {
                 let open = &mut self.open[usize::from(is_ours)];
                 message.write(open);
                 if !message.more {
-                    let said = RecordedLine { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
-                    self.take_line(is_ours, said);
+                    let line = RecordedLine { bytes: std::mem::take(open), t: message.t.unwrap_or(0), place };
+                    self.take_line(is_ours, line);
                 }
             }
-            Found::Lost(count) if is_told => report_lost(count, name, place.1, &self.report),
-            // A gate that refused something ended with 1 for that alone.
+            Found::Lost(count) if reports => report_lost(count, name, place.1, &self.report),
+            // A gate that refused a call exited with 1 for that reason alone.
             Found::End(end) if self.child_is_them => {
                 self.recorded_status = end.status.filter(|status| !self.leaves_out || *status != Status::Fault.code());
             }
@@ -281,42 +281,42 @@ impl Conversation {
         }
     }
 
-    fn take_line(&mut self, is_ours: bool, said: RecordedLine) {
+    fn take_line(&mut self, is_ours: bool, line: RecordedLine) {
         self.lines += 1;
         let refused = match &mut self.pass {
-            Pass::Look(refusals) => return refusals.see(self.lines, said.body(), is_ours),
-            Pass::Tools => return self.tools.see(said.body(), is_ours),
-            // Whoever asks now is answered whenever that is.
-            Pass::Play(_) if self.part == Part::World && is_discovery(said.body(), is_ours) => return,
-            // Nobody may be asked now.
-            Pass::Play(_) if self.part == Part::Agent && !is_ours && is_notice(said.body()) => return,
+            Pass::Look(refusals) => return refusals.see(self.lines, line.body(), is_ours),
+            Pass::Tools => return self.tools.see(line.body(), is_ours),
+            // Live requests for the tools are answered at any time, so the recorded ones are left out.
+            Pass::Play(_) if self.part == Part::World && is_discovery(line.body(), is_ours) => return,
+            // A notice that a person is being asked may not come this time.
+            Pass::Play(_) if self.part == Part::Agent && !is_ours && is_notice(line.body()) => return,
             Pass::Play(refused) => refused.remove(&self.lines),
         };
         self.leaves_out |= refused.is_some();
         match refused {
             None => {
-                let said = if is_ours { said } else { self.shortened(said) };
-                self.ready.extend(self.turns.push(is_ours, said));
+                let line = if is_ours { line } else { self.shortened(line) };
+                self.ready.extend(self.turns.push(is_ours, line));
             }
             Some(Line::Unreadable) => self.report.note_again(format_args!(
-                "{}: not played: a call that cannot be read for certain, which gates refuse (--include-rejected)",
-                self.place(said.place)
+                "{}: not played: an ambiguous call, which gates refuse (--include-rejected plays it)",
+                self.place(line.place)
             )),
             Some(Line::Call) => self.report.note_again(format_args!(
-                "{}: not played: a gate or a person did not let this call pass when it was recorded (--include-rejected)",
-                self.place(said.place)
+                "{}: not played: a gate or a person did not allow this call when it was recorded (--include-rejected plays it)",
+                self.place(line.place)
             )),
             Some(Line::About) => {}
         }
     }
 }
 
-/// Which way the lines of a part went, where the child played that.
+/// The direction of the lines of `part`, given the part of the child.
 fn direction_of(part: Part, child: Part) -> Direction {
     if child == part { Direction::Out } else { Direction::In }
 }
 
-/// The logs are read twice, each once at a time.
+/// Checks that the logs are different regular files: they are read twice.
 fn check_files(files: &[OsString]) -> Result<(), Failure> {
     let mut seen = Vec::new();
     for file in files {
@@ -326,7 +326,9 @@ fn check_files(files: &[OsString]) -> Result<(), Failure> {
             return Err(failed(&io::Error::from(io::ErrorKind::IsADirectory)));
         }
         if !about.is_file() {
-            return Err(failed(&"is no file; to play a side, a log is read twice, so save it to one"));
+            return Err(failed(
+                &"is not a regular file; save the log to a file, because playing a side reads it twice",
+            ));
         }
         let identity = (about.dev(), about.ino());
         if seen.contains(&identity) {
@@ -337,17 +339,17 @@ fn check_files(files: &[OsString]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the logs hold.
+/// What a first pass finds in the logs.
 struct Overview {
-    /// The headers of the sessions, one each, in time.
+    /// The headers of the sessions, one each, by time.
     sessions: Vec<Header>,
-    /// There are messages of our own format.
+    /// Whether there are messages in our own format.
     has_messages: bool,
-    /// The first number in each log.
+    /// The first sequence number in each log.
     first_seqs: Vec<Option<u64>>,
 }
 
-fn look_through(logs: &mut [LogFile]) -> Result<Overview, Failure> {
+fn survey(logs: &mut [LogFile]) -> Result<Overview, Failure> {
     let mut sessions: Vec<Header> = Vec::new();
     let mut first_seqs = Vec::new();
     let mut has_messages = false;
@@ -369,7 +371,7 @@ fn look_through(logs: &mut [LogFile]) -> Result<Overview, Failure> {
     Ok(Overview { sessions, has_messages, first_seqs })
 }
 
-/// Rotated logs may be named in any order: their numbers tell which comes first.
+/// Sorts rotated logs, which may be given in any order, by their first sequence numbers.
 fn in_order(logs: Vec<LogFile>, first_seqs: &[Option<u64>]) -> VecDeque<(usize, LogFile)> {
     let mut logs: Vec<(usize, LogFile)> = logs.into_iter().enumerate().collect();
     logs.sort_by_key(|(place, _)| first_seqs.get(*place).copied().flatten());

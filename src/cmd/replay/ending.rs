@@ -1,4 +1,4 @@
-//! How a side that is played comes to its end: the other side has ended, or everything has been played.
+//! The end of playing a side: the other side has ended, or everything has been played.
 
 use super::role::{Role, State};
 use crate::io::child::{describe, exit_code};
@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use std::time::Instant;
 
 impl Role {
-    /// Reads the next turn ahead of time, unless one was read already; false at the end of the recording.
+    /// Reads the next turn ahead, unless one was read already; false at the end of the recording.
     pub(super) fn read_ahead(&mut self) -> Result<bool, Failure> {
         if self.alignment.ahead() > 0 {
             return Ok(true);
@@ -20,7 +20,7 @@ impl Role {
         Ok(is_there)
     }
 
-    /// The other side is gone: says whether it still owed anything, which is told.
+    /// The other side is gone: reports the recorded lines that did not come, and returns whether there are any.
     pub(super) fn account_for_rest(&mut self, how: &str) -> Result<bool, Failure> {
         if matches!(self.state, State::Ending(_)) {
             return Ok(false);
@@ -66,7 +66,7 @@ impl Role {
         if !self.account_for_rest(&format!("the other side ended with {how}"))? {
             match self.conversation.recorded_status {
                 Some(recorded) if recorded != code => {
-                    let how = format!("ended with {how}, recorded was exit status {recorded}");
+                    let how = format!("ended with {how}; the recorded exit status is {recorded}");
                     self.findings.ended_otherwise(self.turn.number, &how);
                 }
                 None if code != 0 => self.report.note(format_args!("the other side ended with {how}")),
@@ -77,7 +77,7 @@ impl Role {
         Ok(())
     }
 
-    /// Everything has come to an end.
+    /// Ends the run.
     pub(super) fn finish(&mut self, out: &mut Out) {
         self.alignment.give_up();
         self.sum_up();

@@ -1,4 +1,4 @@
-//! The errors of a recorded world that answers in any order.
+//! The error answers of a recorded world that answers in any order.
 
 use crate::json::{Object, quoted};
 use crate::record::{Kind, Outcome};
@@ -6,18 +6,18 @@ use crate::replay::answers::{Caller, Miss};
 use crate::replay::requests::failed_turn;
 use serde_json::value::RawValue;
 
-/// JSON-RPC's codes: the line can't be read; it is no message; there is no such method; it can't be done here.
+/// JSON-RPC error codes: parse error, invalid request, method not found, internal error.
 pub(super) const UNREADABLE: i32 = -32700;
 pub(super) const INVALID: i32 = -32600;
 const NO_METHOD: i32 = -32601;
 pub(super) const INTERNAL: i32 = -32603;
 
-/// An error without more than these.
+/// An error without code and data.
 pub(super) fn refusal(kind: Kind, message: &str) -> Outcome<'_> {
     Outcome::Error { kind, message, code: None, data: None }
 }
 
-/// An error in the caller's form: with this kind, or JSON-RPC's code.
+/// An error in the caller's form, with the kind or the JSON-RPC code.
 pub(super) fn error(caller: Caller<'_>, (kind, code): (Kind, i32), message: &str, data: Option<&RawValue>) -> Vec<u8> {
     let line = match caller {
         Caller::Call(call) => call.answer(Outcome::Error { kind, message, code: None, data }) + "\n",
@@ -31,7 +31,7 @@ pub(super) fn error(caller: Caller<'_>, (kind, code): (Kind, i32), message: &str
     line.into_bytes()
 }
 
-/// What the recording has that is nearest to a request.
+/// The recorded requests that are nearest to a request.
 pub(super) fn nearest(miss: &Miss) -> Box<RawValue> {
     let list = |key, items: Vec<String>| (!items.is_empty()).then(|| (key, format!("[{}]", items.join(","))));
     let recorded = list("recorded", miss.near.iter().map(|near| near.arguments.clone()).collect());
@@ -41,7 +41,7 @@ pub(super) fn nearest(miss: &Miss) -> Box<RawValue> {
     RawValue::from_string(nearest.end()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// What there is to say about a miss, with its kind and JSON-RPC's code.
+/// The message for a miss, with its kind and JSON-RPC code.
 pub(super) fn words(miss: &Miss) -> ((Kind, i32), String) {
     let Miss { method, tool, is_known, names, near } = miss;
     let has_names = !names.is_empty();

@@ -1,4 +1,4 @@
-//! The messages of several logs, merged by time. What is held in memory is one read of each.
+//! The messages of several logs, merged by time. Memory holds one read of each log.
 
 use super::select::{Bound, Position};
 use crate::cmd::filter::Filter;
@@ -11,13 +11,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is chosen of each message.
+/// Which messages are played.
 pub struct Choice {
-    /// Messages of our own format of these directions.
+    /// The directions, for messages in our own format.
     pub directions: Vec<Direction>,
-    /// Messages that this is true of.
+    /// Only messages for which this is true.
     pub filter: Option<Filter>,
-    /// Messages at which to stop.
+    /// Stop at messages for which this is true.
     pub breaks: Option<Filter>,
     pub from: Option<Bound>,
     pub to: Option<Bound>,
@@ -29,14 +29,14 @@ pub struct Item {
     pub time: Option<i64>,
     pub direction: Option<Direction>,
     pub line: u64,
-    /// It goes on in the next of its direction.
+    /// The line continues in the next message of its direction.
     pub more: bool,
-    /// It begins anew: what its log said before doesn't go on here.
+    /// An unfinished line of its log does not continue here.
     pub begins: bool,
-    /// It is one to stop at.
+    /// Whether to stop at it.
     pub is_break: bool,
     number: u64,
-    /// When its session began; none in plain NDJSON.
+    /// When its session began; `None` in plain NDJSON.
     session: Option<i64>,
     bytes: Range<usize>,
 }
@@ -46,16 +46,16 @@ struct Feed {
     log: LogFile,
     bytes: Vec<u8>,
     items: VecDeque<Item>,
-    /// The time of the message before: one without a time, or with an earlier one, is played with it.
+    /// The latest time so far: a message without a time, or with an earlier one, is played at this time.
     latest: Option<i64>,
     /// The time of the first message.
     first: Option<i64>,
-    /// When the session began that is being read.
+    /// When the current session began.
     session: Option<i64>,
-    /// Something stood before the next message that no line goes on over.
+    /// Whether a header, an end or a gap precedes the next message: an unfinished line cannot continue after it.
     is_cut: bool,
     ended: bool,
-    /// Whether lines without a time are to be told.
+    /// Whether lines without a time are to be reported.
     misses_times: bool,
 }
 
@@ -70,16 +70,16 @@ pub struct Feeds {
 
 /// Why there is no next message.
 pub enum Stop {
-    /// There is none any more.
+    /// All logs have ended.
     Drained,
-    /// There is none yet.
+    /// A log that is followed has no further message yet.
     Waiting,
     Failed(Failure),
     Closed(Closed),
 }
 
 impl Feeds {
-    /// `is_timed` says whether messages are played at their times.
+    /// `is_timed`: whether messages are played at their times.
     pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, is_timed: bool, report: Arc<Report>) -> Feeds {
         let feed = |log| Feed {
             log,
@@ -95,7 +95,7 @@ impl Feeds {
         Feeds { feeds: logs.into_iter().map(feed).collect(), choice, follow, report, first: None }
     }
 
-    /// The next message in time, and which log it is from. `before_reading` is called before anything is read.
+    /// The next message by time, and the index of its log. `before_reading` is called before each read.
     pub fn next(&mut self, before_reading: &mut dyn FnMut() -> Result<(), Closed>) -> Result<(usize, Item), Stop> {
         loop {
             for at in 0..self.feeds.len() {
@@ -121,19 +121,19 @@ impl Feeds {
         }
     }
 
-    /// Which log has the next message in time.
+    /// The index of the log with the next message by time.
     fn earliest(&self) -> Option<usize> {
         let fronts = || self.feeds.iter().enumerate().filter_map(|(at, feed)| Some((at, feed.items.front()?)));
-        // Of two at one time, the log that was named first;
+        // Of two messages at one time, the one from the log that was named first is taken;
         let (first, earliest) = fronts().min_by_key(|(_, item)| item.time)?;
-        // but what came in one read has one time, and a rotated log goes on in another file.
+        // but messages from one read share one time, and a rotated log continues in another file.
         let is_of_the_same = |(_, item): &(usize, &Item)| {
             item.time == earliest.time && item.session.is_some() && item.session == earliest.session
         };
         Some(fronts().filter(is_of_the_same).min_by_key(|(_, item)| item.number).map_or(first, |(at, _)| at))
     }
 
-    /// A message's bytes; valid until the next is asked for.
+    /// The bytes of a message; valid until the next call of [`Feeds::next`].
     pub fn bytes(&self, at: usize, item: &Item) -> &[u8] {
         &self.feeds[at].bytes[item.bytes.clone()]
     }
@@ -143,7 +143,7 @@ impl Feeds {
         &self.feeds[at].log.name
     }
 
-    /// Reads one log once; says whether there was something.
+    /// Reads one log once; returns whether anything was read.
     fn fill(&mut self, at: usize) -> Result<bool, Failure> {
         let Feed { log, bytes, items, latest, first, session, is_cut, ended, misses_times } = &mut self.feeds[at];
         let follows = self.follow && log.may_grow();
@@ -190,7 +190,7 @@ impl Feeds {
         let read = if follows { log.follow(&mut each) } else { log.read(&mut each) };
         if has_messages && std::mem::take(misses_times) && first.is_none() {
             report.note(format_args!(
-                "{name}: its lines have no time, so they are played without pauses; --time FIELD names the field that has it"
+                "{name}: its lines have no time, so they are played without pauses; name the field of the time with --time"
             ));
         }
         match read {
@@ -204,7 +204,7 @@ impl Feeds {
 }
 
 impl Choice {
-    /// `None` where the message isn't to be played; else whether to stop at it.
+    /// `None` if the message is not to be played; otherwise whether to stop at it.
     fn takes(&self, message: &Message<'_>, name: &str, line: u64, report: &Report) -> Option<bool> {
         if message.direction.is_some_and(|direction| !self.directions.contains(&direction)) {
             return None;

@@ -1,4 +1,4 @@
-//! What a comparison found: told to people as it is found, written for programs, summed up at the end.
+//! The results of a comparison: reported to people immediately, written for programs, and summarized at the end.
 
 use super::conversation::Conversation;
 use super::report::{Counts, Line, ReportFile, json, reported};
@@ -15,16 +15,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So many places of one line are shown to people, each so long.
+/// How many places of one line are shown to people, and the length of each in characters.
 const SHOWN: usize = 8;
 const WIDTH: usize = 200;
 
-/// Everything that was found so far.
+/// All results so far.
 pub struct Findings {
     comparison: Comparison,
-    /// Of an agent's calls, where the recorded world is played.
+    /// The ids of an agent's calls, if the recorded world is played.
     ids: Ids,
-    /// Of an agent's requests to a model, where the recorded model is played.
+    /// An agent's requests to a model, if the recorded model is played.
     pub(super) requests: Requests,
     settings: ReportedSettings,
     report: Arc<Report>,
@@ -33,9 +33,9 @@ pub struct Findings {
     turns: u64,
     different_turns: u64,
     first: Option<u64>,
-    /// The last turns that something was found in.
+    /// The last turns with differences.
     different: VecDeque<u64>,
-    /// The last turn, and those that something may still be found out about.
+    /// The last turns for which differences may still be found.
     ended: VecDeque<EndedTurn>,
     is_finished: bool,
     counts: Counts,
@@ -43,7 +43,7 @@ pub struct Findings {
     now: Distribution,
 }
 
-/// So many turns are remembered: one is found to differ one turn later at most, or, skipped, with its neighbours.
+/// How many different turns are remembered. A difference is found at most one turn later, or, for a skipped turn, with its neighbours.
 const REMEMBERED: usize = 32;
 
 struct EndedTurn {
@@ -53,7 +53,7 @@ struct EndedTurn {
 }
 
 impl Findings {
-    /// `file` is where the report for programs goes.
+    /// `file` is the path of the report for programs.
     ///
     /// # Errors
     /// As [`ReportFile::create`].
@@ -83,28 +83,28 @@ impl Findings {
         })
     }
 
-    /// Whether a live line is as it was recorded.
+    /// Whether a live line is the same as the recorded one.
     pub fn is_same(&self, recorded: &[u8], now: &[u8]) -> bool {
         self.comparison.differences(&self.ids.translated(recorded), now).is_empty()
     }
 
-    /// The lines of a turn's other side are waited for.
+    /// Begins to wait for the other side's lines of a turn.
     pub fn expect(&mut self, theirs: &[RecordedLine]) {
         if self.comparison.ignores_ids {
-            for said in theirs {
-                self.ids.expect(said);
-                self.requests.expect(said);
+            for line in theirs {
+                self.ids.expect(line);
+                self.requests.expect(line);
             }
         }
     }
 
-    /// A line came for a recorded one, as the same or in its stead.
-    pub fn pair(&mut self, said: &RecordedLine, heard: &LiveLine) {
-        self.ids.pair(said, heard.body());
-        self.requests.pair(said, heard.number);
+    /// A live line corresponds to a recorded one: it is the same, or takes its place.
+    pub fn pair(&mut self, recorded: &RecordedLine, live: &LiveLine) {
+        self.ids.pair(recorded, live.body());
+        self.requests.pair(recorded, live.number);
     }
 
-    /// A recorded line of our own, with the ids that its calls and requests have now; `None` where it must not be said, as in
+    /// A recorded line of our own, with the live ids of its calls and requests; `None` if it must not be sent, as in
     /// [`Ids::answer`] and [`Requests::answer`].
     pub fn with_ids<'l>(&mut self, raw: &'l [u8]) -> Option<Cow<'l, [u8]>> {
         match self.requests.answer(raw)? {
@@ -115,30 +115,30 @@ impl Findings {
 
     /// Takes one finding of a turn.
     pub fn take(&mut self, turn: u64, finding: Finding, conversation: &Conversation) {
-        if let Finding::Same(said, heard) | Finding::Differs(said, heard) = &finding {
-            self.pair(said, heard);
+        if let Finding::Same(recorded, live) | Finding::Differs(recorded, live) = &finding {
+            self.pair(recorded, live);
         }
-        if let Finding::Extra(heard) = &finding {
+        if let Finding::Extra(live) = &finding {
             let Findings { ids, requests, comparison, .. } = self;
             let is_same = |recorded: &[u8], now: &[u8]| comparison.differences(recorded, now).is_empty();
-            ids.pair_extra(heard.body(), is_same);
-            requests.pair_extra(heard.number, |recorded| is_same(recorded, heard.body()));
+            ids.pair_extra(live.body(), is_same);
+            requests.pair_extra(live.number, |recorded| is_same(recorded, live.body()));
         }
         let settings = match &finding {
-            Finding::Same(said, heard) | Finding::Differs(said, heard) => {
-                self.settings.new_differences(&self.comparison, said.body(), heard.body())
+            Finding::Same(recorded, live) | Finding::Differs(recorded, live) => {
+                self.settings.new_differences(&self.comparison, recorded.body(), live.body())
             }
             _ => Vec::new(),
         };
-        let (kind, said, heard) = match &finding {
+        let (kind, recorded, live) = match &finding {
             Finding::Same(..) if settings.is_empty() => {
                 self.counts.same += 1;
                 return;
             }
-            Finding::Same(said, heard) | Finding::Differs(said, heard) => ("differs", Some(said), Some(heard)),
-            Finding::Missing(said) => ("missing", Some(said), None),
-            Finding::Extra(heard) => ("extra", None, Some(heard)),
-            Finding::Unsaid(said) => ("unsaid", Some(said), None),
+            Finding::Same(recorded, live) | Finding::Differs(recorded, live) => ("differs", Some(recorded), Some(live)),
+            Finding::Missing(recorded) => ("missing", Some(recorded), None),
+            Finding::Extra(live) => ("extra", None, Some(live)),
+            Finding::Unsaid(recorded) => ("unsaid", Some(recorded), None),
         };
         *match finding {
             Finding::Same(..) | Finding::Differs(..) => &mut self.counts.differs,
@@ -147,19 +147,21 @@ impl Findings {
             _ => &mut self.counts.unsaid,
         } += 1;
         self.differs_in(turn);
-        let mut differences = match (said, heard) {
-            (Some(said), Some(heard)) => self.comparison.differences(&self.ids.translated(said.body()), heard.body()),
+        let mut differences = match (recorded, live) {
+            (Some(recorded), Some(live)) => {
+                self.comparison.differences(&self.ids.translated(recorded.body()), live.body())
+            }
             _ => Vec::new(),
         };
         differences.extend(settings);
-        let log = said.map(|said| conversation.place(said.place));
-        self.write(turn, kind, log.as_deref(), said, heard, &differences);
+        let log = recorded.map(|recorded| conversation.place(recorded.place));
+        self.write(turn, kind, log.as_deref(), recorded, live, &differences);
         self.file.write(&Line::Difference {
             turn: Some(turn),
             kind,
             log,
-            recorded: said.map(|said| json(said.body())),
-            now: heard.map(|heard| json(heard.body())),
+            recorded: recorded.map(|recorded| json(recorded.body())),
+            now: live.map(|live| json(live.body())),
             differences: differences.iter().filter(|one| !one.path.is_empty()).map(reported).collect(),
             why: None,
         });
@@ -182,8 +184,8 @@ impl Findings {
         turn: u64,
         kind: &str,
         log: Option<&str>,
-        said: Option<&RecordedLine>,
-        heard: Option<&LiveLine>,
+        recorded: Option<&RecordedLine>,
+        live: Option<&LiveLine>,
         differences: &[Difference],
     ) {
         if self.quiet {
@@ -191,18 +193,18 @@ impl Findings {
         }
         let what = match kind {
             "differs" => "another answer than was recorded",
-            "missing" => "this was recorded and did not come",
-            "extra" => "this came and was not recorded",
-            _ if said.is_some_and(|said| is_answer(said.body())) => "not sent: its request was not made",
-            _ if self.comparison.ignores_ids => "not said: the call was not made, and another call has its id now",
-            _ => "not said, the other side was past it",
+            "missing" => "recorded, but did not come",
+            "extra" => "came, but was not recorded",
+            _ if recorded.is_some_and(|recorded| is_answer(recorded.body())) => "not sent: its request was not made",
+            _ if self.comparison.ignores_ids => "not sent: the call was not made, and another call has its id now",
+            _ => "not sent: the other side was already past it",
         };
         let details = match differences {
             [Difference { path, .. }, ..] if !path.is_empty() => shown(differences),
             _ => {
                 let text = |bytes: &[u8]| shortened(&String::from_utf8_lossy(bytes));
-                let said = said.map(|said| format!("- {}", text(said.body())));
-                said.into_iter().chain(heard.map(|heard| format!("+ {}", text(heard.body())))).collect()
+                let recorded = recorded.map(|recorded| format!("- {}", text(recorded.body())));
+                recorded.into_iter().chain(live.map(|live| format!("+ {}", text(live.body())))).collect()
             }
         };
         let turn = format!("turn {turn}");
@@ -210,8 +212,8 @@ impl Findings {
         self.report.fault_with(place, what, &details);
     }
 
-    /// A turn has come to its end; with how long the first answer took, then and now. About turns from `open` on, something
-    /// may still be found.
+    /// A turn has ended. `recorded` and `now` are the times until its first answer. Differences may still be found in turns from
+    /// `open` on.
     pub fn end_turn(&mut self, turn: u64, recorded: Option<Duration>, now: Option<Duration>, open: Option<u64>) {
         self.turns += 1;
         let us = |time: Option<Duration>| time.map(|time| time.as_micros() as u64);
@@ -244,7 +246,7 @@ impl Findings {
         self.file.write(&Line::Ended { turn, how, missing });
     }
 
-    /// The other side ended with the recording, but not as it was recorded.
+    /// The other side ended at the end of the recording, but in another way than the recorded one.
     pub fn ended_otherwise(&mut self, turn: u64, how: &str) {
         self.differs_in(turn);
         self.complain(turn, how);
@@ -257,7 +259,7 @@ impl Findings {
         }
     }
 
-    /// Sums up, once.
+    /// Writes the summary, once.
     pub fn finish(&mut self) {
         if std::mem::replace(&mut self.is_finished, true) {
             return;
@@ -267,7 +269,7 @@ impl Findings {
         let first = self.first.map(|turn| format!(", first at turn {turn}")).unwrap_or_default();
         let turns = if self.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", self.turns) };
         let mut sum = format!("{turns}, {} different{first}; lines: {same} the same", self.different_turns);
-        for (count, word) in [(differs, "differ"), (missing, "missing"), (extra, "extra"), (unsaid, "not said")] {
+        for (count, word) in [(differs, "differ"), (missing, "missing"), (extra, "extra"), (unsaid, "not sent")] {
             if count > 0 {
                 sum.push_str(&format!(", {count} {word}"));
             }
@@ -300,7 +302,7 @@ fn milliseconds(us: u64) -> String {
     format!("{}.{:02} ms", us / 1000, us % 1000 / 10)
 }
 
-/// The places of a line that differ, for people.
+/// The differing places of a line, for people.
 pub(super) fn shown(differences: &[Difference]) -> Vec<String> {
     let mut lines = Vec::new();
     for Difference { path, recorded, now } in differences.iter().take(SHOWN) {

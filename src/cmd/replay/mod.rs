@@ -1,4 +1,4 @@
-//! `replay`: plays a recording, to stdout at its times, or one side of it against live code.
+//! `replay`: plays a recording to stdout with its timing, or plays one side of it against live code.
 
 mod conversation;
 mod ending;
@@ -34,30 +34,30 @@ use std::sync::Arc;
 use std::time::Duration;
 use step::Stepper;
 
-/// Play a recording: to stdout at its times, or one side of it against live code
+/// Play a recording: to stdout with its timing, or one side of it against live code
 ///
-/// Reads logs of jsonl-record, and plain NDJSON with a time in each record (sts-proxy's records, other tools' logs). Several
+/// Reads logs of jsonl-record, and plain NDJSON with a time in each record (records of sts-proxy, logs of other tools). Several
 /// files are merged by time.
 ///
-/// With `--as world LOG -- AGENT ARGS`, AGENT is started and played the recorded world, and its answers are held against the
-/// recorded ones; with `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded answers, and what it says is compared. Without
-/// `--`, the other side is on stdin and stdout, so that this can be the mod's command, or the program that a client starts.
-/// No ids are needed: turns are aligned, and aligned again after a difference. An agent's calls may have other ids than were recorded
-/// (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
-/// form. `list_tools` is answered at any time, from the recording.
+/// With `--as world LOG -- AGENT ARGS`, AGENT is started and gets the recorded world's lines; its answers are compared with the
+/// recorded ones. With `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded agent's lines, and its output is compared. Without
+/// `--`, the other side is on stdin and stdout: replay can then be the mod's command, or the program that a client starts.
+/// No ids are needed: turns are aligned, and aligned again after a difference. An agent's calls may have other ids than the recorded
+/// ones (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
+/// form. `list_tools` is answered from the recording at any time.
 ///
-/// A recorded model is played the same way. A `model_request` is answered with the recorded `model_turn`, and with the recorded
-/// `assistant_message` tokens before it; only their `request_id` is that of the live request. Of each request, the messages are compared
-/// that the earlier requests of its conversation did not have. Ids in them do not count, nor do paths of images whose `sha256` is
-/// there. A difference in system, tools, tool_choice, schema or max_output_tokens is reported once. A request that the recording has no turn
-/// for gets a `model_turn` with the kind `not_found`.
+/// A recorded model is played the same way. A `model_request` is answered with the recorded `model_turn`, after the recorded
+/// `assistant_message` tokens; their `request_id` is that of the live request. Of each request, only the messages are compared
+/// that earlier requests of the same conversation did not contain. Ids in them are ignored, and so are paths of images with a
+/// `sha256`. A difference in system, tools, tool_choice, schema or max_output_tokens is reported once. A request without a recorded
+/// turn gets a `model_turn` with the kind `not_found`.
 ///
 /// `--as world --any-order LOG` answers calls in any order. A recorded call is found by its tool and arguments, whichever form of
-/// pipewright(7) it was recorded in; the answer has the form and the id of the new call; a request to a recorded MCP
-/// server (or another that speaks JSON-RPC, a message a line) is found by method and parameters. If a call or request was recorded several
-/// times, the answers come in order, and then the last one again. A `model_request` is found by all of its messages. One that was not recorded gets an error that names the nearest.
-/// At the end, the recorded ones that were not made are named; they don't change the exit status. An MCP client is given
-/// `replay --as world --any-order LOG` as its server for a recorded MCP server, and
+/// pipewright(7) it was recorded in; the answer has the form and the id of the new call. A request to a recorded MCP
+/// server (or another JSON-RPC server with one message per line) is found by method and parameters. If a call or request was recorded several
+/// times, the recorded answers are given in order, and then the last one again. A `model_request` is found by all of its messages. A call or request that was not recorded gets an error that names the nearest recorded one.
+/// At the end, recorded calls and requests that were not made are listed; they do not change the exit status. Configure an MCP client with
+/// `replay --as world --any-order LOG` as the server for a recorded MCP server, or with
 /// `mcp-serve -- replay --as world --any-order LOG` for a log of calls.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -65,10 +65,10 @@ pub struct Arguments {
     /// Logs; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
-    /// Times as fast as recorded, or `max` for no waiting; 1 by default, and max when a side is played
+    /// Play N times as fast as recorded, or `max` for no pauses; 1 by default, `max` when a side is played
     #[arg(long, value_name = "N|max", value_parser = speed)]
     speed: Option<Speed>,
-    /// Shorten longer pauses to this
+    /// Shorten longer pauses to this length
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<Duration>,
     #[command(flatten)]
@@ -77,77 +77,77 @@ pub struct Arguments {
     choose: ChooseOptions,
     #[command(flatten)]
     role: RoleOptions,
-    /// The other side, to be started
+    /// The command of the other side
     #[arg(last = true, value_name = "CMD ARGS", requires = "part")]
     command: Vec<OsString>,
 }
 
-/// What is played to stdout.
+/// The options that select what is played to stdout.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Playing to stdout")]
 struct ChooseOptions {
     /// Only messages of these directions of a log: in, out, err
     #[arg(long, value_name = "DIR", value_delimiter = ',', default_values = ["in", "out"])]
     dir: Vec<Direction>,
-    /// Begin here: a seq (120; in plain NDJSON a line), a time since the first message (90s, 1.5m), or a time of day in ISO 8601
+    /// Begin here: a seq (120; a line number in plain NDJSON), a time since the first message (90s, 1.5m), or a date and time in ISO 8601
     #[arg(long, value_name = "PLACE")]
     from: Option<Bound>,
-    /// End behind this
+    /// End after this place, given as for --from
     #[arg(long, value_name = "PLACE")]
     to: Option<Bound>,
-    /// Only messages that this jq filter is true of; it sees the message as `.`, and $dir, $t and $seq
+    /// Only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
     #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
-    /// Stop before messages that this filter is true of, and ask at the terminal
+    /// Stop before messages for which this filter is true, and ask at the terminal
     #[arg(long = "break", value_name = "JQ")]
     breaks: Option<String>,
-    /// Ask at the terminal before every message: n next, r run on, q quit
+    /// Ask at the terminal before every message: n for the next, r to run on, q to quit
     #[arg(long)]
     step: bool,
-    /// The terminal to ask at
+    /// The terminal for --step and --break
     #[arg(long, value_name = "PATH", default_value = "/dev/tty")]
     tty: PathBuf,
-    /// Wait for more at the end of the files
+    /// At the end of the files, wait for more messages
     #[arg(long, short = 'f')]
     follow: bool,
 }
 
-/// How a side is played.
+/// The options for playing a side.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Playing a side")]
 struct RoleOptions {
     /// The side to play
     #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
     part: Option<Part>,
-    /// Answer each call, or JSON-RPC request (MCP), by what it asks, not in the recorded order
+    /// Answer each call or JSON-RPC request (MCP) by its content, not in the recorded order
     #[arg(long, requires = "part", conflicts_with_all = ["session", "timeout", "settle"])]
     any_order: bool,
-    /// Which part the recorded child played, where the log doesn't say
+    /// The part that the recorded child played, if the log does not record it
     #[arg(long, value_name = "PART", requires = "part")]
     child: Option<Part>,
-    /// Which session of the log, from 1; the last by default
+    /// The session of the log to play, from 1; the last by default
     #[arg(long, value_name = "N", requires = "part", value_parser = clap::value_parser!(u64).range(1..))]
     session: Option<u64>,
-    /// With --as agent, also make the calls that a gate refused, that a person rejected or edited, or that still waited for a person at
-    /// the end; otherwise they are left out, with what was said about them
+    /// With --as agent, also make the calls that a gate refused, that a person rejected or edited, or that were still waiting for a
+    /// person at the end; by default they are left out, together with the records about them
     #[arg(long, requires = "part")]
     include_rejected: bool,
-    /// Differences at this path don't count, such as .ts or .items[].id; may be given more than once
+    /// Ignore differences at this path, such as .ts or .items[].id; may be given more than once
     #[arg(long, value_name = "PATH", requires = "part", value_parser = path)]
     ignore: Vec<Path>,
-    /// What both sides' lines go through before they are compared; a line that it gives nothing for is compared as it is
+    /// Apply this filter to the lines of both sides before they are compared; a line without output is compared unchanged
     #[arg(long, value_name = "JQ", requires = "part")]
     normalise: Option<String>,
-    /// Write what was found as NDJSON: each difference, each turn (not with --any-order), and the sum of all
+    /// Write the results as NDJSON: each difference, each turn (not with --any-order), and a summary
     #[arg(long, value_name = "FILE", requires = "part")]
     report: Option<PathBuf>,
-    /// How long a turn waits for what was recorded before it goes on without
+    /// How long a turn waits for recorded lines before it continues without them
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
-    /// How long a line that differs waits for another that explains it
+    /// How long to wait for a later line that explains a difference (as an extra or missing line)
     #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = duration)]
     settle: Duration,
-    /// Don't show each difference, only how many there were
+    /// Do not show each difference, only their number
     #[arg(long, short, requires = "part")]
     quiet: bool,
 }
@@ -155,21 +155,21 @@ struct RoleOptions {
 const NAME: &str = "replay";
 const AFTER_HELP: &str = "\
 Examples:
-  Last night's game as it went, without the pauses:
+  Watch last night's game with its timing, but without long pauses:
     replay --idle-limit 2s --dir in run.jsonl
-  Does today's bot still answer the same? It exits 1 and names the turn where it doesn't:
+  Check that today's bot still gives the same answers (exits 1 and names the turn of a difference):
     replay --as world run.jsonl -- sts-proxy -- ./my-bot
-  The recorded game back into the game, as the mod's command:
+  Replay a recorded bot against the game, as the mod's command:
     replay --as agent run.jsonl
-  A recorded MCP server in place of the real one, for any client:
+  Replace a real MCP server with a recorded one, for any client:
     mcp-pipe -- replay --as world --any-order mcp.jsonl
-  All orders over 100 that were recorded, at once:
+  Print all recorded orders over 100, without pauses:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
-  0 all well; 1 something differed or was asked that isn't recorded, or part of a log couldn't be read; 2 usage, or a log can't be \
-  opened, doesn't say who played which part, or holds no call for --any-order; 3 CMD can't be started; with --any-order \
-  and CMD its own where that isn't 0. See pipewright(7).";
+  0 all well; 1 something differed, a request was not in the recording, or part of a log could not be read; 2 usage, or a log \
+  cannot be opened, does not record who played which part, or has no call for --any-order; 3 CMD cannot be started; with \
+  --any-order and CMD its own where that isn't 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -179,20 +179,18 @@ fn speed(text: &str) -> Result<Speed, String> {
         return Ok(Speed::Max);
     }
     let times = text.parse::<f64>().ok().filter(|times| times.is_finite() && *times > 0.0);
-    times.map(Speed::Times).ok_or_else(|| "a number above 0, such as 1 or 0.5, or max".to_owned())
+    times.map(Speed::Times).ok_or_else(|| "give a number above 0, such as 1 or 0.5, or max".to_owned())
 }
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
     let report = Arc::new(Report::new(NAME, arguments.role.quiet));
     if arguments.role.include_rejected && arguments.role.part == Some(Part::World) {
-        return Err(Failure::new(Status::Usage, "--include-rejected is about the calls of --as agent"));
+        return Err(Failure::new(Status::Usage, "--include-rejected applies only to --as agent"));
     }
     match arguments.role.part {
         Some(Part::World) if arguments.role.any_order => serve::run(arguments, signals, report),
-        Some(_) if arguments.role.any_order => {
-            Err(Failure::new(Status::Usage, "--any-order answers calls: give --as world"))
-        }
+        Some(_) if arguments.role.any_order => Err(Failure::new(Status::Usage, "--any-order needs --as world")),
         Some(part) => role::run(arguments, part, signals, report),
         None => play(&arguments, signals, report),
     }
@@ -210,12 +208,12 @@ fn play(arguments: &Arguments, signals: &Signals, report: Arc<Report>) -> Result
     if let (Some(from), Some(to)) = (choose.from, choose.to)
         && from.is_behind(to)
     {
-        return Err(Failure::new(Status::Usage, "--from is behind --to: there is nothing between them"));
+        return Err(Failure::new(Status::Usage, "--from is after --to: there is nothing between them"));
     }
     let mut logs = LogFile::open_all(&arguments.files, &arguments.log)?;
     let is_max = arguments.speed == Some(Speed::Max);
     if let ([log], true, None, None) = (&mut logs[..], is_max, choose.from, choose.to) {
-        // Nothing is to be timed, merged or cut.
+        // Times are not needed: nothing is delayed, merged or cut.
         log.leave_out_times();
     }
     let output = Output::open(signals)?;

@@ -1,4 +1,4 @@
-//! Plain playing: to stdout, each message at its time.
+//! Plays messages to stdout, each at its time.
 
 use super::feed::{Feeds, Item, Stop};
 use super::step::{Answer, Stepper};
@@ -9,7 +9,7 @@ use crate::replay::schedule::Schedule;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How often a log that is followed is looked at.
+/// How often a followed log is checked for more.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Plays messages at their times.
@@ -20,36 +20,37 @@ pub struct Player<'r> {
     pub report: &'r Report,
 }
 
-/// Who says something: a log, and a direction in it.
-type Who = (usize, Option<Direction>);
+/// The source of a message: a log, and a direction in it.
+type Source = (usize, Option<Direction>);
 
-/// Over-long lines that are in the middle of being played.
+/// The over-long line that is being played, and the messages that wait for its end.
 #[derive(Default)]
 struct Open {
-    /// Whose line goes on.
-    who: Option<Who>,
-    /// What the others said meanwhile.
-    deferred: VecDeque<Saying>,
+    /// The source of the unfinished line.
+    source: Option<Source>,
+    /// Messages from other sources that came meanwhile.
+    deferred: VecDeque<Fragment>,
     bytes: usize,
 }
 
-struct Saying {
-    who: Who,
+/// A line or a part of a line.
+struct Fragment {
+    source: Source,
     bytes: Vec<u8>,
-    /// It begins a line, whatever was said before.
+    /// It begins a line, even after an unfinished one.
     begins: bool,
-    /// The line goes on.
+    /// The line continues in the next fragment.
     more: bool,
 }
 
-/// So much may be said while somebody's line goes on; then it is ended where it is.
+/// The most bytes that wait for an unfinished line; after that the line is cut off.
 const MOST_DEFERRED: usize = 16 << 20;
 
 impl Player<'_> {
     /// Plays everything.
     ///
     /// # Errors
-    /// A log that can't be read, an stdout that can't be written ([`Status::Fault`]).
+    /// [`Status::Fault`] if a log cannot be read or stdout cannot be written.
     pub fn play(mut self, feeds: &mut Feeds) -> Result<Status, Failure> {
         let ended = self.run(feeds);
         match ended.map_or_else(|stop| stop, |()| Stop::Drained) {
@@ -67,7 +68,7 @@ impl Player<'_> {
 
     fn run(&mut self, feeds: &mut Feeds) -> Result<(), Stop> {
         let mut open = Open::default();
-        // Reading up to the first message takes its time, which isn't to be caught up with.
+        // The time begins with the first message: reading up to it may take long.
         let mut began = None;
         loop {
             let output = self.output.clone();
@@ -93,7 +94,7 @@ impl Player<'_> {
                 if stepper.ask(&place, &item, feeds.bytes(at, &item)) == Answer::Quit {
                     return Ok(());
                 }
-                // What comes next is counted from here.
+                // Later messages are timed from the answer.
                 *began = Instant::now().checked_sub(due).unwrap_or(*began);
             }
             self.wait_for(*began + due)?;
@@ -109,14 +110,14 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Nobody else's line comes into the middle of an over-long one.
-    fn write(&self, who: Who, bytes: &[u8], item: &Item, open: &mut Open) -> Result<(), Closed> {
-        if open.who.is_none() && !item.more {
+    /// Keeps the parts of an over-long line together, without lines of other sources in between.
+    fn write(&self, source: Source, bytes: &[u8], item: &Item, open: &mut Open) -> Result<(), Closed> {
+        if open.source.is_none() && !item.more {
             return self.output.write(|buffer| buffer.extend_from_slice(bytes));
         }
-        let saying = Saying { who, bytes: bytes.to_vec(), begins: item.begins, more: item.more };
+        let fragment = Fragment { source, bytes: bytes.to_vec(), begins: item.begins, more: item.more };
         self.output.write(|buffer| {
-            open.say(saying, buffer);
+            open.push(fragment, buffer);
             if open.bytes > MOST_DEFERRED {
                 open.end(buffer);
             }
@@ -125,38 +126,38 @@ impl Player<'_> {
 }
 
 impl Open {
-    fn say(&mut self, saying: Saying, buffer: &mut Vec<u8>) {
-        if saying.begins && self.who.is_some_and(|(log, _)| log == saying.who.0) {
+    fn push(&mut self, fragment: Fragment, buffer: &mut Vec<u8>) {
+        if fragment.begins && self.source.is_some_and(|(log, _)| log == fragment.source.0) {
             self.end(buffer);
         }
-        if self.who.is_some_and(|who| who != saying.who) {
-            self.bytes += saying.bytes.len();
-            return self.deferred.push_back(saying);
+        if self.source.is_some_and(|source| source != fragment.source) {
+            self.bytes += fragment.bytes.len();
+            return self.deferred.push_back(fragment);
         }
-        buffer.extend_from_slice(&saying.bytes);
-        self.who = saying.more.then_some(saying.who);
-        if !saying.more {
+        buffer.extend_from_slice(&fragment.bytes);
+        self.source = fragment.more.then_some(fragment.source);
+        if !fragment.more {
             self.give_deferred(buffer);
         }
     }
 
-    /// The rest of the line that goes on is missing, so the others no longer wait for it.
+    /// Ends the unfinished line, whose rest is missing, and plays the messages that waited for it.
     fn end(&mut self, buffer: &mut Vec<u8>) {
-        self.who = None;
+        self.source = None;
         buffer.push(b'\n');
         self.give_deferred(buffer);
     }
 
     fn give_deferred(&mut self, buffer: &mut Vec<u8>) {
         self.bytes = 0;
-        for saying in std::mem::take(&mut self.deferred) {
-            self.say(saying, buffer);
+        for fragment in std::mem::take(&mut self.deferred) {
+            self.push(fragment, buffer);
         }
     }
 
-    /// Nothing more will be said.
+    /// No more messages will come.
     fn finish(&mut self, buffer: &mut Vec<u8>) {
-        while self.who.is_some() && !self.deferred.is_empty() {
+        while self.source.is_some() && !self.deferred.is_empty() {
             self.end(buffer);
         }
     }

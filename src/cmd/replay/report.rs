@@ -1,4 +1,4 @@
-//! The report for programs: NDJSON, a line for each turn, each difference, and the sum of all.
+//! The report for programs: NDJSON with a line for each turn, each difference, and a summary.
 
 use crate::cmd::distribution::Percentiles;
 use crate::io::private;
@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The file of `--report`, where there is one.
+/// The file of `--report`, if given.
 pub(super) struct ReportFile {
     file: Option<(BufWriter<File>, PathBuf)>,
     report: Arc<Report>,
@@ -19,7 +19,7 @@ pub(super) struct ReportFile {
 
 impl ReportFile {
     /// # Errors
-    /// [`Status::Usage`] where it can't be made.
+    /// [`Status::Usage`] if it cannot be created.
     pub(super) fn create(path: Option<&Path>, report: &Arc<Report>) -> Result<ReportFile, Failure> {
         let open = |path: &Path| match private::file().write(true).create(true).truncate(true).open(path) {
             Ok(file) => Ok((BufWriter::new(file), path.to_owned())),
@@ -38,7 +38,7 @@ impl ReportFile {
         }
     }
 
-    /// Nothing more is written.
+    /// Flushes and closes the file.
     pub(super) fn finish(&mut self) {
         if let Some((mut file, path)) = self.file.take()
             && let Err(error) = file.flush()
@@ -48,7 +48,7 @@ impl ReportFile {
     }
 }
 
-/// How many lines fared how.
+/// The number of lines by result.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) same: u64,
@@ -96,7 +96,7 @@ pub(super) enum Line<'a> {
         recorded_us: Percentiles,
         now_us: Percentiles,
     },
-    /// Of a server that answers in any order, where there are no turns.
+    /// The summary of a server that answers in any order; it has no turns.
     #[serde(rename = "summary")]
     Served {
         lines: &'a Counts,
@@ -119,14 +119,14 @@ pub(super) fn reported(difference: &Difference) -> ReportedDifference {
     }
 }
 
-/// A line as JSON: itself where it is that, else a string.
+/// A line as JSON: unchanged if it is JSON, otherwise as a string.
 pub(super) fn json(body: &[u8]) -> Box<RawValue> {
     let text = String::from_utf8_lossy(body);
-    // A line break within it would make two lines of ours.
+    // A line break within the value would break the line of the report.
     let has_break = text.trim().contains(['\n', '\r']);
     let value = if has_break { to_raw_value(&text) } else { RawValue::from_string(text.trim().to_owned()) };
     value
         .or_else(|_| to_raw_value(&text))
-        // A string always becomes JSON.
+        // Converting a string to JSON cannot fail.
         .unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -1,4 +1,4 @@
-//! One side of a recorded conversation, played against live code on the other.
+//! Plays one side of a recorded conversation against live code.
 
 use super::conversation::{Conversation, Sessions, Wanted};
 use super::findings::Findings;
@@ -20,20 +20,20 @@ use crate::replay::turns::{Turn, body};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A world that goes on by itself is looked for among so many turns.
+/// How many turns are searched for a world that continues on its own.
 const AHEAD: usize = 16;
 
-/// While more than this waits to be read by the other side, nothing more is said, and so often is looked again.
+/// While more unsent bytes than this wait for the other side, nothing more is sent. They are checked again after `LOOK`.
 const MOST: usize = 4 << 20;
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Who closed its stdout ends within this, mostly.
+/// A process that closed its stdout usually ends within this time.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A live line is held up to this; the rest of a longer one is not compared.
+/// The most bytes of a live line that are compared.
 const LONGEST: usize = 64 << 20;
 
-/// A side that is behind owes its lines soon: so many times the time to settle.
+/// A side that is behind has this many times the settle time for its lines.
 const BEHIND: u32 = 5;
 
 pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
@@ -45,7 +45,7 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
     let sessions = session.map_or(Sessions::Last, Sessions::Number);
     let wanted = Wanted { files: &files, options: &log, part, child, sessions, includes_rejected: include_rejected };
     let conversation = Conversation::open(&wanted, &report)?;
-    // It is the agent that gives ids, so a world must come with the same.
+    // The agent chooses the ids, so a live world must send the recorded ones.
     let comparison = Comparison { ignored: ignore, normalise, ignores_ids: part == Part::World };
     let findings = Findings::new(comparison, file.as_deref(), quiet, &report)?;
     let wraps = !command.is_empty();
@@ -67,11 +67,11 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
         unexplained: None,
         closed: false,
         finished: false,
-        // A child is spoken to once it has started.
+        // Nothing is sent to a child before it has started.
         state: if wraps { State::Starting } else { State::Sending(Instant::now()) },
         sent_at: Instant::now(),
-        first_heard: None,
-        heard: 0,
+        first_reply: None,
+        received: 0,
         line: Vec::new(),
         silence: Silence::new(Arc::clone(&report)),
         report: Arc::clone(&report),
@@ -86,7 +86,7 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
     between(Box::new(stage), ends, signals, &report)
 }
 
-/// A line that the filter gives nothing for, or fails on, stays as it is.
+/// A line for which the filter gives no output, or fails, stays unchanged.
 pub(super) fn normaliser(filter: Filter) -> Normalise {
     Box::new(move |line| {
         let mut changed = Vec::new();
@@ -99,28 +99,28 @@ pub(super) struct Role {
     pub(super) part: Part,
     pub(super) peer: Side,
     pub(super) conversation: Conversation,
-    /// Of the live agent, with the model that we play.
+    /// The live agent's conversations with the model that we play.
     with_model: Conversations,
     pub(super) alignment: Alignment,
     pub(super) findings: Findings,
-    /// With the recorded pauses, so many times as fast, none longer than that.
+    /// With the recorded pauses: the speed factor, and the longest pause.
     pace: Option<(f64, Option<Duration>)>,
     pub(super) timeout: Duration,
     pub(super) settle: Duration,
     pub(super) turn: Turn,
-    /// The turn's lines have been said.
+    /// Whether the turn's lines have been sent.
     pub(super) begun: bool,
     pub(super) state: State,
-    /// Since when a line waits for one that explains it.
+    /// Since when a line waits for another that explains it.
     pub(super) unexplained: Option<Instant>,
-    /// The other side's stdin was closed, because it may be what it waits for.
+    /// Whether the other side's stdin was closed early because it may wait for that.
     pub(super) closed: bool,
     pub(super) finished: bool,
     pub(super) sent_at: Instant,
-    /// How long the turn's first line took to come.
-    pub(super) first_heard: Option<Duration>,
-    heard: u64,
-    /// An over-long line that is still coming.
+    /// How long the turn's first line took to arrive.
+    pub(super) first_reply: Option<Duration>,
+    received: u64,
+    /// The unfinished line of the other side.
     line: Vec<u8>,
     silence: Silence,
     pub(super) report: Arc<Report>,
@@ -129,26 +129,26 @@ pub(super) struct Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Starting,
-    /// The turn's lines are said then.
+    /// The turn's lines are sent at this time.
     Sending(Instant),
-    /// Until then, something is to come.
+    /// A line is due by this time.
     Waiting(Instant),
-    /// Until then, a line is to come that explains the one before.
+    /// A line that explains the one before is due by this time.
     Settling(Instant),
-    /// It will say nothing more; it is to end by then.
+    /// The other side closed its stdout; it should end by this time.
     Silent(Instant),
-    /// Everything has been played; the other side is to end by then.
+    /// Everything has been played; the other side should end by this time.
     Ending(Instant),
 }
 
 impl Role {
-    /// Goes to the next turn, and on while nothing is to be waited for.
+    /// Goes to the next turn, and further as long as there is nothing to wait for.
     fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
         let next = match self.alignment.next_ahead() {
             Some(turn) => Some(turn),
             None => self.conversation.next()?,
         };
-        // Only a world can go on by itself: an agent hears nothing but what we say.
+        // Only a world can continue on its own: an agent receives only our lines.
         while self.part == Part::Agent
             && self.alignment.ahead() < AHEAD
             && let Some(turn) = self.conversation.next()?
@@ -186,22 +186,22 @@ impl Role {
             return Ok(());
         }
         self.begun = true;
-        for said in &self.turn.ours {
-            match self.findings.with_ids(&said.bytes) {
+        for ours in &self.turn.ours {
+            match self.findings.with_ids(&ours.bytes) {
                 Some(line) => out.to(self.peer).extend_from_slice(&line),
-                None => self.findings.take(self.turn.number, Finding::Unsaid(said.clone()), &self.conversation),
+                None => self.findings.take(self.turn.number, Finding::Unsaid(ours.clone()), &self.conversation),
             }
         }
         self.findings.expect(&self.turn.theirs);
         self.sent_at = Instant::now();
-        self.first_heard = None;
+        self.first_reply = None;
         let findings = &self.findings;
         let need = self.alignment.begin(&self.turn, &|recorded, now| findings.is_same(recorded, now));
         self.state = State::Waiting(self.sent_at + self.timeout);
         self.follow(need, out)
     }
 
-    /// Does what the comparison needs.
+    /// Waits for what the comparison needs, or goes on.
     fn follow(&mut self, need: Need, out: &mut Out) -> Result<(), Failure> {
         self.take_findings();
         let now = Instant::now();
@@ -216,7 +216,7 @@ impl Role {
             }
             (Need::Explanation, State::Ending(_)) => Ok(()),
             (Need::Explanation, _) => {
-                // Who talks on without an end explains nothing.
+                // Limited, because a side that never stops sending may never explain the line.
                 let since = *self.unexplained.get_or_insert(now);
                 self.state = State::Settling((now + self.settle).min(since + self.timeout));
                 Ok(())
@@ -236,8 +236,8 @@ impl Role {
         for (turn, finding) in self.alignment.findings() {
             self.findings.take(turn, finding, &self.conversation);
         }
-        if let Some((said, heard)) = self.alignment.stand_in() {
-            self.findings.pair(said, heard);
+        if let Some((recorded, live)) = self.alignment.stand_in() {
+            self.findings.pair(recorded, live);
         }
     }
 
@@ -246,12 +246,12 @@ impl Role {
             (Some(ours), Some(theirs)) => Some(Duration::from_micros(theirs.t.saturating_sub(ours.t))),
             _ => None,
         };
-        self.findings.end_turn(self.turn.number, recorded, self.first_heard, self.alignment.open_turn());
+        self.findings.end_turn(self.turn.number, recorded, self.first_reply, self.alignment.open_turn());
     }
 
     /// Everything has been played.
     fn end(&mut self, out: &mut Out) {
-        // A live loop may ask the model once more than was recorded, and gets an error then.
+        // A live loop may send one more model request than was recorded; that gets an error.
         let waits = self.peer == Side::Far || self.findings.requests.is_used();
         self.state = State::Ending(Instant::now() + if waits { self.timeout } else { self.settle });
         self.answer_unanswerable(out);
@@ -266,25 +266,25 @@ impl Role {
         if matches!(piece, Piece::Part { last: false, .. }) {
             return Ok(());
         }
-        self.heard += 1;
+        self.received += 1;
         if self.part == Part::World && self.answer_discovery(out)? {
             return Ok(());
         }
         if self.part == Part::World
             && let Some(delta) = self.with_model.add(body(&self.line))
         {
-            self.findings.requests.receive(self.heard, delta.request_id);
+            self.findings.requests.receive(self.received, delta.request_id);
             self.line = (delta.line + "\n").into_bytes();
         }
         self.silence.answered();
-        self.first_heard.get_or_insert_with(|| self.sent_at.elapsed());
-        let heard = LiveLine { bytes: std::mem::take(&mut self.line), number: self.heard };
+        self.first_reply.get_or_insert_with(|| self.sent_at.elapsed());
+        let line = LiveLine { bytes: std::mem::take(&mut self.line), number: self.received };
         let findings = &self.findings;
-        let need = self.alignment.receive(heard, &|recorded, now| findings.is_same(recorded, now));
+        let need = self.alignment.receive(line, &|recorded, now| findings.is_same(recorded, now));
         self.follow(need, out)
     }
 
-    /// Answers the requests to a model that the recording has no turn for: at its end, all.
+    /// Answers model requests without a recorded turn with an error; at the end of the recording, all open ones.
     pub(super) fn answer_unanswerable(&mut self, out: &mut Out) {
         if matches!(self.state, State::Ending(_)) {
             self.findings.requests.give_up_all();
@@ -294,7 +294,7 @@ impl Role {
         }
     }
 
-    /// Answers the line that has come, if it is a request for the tools: at any time, and outside of the turns.
+    /// Answers the received line if it is a request for the tools. Such requests may come at any time and belong to no turn.
     fn answer_discovery(&mut self, out: &mut Out) -> Result<bool, Failure> {
         let line = std::str::from_utf8(body(&self.line)).unwrap_or_default();
         let Ok(Some(request)) = ListTools::read(line) else { return Ok(false) };
@@ -313,7 +313,7 @@ impl Role {
             State::Sending(at) if at <= now => self.send(out),
             State::Settling(at) if at <= now => {
                 let need = self.alignment.settle();
-                // What is still to come has the turn's whole time.
+                // The remaining lines have the turn's full time.
                 self.state = State::Waiting(now + self.timeout);
                 self.follow(need, out)
             }
@@ -322,10 +322,10 @@ impl Role {
                     let seconds = self.timeout.as_secs_f64();
                     let turn = self.turn.number;
                     let closes = self.peer == Side::Far && !self.closed && !self.read_ahead()?;
-                    let what = if closes { "closing its stdin" } else { "going on" };
-                    self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout), {what}"));
+                    let what = if closes { "closing its stdin" } else { "continuing" };
+                    self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout); {what}"));
                     if closes {
-                        // Some answer only when they have heard everything.
+                        // Some programs answer only after the end of their input.
                         self.closed = true;
                         out.close_far();
                         self.state = State::Waiting(now + self.timeout);
@@ -342,7 +342,7 @@ impl Role {
             }
             State::Ending(at) if at <= now => {
                 if self.peer == Side::Far {
-                    self.findings.ended_otherwise(self.turn.number, "didn't end, though its stdin was closed");
+                    self.findings.ended_otherwise(self.turn.number, "did not end after its stdin was closed");
                 }
                 self.finish(out);
                 Ok(())
@@ -359,11 +359,11 @@ impl Stage for Role {
         }
         let is_news = matches!(event, Event::Piece(..) | Event::Closed(_) | Event::Due);
         if is_news && self.turn.number == 0 && matches!(self.state, State::Sending(_)) {
-            // Whoever started us has spoken before we could.
+            // The other side has sent something before our first line was due.
             self.go_on(out)?;
         }
         if matches!(event, Event::Closed(side) if side == self.peer) && self.alignment.waits_for_passed_only() {
-            // They will not come any more; what was made is answered.
+            // The missing calls will not come any more; answer those that were made.
             let need = self.alignment.settle();
             self.follow(need, out)?;
         }
@@ -373,9 +373,9 @@ impl Stage for Role {
             Event::Due => self.due(out),
             Event::Exited(status) => self.exited(status, out),
             Event::Closed(Side::Near) if self.peer == Side::Near => self.gone("stdin ended", out),
-            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.gone("the reader of stdout has gone", out),
+            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.gone("the reader of stdout closed it", out),
             Event::Closed(Side::Far) if !matches!(self.state, State::Ending(_)) => {
-                // Mostly it has ended, and how is heard in a moment.
+                // Usually it has ended, and its exit status follows immediately.
                 self.state = State::Silent(Instant::now() + self.settle.max(SOON));
                 Ok(())
             }

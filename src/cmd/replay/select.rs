@@ -1,4 +1,4 @@
-//! Which part of a recording is played.
+//! Selects the part of a recording to play.
 
 use crate::cmd::options::duration;
 use std::str::FromStr;
@@ -8,14 +8,14 @@ use std::str::FromStr;
 pub enum Bound {
     /// A message's number: its `seq`, or its line in plain NDJSON.
     Number(u64),
-    /// So many microseconds after the first message.
+    /// Microseconds after the first message.
     After(i64),
     /// A time, in microseconds since 1970.
     At(i64),
 }
 
 impl Bound {
-    /// Whether it is behind another bound of the same kind.
+    /// Whether it is after another bound of the same kind.
     pub fn is_behind(self, other: Bound) -> bool {
         match (self, other) {
             (Bound::Number(number), Bound::Number(other)) => number > other,
@@ -32,27 +32,27 @@ impl FromStr for Bound {
         if let Ok(number) = text.parse() {
             return Ok(Bound::Number(number));
         }
-        // Without a unit it is a time since 1970.
+        // A bare number is not a duration but a time since 1970.
         if text.parse::<f64>().is_err()
             && let Ok(after) = duration(text)
         {
             return Ok(Bound::After(after.as_micros() as i64));
         }
-        // A text always becomes JSON.
+        // Converting a text to JSON cannot fail.
         let json = serde_json::to_string(text).unwrap_or_default();
         crate::journal::time::read(&json).map(Bound::At).ok_or_else(|| {
-            "a seq (120), a time since the beginning (90s, 1.5m, 200ms, 1h), or a time (2026-11-22T01:30:00Z)"
+            "give a seq (120), a time since the first message (90s, 1.5m, 200ms, 1h), or a date and time (2026-11-22T01:30:00Z)"
                 .to_owned()
         })
     }
 }
 
-/// Where a message stands.
+/// The position of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Position {
     /// Its `seq`, or its line.
     pub number: u64,
-    /// Its time, and that of the first message.
+    /// Its time.
     pub time: Option<i64>,
     /// The time of the first message.
     pub first: Option<i64>,
@@ -63,7 +63,7 @@ impl Position {
         self.time.zip(self.first).map(|(time, first)| time.saturating_sub(first))
     }
 
-    /// Whether it stands before the place; a message without a time stands before no time.
+    /// Whether it is before the bound; a message without a time is never before a time.
     pub fn is_before(&self, place: Bound) -> bool {
         match place {
             Bound::Number(number) => self.number < number,
@@ -72,7 +72,7 @@ impl Position {
         }
     }
 
-    /// Whether it stands behind the place.
+    /// Whether it is after the bound.
     pub fn is_behind(&self, place: Bound) -> bool {
         match place {
             Bound::Number(number) => self.number > number,
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_numbers_spans_and_times() {
+    fn bounds_are_numbers_durations_and_times() {
         assert_eq!("120".parse(), Ok(Bound::Number(120)));
         assert_eq!("1.5m".parse(), Ok(Bound::After(90_000_000)));
         assert_eq!("200ms".parse(), Ok(Bound::After(200_000)));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_between_two_places_is_neither_before_nor_behind() {
+    fn a_message_between_two_bounds_is_neither_before_nor_after_them() {
         let position = Position { number: 5, time: Some(2_000), first: Some(1_000) };
         assert!(position.is_before(Bound::Number(6)) && !position.is_before(Bound::Number(5)));
         assert!(position.is_behind(Bound::After(999)) && !position.is_behind(Bound::After(1_000)));

@@ -1,4 +1,4 @@
-//! A recorded world that answers what is asked, in any order.
+//! A recorded world that answers calls and requests in any order.
 
 use super::conversation::{Conversation, Sessions, Wanted};
 use super::errors::{INTERNAL, INVALID, UNREADABLE, error, nearest, refusal, words};
@@ -44,7 +44,10 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
     let answers = read(&mut conversation, Comparison { ignored: ignore, normalise, ignores_ids: false })?;
     if answers.requests() == 0 {
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(Status::Usage, format_args!("{names}: there is no call and no request to answer")));
+        return Err(Failure::new(
+            Status::Usage,
+            format_args!("{names}: the log contains no call and no request to answer"),
+        ));
     }
     let file = ReportFile::create(file.as_deref(), &report)?;
     let wraps = !command.is_empty();
@@ -52,12 +55,12 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
         peer: if wraps { Side::Far } else { Side::Near },
         conversation,
         answers,
-        // What is deeper can't be compared.
+        // Deeper values cannot be compared.
         intake: Intake::new(log.max_depth.min(DEEPEST)),
         with_model: Conversations::default(),
         pace: (speed.unwrap_or(Speed::Max), idle_limit),
-        owed: BTreeMap::new(),
-        said: 0,
+        pending: BTreeMap::new(),
+        queued: 0,
         counts: Counts::default(),
         file,
         finished: false,
@@ -76,16 +79,16 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
 
 fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Failure> {
     let mut recording = Recording::new(same);
-    let text = |said: &RecordedLine| std::str::from_utf8(said.body()).map(str::to_owned).unwrap_or_default();
+    let text = |line: &RecordedLine| std::str::from_utf8(line.body()).map(str::to_owned).unwrap_or_default();
     while let Some(turn) = conversation.next()? {
         if turn.number == 1 {
             recording.begin_session();
         }
-        for said in &turn.ours {
-            recording.server(&text(said), said.t);
+        for ours in &turn.ours {
+            recording.server(&text(ours), ours.t);
         }
-        for said in &turn.theirs {
-            recording.client(&text(said), said.t, said.place);
+        for theirs in &turn.theirs {
+            recording.client(&text(theirs), theirs.t, theirs.place);
         }
     }
     Ok(recording.finish())
@@ -94,18 +97,18 @@ fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Fa
 /// Answers from a recording.
 struct Server {
     peer: Side,
-    /// Read to its end: it still knows the names of the logs.
+    /// Already read to its end; kept for the names of the logs.
     conversation: Conversation,
     answers: Answers,
     intake: Intake,
-    /// Of the live agent, with the model that we play.
+    /// The live agent's conversations with the model that we play.
     with_model: Conversations,
-    /// How fast, and the longest pause.
+    /// The speed, and the longest pause.
     pace: (Speed, Option<Duration>),
-    /// What is to be said, by its time, and in the order in which it was decided.
-    owed: BTreeMap<(Instant, u64), Owed>,
-    said: u64,
-    /// Requests that were answered from the recording are the same, others extra, and recorded ones that nobody made missing.
+    /// Lines to send, by their time and the order in which they were queued.
+    pending: BTreeMap<(Instant, u64), Pending>,
+    queued: u64,
+    /// Requests answered from the recording count as the same, others as extra, and recorded requests that were not made as missing.
     counts: Counts,
     file: ReportFile,
     finished: bool,
@@ -113,15 +116,15 @@ struct Server {
     report: Arc<Report>,
 }
 
-struct Owed {
-    /// The id of the request or call that it is about, JSON text.
+struct Pending {
+    /// The id of its request or call, as JSON text.
     id: Option<String>,
     line: Vec<u8>,
-    /// What is said in its place where the call is cancelled: its answer, or nothing.
+    /// What is sent in its place if the call is cancelled: an answer, or nothing.
     when_cancelled: String,
 }
 
-/// What was recorded about a request.
+/// The recorded replies to a request.
 struct Found {
     t: u64,
     lines: Vec<Due>,
@@ -135,7 +138,7 @@ impl Found {
 }
 
 impl Server {
-    fn hear(&mut self, piece: &Piece<'_>, out: &mut Out) -> Result<(), Failure> {
+    fn receive(&mut self, piece: &Piece<'_>, out: &mut Out) -> Result<(), Failure> {
         let number = piece.number();
         match self.intake.read(piece) {
             Read::Blank | Read::Skipped => {}
@@ -172,10 +175,10 @@ impl Server {
             Ok(Message::Notification { .. }) => {
                 if let Some(exchange) = self.answers.find_notification(text) {
                     let (t, lines) = (exchange.t, exchange.replies(Caller::Notification));
-                    self.owe(t, lines, Caller::Notification);
+                    self.queue(t, lines, Caller::Notification);
                 }
             }
-            // An answer to what the recorded server asked.
+            // An answer to a request of the recorded server.
             Ok(Message::Response { .. }) => {}
             Err(why) if self.answers.is_json_rpc() => {
                 self.refuse_line(piece, Kind::BadInput, &Unreadable::new(why), out);
@@ -214,17 +217,17 @@ impl Server {
         }
     }
 
-    /// Says what was recorded; an error where that is no answer.
+    /// Queues the recorded replies, and an error if there is no recorded answer.
     fn give(&mut self, number: u64, line: &str, found: Found, caller: Caller<'_>) {
         let Found { t, mut lines, is_answered } = found;
         if !is_answered {
-            let message = "this request is in the recording, but was never answered there";
+            let message = "this request is in the recording but was never answered there";
             self.miss(number, line.as_bytes(), message);
-            // It comes behind all that was said about the request.
+            // The error comes after all recorded lines about the request.
             let t = lines.last().map_or(t, |line| line.t);
             lines.push(Due { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
         }
-        self.owe(t, lines, caller);
+        self.queue(t, lines, caller);
     }
 
     fn give_error(&mut self, number: u64, line: &str, miss: &Miss, caller: Caller<'_>, out: &mut Out) {
@@ -233,11 +236,11 @@ impl Server {
         out.to(self.peer).extend_from_slice(&error(caller, kind, &message, Some(&nearest(miss))));
     }
 
-    /// A request that is answered from the recording differs from the recorded one.
+    /// Reports that a request that is answered from the recording differs from the recorded one.
     fn differ(&mut self, log: String, asked: &str, now: &str, differences: &[Difference]) {
         self.report.fail();
         if !self.quiet {
-            self.report.fault_with(&log, "other settings than were recorded", &shown(differences));
+            self.report.fault_with(&log, "its settings differ from the recorded ones", &shown(differences));
         }
         self.file.write(&ReportLine::Difference {
             turn: None,
@@ -250,26 +253,26 @@ impl Server {
         });
     }
 
-    /// What was asked by this id isn't answered any more; a call is answered with that.
+    /// Drops the pending replies to the request with this id; a call is answered as cancelled.
     fn cancel(&mut self, id: &RawValue, out: &mut Out) {
         let to = out.to(self.peer);
-        self.owed.retain(|_, owed| {
-            let is_cancelled = owed.id.as_deref().is_some_and(|owed| is_same_id(Some(owed), Some(id.get())));
+        self.pending.retain(|_, pending| {
+            let is_cancelled = pending.id.as_deref().is_some_and(|known| is_same_id(Some(known), Some(id.get())));
             if is_cancelled {
-                to.extend_from_slice(owed.when_cancelled.as_bytes());
+                to.extend_from_slice(pending.when_cancelled.as_bytes());
             }
             !is_cancelled
         });
     }
 
-    /// A world carries out nothing that somebody has still to be asked about; nor does one that is recorded seem to.
+    /// Refuses a call that still requires approval, as every world does.
     fn refuse_held(&mut self, number: u64, line: &str, call: &Call<'_>, out: &mut Out) {
-        let message = "it still requires approval: a gate has to settle it first";
+        let message = "it still requires approval: a gate has to decide on it first";
         self.miss(number, line.as_bytes(), message);
         out.add_line(self.peer, &call.answer(refusal(Kind::NeedsApproval, message)));
     }
 
-    /// Refuses a line that can't be read; in JSON-RPC where the line or the log is.
+    /// Refuses an unreadable line; in JSON-RPC if the line or the log is JSON-RPC.
     fn refuse_line(&mut self, piece: &Piece<'_>, kind: Kind, unreadable: &Unreadable, out: &mut Out) {
         let line = if let Piece::Line(line) = piece { line.body() } else { b"null" };
         let message = unreadable.to_string();
@@ -287,7 +290,7 @@ impl Server {
         out.to(self.peer).extend_from_slice(&answer);
     }
 
-    /// Something gets no recorded answer.
+    /// Reports a line that gets no recorded answer.
     fn miss(&mut self, number: u64, line: &[u8], why: &str) {
         self.counts.extra += 1;
         self.file.write(&ReportLine::Difference {
@@ -306,8 +309,8 @@ impl Server {
         self.report.fault(format_args!("{who}:{number}"), why);
     }
 
-    /// Says it to the caller when it is due.
-    fn owe(&mut self, asked_at: u64, lines: Vec<Due>, caller: Caller<'_>) {
+    /// Queues lines for the caller, each for its time.
+    fn queue(&mut self, asked_at: u64, lines: Vec<Due>, caller: Caller<'_>) {
         let (speed, idle_limit) = self.pace;
         let (mut schedule, now) = (Schedule::new(speed, idle_limit), Instant::now());
         schedule.due(i64::try_from(asked_at).ok());
@@ -319,27 +322,27 @@ impl Server {
         let last = lines.len().saturating_sub(1);
         for (index, Due { t, line }) in lines.into_iter().enumerate() {
             let due = schedule.due(i64::try_from(t).ok());
-            self.said += 1;
+            self.queued += 1;
             let when_cancelled = match caller {
                 Caller::Call(call) if index == last => call.answer(refusal(Kind::Cancelled, "it was cancelled")) + "\n",
                 _ => String::new(),
             };
-            let owed = Owed { id: id.map(str::to_owned), line, when_cancelled };
-            self.owed.insert((now + due, self.said), owed);
+            let pending = Pending { id: id.map(str::to_owned), line, when_cancelled };
+            self.pending.insert((now + due, self.queued), pending);
         }
     }
 
-    /// Says everything that is due by then; all where nothing is waited for.
+    /// Sends all lines that are due at `until`; with `None`, all lines.
     fn send_due(&mut self, until: Option<Instant>, out: &mut Out) {
-        while let Some(first) = self.owed.first_entry()
+        while let Some(first) = self.pending.first_entry()
             && until.is_none_or(|until| first.key().0 <= until)
         {
             out.to(self.peer).extend_from_slice(&first.remove().line);
         }
     }
 
-    /// Names the recorded requests that nobody made, and sums up, once. A client need not ask for all that was recorded, so that is no
-    /// fault.
+    /// Lists the recorded requests that were not made and writes the summary, once. They are not a fault: a client need not make
+    /// all recorded requests.
     fn sum_up(&mut self) {
         if std::mem::replace(&mut self.finished, true) {
             return;
@@ -348,7 +351,7 @@ impl Server {
             self.counts.missing += 1;
             let log = self.conversation.place(exchange.place);
             let asked = shortened(&exchange.asked);
-            self.report.note_again(format_args!("{log}: this recorded request was not made: {asked}"));
+            self.report.note_again(format_args!("{log}: recorded, but not requested: {asked}"));
             self.file.write(&ReportLine::Difference {
                 turn: None,
                 kind: "missing",
@@ -376,9 +379,9 @@ impl Server {
 impl Stage for Server {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(side, piece) if side == self.peer => self.hear(&piece, out)?,
+            Event::Piece(side, piece) if side == self.peer => self.receive(&piece, out)?,
             Event::Closed(side) if side == self.peer => {
-                // Who has nothing more to ask waits for nothing but the answers.
+                // A client that sends nothing more only waits for the answers: send them without pauses.
                 self.send_due(None, out);
                 if side == Side::Far {
                     out.close_far();
@@ -400,6 +403,6 @@ impl Stage for Server {
     }
 
     fn deadline(&self) -> Option<Instant> {
-        self.owed.keys().next().map(|(at, _)| *at)
+        self.pending.keys().next().map(|(at, _)| *at)
     }
 }

@@ -1,31 +1,31 @@
-//! Stepping through a recording, and stopping in it: keys from the terminal.
+//! Stepping through a recording and stopping at breaks, with keys from the terminal.
 
 use super::feed::Item;
 use crate::io::keys::Keys;
 use crate::io::report::Report;
 use std::sync::Arc;
 
-/// Asks at the terminal how to go on.
+/// Asks at the terminal how to continue.
 pub struct Stepper {
     pub keys: Keys,
     pub report: Arc<Report>,
-    /// Whether it asks before every message, and not only where `--break` says so.
+    /// Whether it asks before every message, and not only at matches of `--break`.
     pub every: bool,
 }
 
-/// What was answered.
+/// The answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// This message.
+    /// Play this message.
     Next,
-    /// Everything to the end, or to the next break.
+    /// Play everything to the end, or to the next break.
     Run,
-    /// No more.
+    /// Stop.
     Quit,
 }
 
 impl Stepper {
-    /// Whether this is a message to ask at.
+    /// Whether to ask before this message.
     pub fn stops_at(&self, item: &Item) -> bool {
         self.every || item.is_break
     }

@@ -1,4 +1,4 @@
-//! An agent: gets one line a decision, gives one line back.
+//! An agent: gets one line per decision and answers each with one line.
 
 use super::decision::{Decision, is_answer, named_decision, shortened};
 use super::player::{Player, Reply};
@@ -14,32 +14,32 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An agent whose answer was refused, or that gave one too many, may be about to give another: it is asked once it has been
-/// quiet for so long. What it says until then is no answer to what it wasn't asked yet.
+/// An agent whose answer was refused, or that sent one too many, may be about to send another. It is asked only after it has been
+/// quiet for this long: a line that comes before then is not an answer to the new question.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// The agent's side of the conversation.
+/// The connection to the agent.
 pub(super) struct Agent {
     timeout: Option<Duration>,
     attempts: u32,
     process: Process,
     report: Arc<Report>,
     questions: Questions,
-    /// The question for this decision is sent then.
+    /// The question for this decision is sent at this time.
     postponed: Option<(u64, Instant)>,
     quiet_until: Option<Instant>,
-    /// The answer that was last acted on, and the decision that it was for.
+    /// The answer that was last acted on, and its decision.
     acted: Option<(u64, String)>,
     /// Why this decision is asked again: a JSON object.
     refused: Option<(u64, String)>,
-    /// How often the open decision was answered badly or not at all.
+    /// How many bad or missing answers the open decision has had.
     failed: u32,
     failed_at: u64,
-    /// Counts on while the game isn't ready.
+    /// Keeps running while the game is not ready.
     answer_by: Option<Instant>,
-    /// Whether a decision is open: nothing is due otherwise.
+    /// Whether a decision is open. Otherwise nothing is due.
     waiting: bool,
-    heard_nothing: bool,
+    is_first_line: bool,
     silence: Silence,
 }
 
@@ -60,7 +60,7 @@ impl Agent {
             failed_at: 0,
             answer_by: None,
             waiting: false,
-            heard_nothing: true,
+            is_first_line: true,
         }
     }
 
@@ -77,14 +77,14 @@ impl Agent {
         self.silence.asked();
     }
 
-    /// Asks once the agent has been quiet until then.
+    /// Asks when the agent has been quiet until this time.
     fn postpone(&mut self, decision: u64, until: Instant) {
         self.postponed = Some((decision, until));
         self.answer_by = None;
         self.waiting = true;
     }
 
-    /// Counts a bad or missing answer, and gives the agent up where it was one too many. Says whether it is asked again.
+    /// Counts a bad or missing answer and gives the agent up after the last attempt. Returns whether it is asked again.
     fn fail(&mut self, decision: &Decision, out: &mut Out) -> Result<bool, Failure> {
         if self.failed_at != decision.number {
             self.failed = 0;
@@ -99,7 +99,7 @@ impl Agent {
         Ok(true)
     }
 
-    /// Refuses an answer to the open decision, and asks again where that is still allowed.
+    /// Refuses an answer to the open decision, and asks again if attempts are left.
     fn refuse(&mut self, decision: &Decision, answer: Option<&str>, why: &str, out: &mut Out) -> Result<(), Failure> {
         if self.fail(decision, out)? {
             self.refused = Some((decision.number, refusal(answer, &format!("the answer {why}"))));
@@ -109,7 +109,7 @@ impl Agent {
     }
 }
 
-/// Why a decision is asked again: the object `refused` of the line that asks.
+/// Why a decision is asked again: the object `refused` in the line that asks.
 fn refusal(answer: Option<&str>, why: &str) -> String {
     let answer = answer.map_or_else(|| "null".to_owned(), |answer| quoted(&shortened(answer)));
     Object::default().put("answer", answer).text("why", why).end()
@@ -119,7 +119,7 @@ impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
         let number = decision.number;
         if self.questions.awaits(number) || self.postponed.is_some_and(|(postponed, _)| postponed == number) {
-            // The same state once more while it thinks: its answer will do, if it comes in time.
+            // The same state again while the agent thinks: its answer still counts if it comes in time.
             self.waiting = true;
             return;
         }
@@ -148,17 +148,15 @@ impl Player for Agent {
         };
         let answer = answer.as_deref().map(str::trim);
         let place = format!("agent:{number}");
-        // Programs that were written for the mod say so first.
-        if std::mem::take(&mut self.heard_nothing) && answer.is_some_and(|answer| answer.eq_ignore_ascii_case("ready"))
+        // Programs that were written for the mod first send "ready".
+        if std::mem::take(&mut self.is_first_line) && answer.is_some_and(|answer| answer.eq_ignore_ascii_case("ready"))
         {
             return Ok(Reply::Nothing);
         }
         let shown = answer.map_or(TOO_LONG.to_owned(), shortened);
         if answer.is_some_and(|answer| !is_answer(answer, open)) {
-            self.report.fault(
-                place,
-                format_args!("ignored: {shown:?} is no id, no {{\"action_id\":N}} and no command of the mod's"),
-            );
+            self.report
+                .fault(place, format_args!("ignored: {shown:?} is not an id, {{\"action_id\":N}} or a mod command"));
             return Ok(Reply::Nothing);
         }
         let named = answer.and_then(named_decision);
@@ -248,7 +246,7 @@ impl Player for Agent {
         self.quiet_until = None;
         self.refused = None;
         self.failed = 0;
-        self.heard_nothing = true;
+        self.is_first_line = true;
         if let Some(decision) = open {
             self.send(decision, out);
         }

@@ -1,4 +1,4 @@
-//! A decision point: a state in which the game waits and something is legal.
+//! A decision point: a state in which the game waits and at least one action is legal.
 
 use super::player::Reply;
 use super::situation::Situation;
@@ -10,13 +10,13 @@ use crate::spire::message::Message;
 use crate::spire::offer;
 use std::ops::Deref;
 
-/// What a player is asked, and what is remembered of it until it is recorded.
+/// What a player is asked, kept until the decision is recorded.
 #[derive(Debug)]
 pub(super) struct Decision {
     /// Counts the decisions of this process, from 1.
     pub(super) number: u64,
     situation: Situation,
-    /// The line that an agent is asked with.
+    /// The line that asks an agent.
     pub(super) offered: Vec<u8>,
     /// In the Match and Keep event the game hangs when choices come too fast.
     pub(super) needs_pace: bool,
@@ -30,7 +30,7 @@ impl Deref for Decision {
 }
 
 impl Decision {
-    /// `None` where there is nothing to decide.
+    /// `None` if there is nothing to decide.
     pub(super) fn new(
         number: u64,
         line: &Line<'_>,
@@ -58,20 +58,20 @@ impl Decision {
         })
     }
 
-    /// The line that the agent is asked with again; `refused` is a JSON object that says why.
+    /// The line that asks the agent again; `refused` is a JSON object that says why.
     pub(super) fn offered_again(&self, refused: &str) -> Vec<u8> {
         with_field(self.offered.clone(), "refused", refused)
     }
 
-    /// Reads an answer: an id, `{"action_id":N}`, or a command of the mod's. Which decision it is for is not looked at.
+    /// Reads an answer: an id, `{"action_id":N}`, or a mod command. Does not check which decision it is for.
     ///
     /// # Errors
-    /// Why it is none of them, or not legal here; words to follow "the answer".
+    /// Why it is none of these, or not legal here, in words that follow "the answer".
     pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
         read_answer(answer, &self.actions).map(Reply::Act).or_else(|why| self.read_command(answer).ok_or(why))
     }
 
-    /// A command in a form that the action table doesn't have.
+    /// A command in a form that is not in the action table.
     fn read_command(&self, answer: &str) -> Option<Reply> {
         let answer = answer.trim();
         if !is_answer(answer, Some(self)) {
@@ -85,7 +85,7 @@ impl Decision {
         }
     }
 
-    /// Whether a choice has this name; the mod ignores case.
+    /// Whether a choice has this name. The mod ignores case.
     fn has_choice(&self, name: &str) -> bool {
         let text = self.text();
         let state = Message::read(&text).ok().flatten().and_then(|message| message.game_state);
@@ -93,7 +93,7 @@ impl Decision {
     }
 }
 
-/// The line with a field set to this JSON text. A line that has the field twice stays as it is.
+/// The line with a field set to this JSON text. A line that has the field twice is returned unchanged.
 fn with_field(line: Vec<u8>, field: &str, json: &str) -> Vec<u8> {
     let mut changed = Vec::with_capacity(line.len() + json.len() + 16);
     match lines::set(&Line::new(&line, 1), field, json.as_bytes(), &mut changed) {
@@ -110,19 +110,19 @@ fn id_of_object(answer: &str) -> Result<i64, Unreadable> {
         return unreadable("it still requires approval");
     }
     if fields.get("decision").is_some() && named_decision(answer).is_none() {
-        return unreadable("its decision is no whole number");
+        return unreadable("its decision is not a whole number");
     }
     let id = fields.get("action_id").and_then(|id| id.get().parse().ok());
-    id.map_or_else(|| unreadable("it has no action_id that is a whole number"), Ok)
+    id.map_or_else(|| unreadable("its action_id is missing or not a whole number"), Ok)
 }
 
-/// The number in `{"decision":N}`: the decision that an answer says it is for. `None` where it says nothing that can be read.
+/// The number in `{"decision":N}`: the decision that the answer names. `None` if it names none that can be read.
 pub(super) fn named_decision(answer: &str) -> Option<u64> {
     Fields::read(answer).ok()?.get("decision")?.get().parse().ok()
 }
 
-/// Whether a line is meant as an answer, be it a good one or not: a whole number, an object, a command of the mod's, or a choice
-/// that the `open` decision has by that name. Anything else that a program prints is noise.
+/// Whether a line is meant as an answer, valid or not: a whole number, an object, a mod command, or a choice of the `open`
+/// decision by name. Any other output of a program is ignored.
 pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     let line = line.trim();
     let is_choice = || {
@@ -132,7 +132,7 @@ pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice()
 }
 
-/// Reads an answer that is an id, `{"action_id":N}`, or a command as the action table has it.
+/// Reads an answer that is an id, `{"action_id":N}`, or a command as it stands in the action table.
 fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     let answer = answer.trim();
     if answer.is_empty() {
@@ -141,7 +141,7 @@ fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     let action = if let Ok(id) = answer.parse::<i64>() {
         from_id(id)?
     } else if answer.starts_with('{') {
-        from_id(id_of_object(answer).map_err(|why| format!("can't be read: {why}"))?)?
+        from_id(id_of_object(answer).map_err(|why| format!("cannot be read: {why}"))?)?
     } else {
         Action::from_command(answer).ok_or_else(|| {
             let answer = shortened(answer);
@@ -156,10 +156,10 @@ fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
 }
 
 fn from_id(id: i64) -> Result<Action, String> {
-    u8::try_from(id).ok().and_then(Action::from_id).ok_or_else(|| format!("is no id: {id}; ids are 0 to 172"))
+    u8::try_from(id).ok().and_then(Action::from_id).ok_or_else(|| format!("is not an id: {id}; ids are 0 to 172"))
 }
 
-/// As much of a foreign text as a message can hold.
+/// Foreign text, cut to a length that fits into a message.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 80;
     match text.char_indices().nth(MOST) {
@@ -196,8 +196,8 @@ mod tests {
             (r#"{"id":110}"#, "no action_id"),
             (r#"{"action_id":110,"requires_approval":true}"#, "requires approval"),
             (r#"{"action_id":110,"Requires_Approval":true}"#, "ignore case"),
-            (r#"{"action_id":110,"decision":"1"}"#, "decision is no whole number"),
-            (r#"{"action_id":110,"decision":-1}"#, "decision is no whole number"),
+            (r#"{"action_id":110,"decision":"1"}"#, "decision is not a whole number"),
+            (r#"{"action_id":110,"decision":-1}"#, "decision is not a whole number"),
             (r#"{"action_id":110,"Decision":1}"#, "ignore case"),
         ] {
             let error = id(answer).unwrap_err();
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_object_or_command_is_noise() {
+    fn other_lines_are_not_answers() {
         for answer in ["0", " -1\r", "999", "{}", "{torn", "end", "STATE", "choose 99", "play 99", "wait 30"] {
             assert!(is_answer(answer, None), "{answer}");
         }

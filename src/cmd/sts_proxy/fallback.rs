@@ -1,4 +1,4 @@
-//! `--fallback`: plays on without an agent that is lost.
+//! `--fallback`: continues to play when the agent is lost.
 
 use super::decision::Decision;
 use super::player::{Player, Reply};
@@ -10,14 +10,14 @@ use clap::ValueEnum;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What is chosen.
+/// Which action is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Policy {
     /// The first legal action, in the order of the ids
     First,
-    /// Any legal action; with the same seed of the run, the same ones
+    /// Any legal action; the same seed of the run gives the same ones
     Random,
-    /// The end of the turn, where it is legal; else the first
+    /// The end of the turn if it is legal, else the first
     End,
 }
 
@@ -27,8 +27,8 @@ pub(super) struct Fallback {
     pub(super) is_active: bool,
     count: u64,
     floor: i64,
-    /// How often each state was decided on this floor. A shop can be entered and left for ever: in a state that comes again, the
-    /// next action is taken.
+    /// How often each state has been decided on this floor. A shop can be entered and left forever, so each time a state comes
+    /// again, the next action is taken.
     times: HashMap<u64, usize>,
 }
 
@@ -37,7 +37,7 @@ impl Fallback {
         Fallback { policy, is_active: false, count: 0, floor: 0, times: HashMap::new() }
     }
 
-    /// One of the decision's actions, of which there are some.
+    /// One of the decision's actions. There is at least one.
     pub(super) fn choose(&mut self, decision: &Decision) -> Option<Action> {
         let actions = &decision.actions;
         if self.floor != decision.floor {
@@ -53,7 +53,7 @@ impl Fallback {
             Policy::End => end().unwrap_or(0) + *times,
             Policy::Random => {
                 let seed = decision.run.seed.unwrap_or_default().cast_unsigned();
-                scattered(seed.wrapping_add(self.count)) as usize
+                split_mix(seed.wrapping_add(self.count)) as usize
             }
         };
         *times += 1;
@@ -62,15 +62,15 @@ impl Fallback {
     }
 }
 
-/// A number for a number, without a pattern (SplitMix64).
-fn scattered(number: u64) -> u64 {
-    let mut scattered = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    scattered = (scattered ^ (scattered >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    scattered = (scattered ^ (scattered >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    scattered ^ (scattered >> 31)
+/// Maps a number to one without a pattern (SplitMix64).
+fn split_mix(number: u64) -> u64 {
+    let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
 }
 
-/// In the place of an agent that is lost.
+/// Takes the place of a lost agent.
 pub(super) struct Nobody;
 
 impl Player for Nobody {

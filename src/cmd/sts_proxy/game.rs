@@ -1,4 +1,4 @@
-//! The game's side: reads the mod's messages, follows its runs, and keeps the records.
+//! The connection to the game: reads the mod's messages, follows its runs, and keeps the records.
 
 use super::ledger::Ledger;
 use crate::cmd::options::TOO_DEEP;
@@ -14,13 +14,13 @@ pub(super) struct Game {
     pub(super) ledger: Ledger,
     pub(super) runs: Runs,
     pub(super) report: Arc<Report>,
-    /// End after so many games.
+    /// End after this many games.
     games: Option<u64>,
     games_over: u64,
     limits: Limits,
 }
 
-/// Where a line of the mod's stands.
+/// Position of a line from the mod, for messages.
 pub(super) fn place(line: &Line<'_>) -> String {
     format!("stdin:{}", line.number())
 }
@@ -30,15 +30,15 @@ impl Game {
         Game { ledger, runs: Runs::default(), report, games, games_over: 0, limits }
     }
 
-    /// Reads a line with this text. What is no message of the mod's is reported.
+    /// Reads a line with this text. Reports a line that is not a message of the mod.
     pub(super) fn read<'t>(&self, line: &Line<'_>, text: &'t str) -> Option<Message<'t>> {
         if lines::deeper_than(line.body(), self.limits.max_depth) {
             return self.not_read(line, TOO_DEEP);
         }
         match Message::read(text) {
             Ok(Some(message)) => Some(message),
-            Ok(None) => self.not_read(line, "no message of CommunicationMod"),
-            Err(error) => self.not_read(line, format_args!("no message of CommunicationMod: {}", why_none(&error))),
+            Ok(None) => self.not_read(line, "not a CommunicationMod message"),
+            Err(error) => self.not_read(line, format_args!("not a CommunicationMod message: {}", why_none(&error))),
         }
     }
 
@@ -47,7 +47,7 @@ impl Game {
         None
     }
 
-    /// Takes the next state. Says what it means for the run, and whether as many games as wanted are over.
+    /// Takes the next state. Returns what it means for the run, and whether the wanted number of games is over.
     pub(super) fn follow(&mut self, message: &Message<'_>) -> (Turn, bool) {
         let turn = self.runs.follow(message);
         self.close_run();
@@ -57,7 +57,7 @@ impl Game {
         (turn, all_over)
     }
 
-    /// This process ends.
+    /// Called when this process ends.
     pub(super) fn end(&mut self) {
         self.runs.end();
         self.close_run();
@@ -69,7 +69,7 @@ impl Game {
         }
     }
 
-    /// Whether fewer games are over than were asked for.
+    /// Whether `--games` is given and not reached yet.
     pub(super) fn wants_more(&self) -> bool {
         self.games.is_some_and(|games| self.games_over < games)
     }

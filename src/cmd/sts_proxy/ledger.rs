@@ -1,4 +1,4 @@
-//! From decisions to records: what is noted when a command is sent, and settled when the mod has answered.
+//! From decisions to records: a decision is noted when its command is sent, and settled when the mod has answered.
 
 use super::recorder::Recorder;
 use super::situation::Situation;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// What is recorded, if anything is.
+/// The recorder, if there is one, and what it records.
 pub(super) struct Ledger {
     recorder: Option<Recorder>,
     full_state: bool,
@@ -17,12 +17,12 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Without a recorder, nothing is noted. `full_state` keeps whole states.
+    /// Without a recorder, nothing is recorded. `full_state` keeps complete states.
     pub(super) fn new(recorder: Option<Recorder>, full_state: bool, report: Arc<Report>) -> Ledger {
         Ledger { recorder, full_state, report }
     }
 
-    /// The run goes on, or another begins.
+    /// The run continues, or another begins.
     pub(super) fn follow(&mut self, turn: Turn) {
         if let Some(recorder) = &mut self.recorder {
             recorder.follow(turn);
@@ -44,13 +44,13 @@ impl Ledger {
                 state,
             })),
             Err(error) => {
-                self.report.fault("record", format_args!("a state can't be recorded: {error}"));
+                self.report.fault("record", format_args!("cannot record a state: {error}"));
                 None
             }
         }
     }
 
-    /// Writes what was noted down, now that its outcome is known.
+    /// Writes a noted decision, once its outcome is known.
     pub(super) fn settle(&mut self, decided: Option<Box<Decided>>, outcome: Outcome<'_>) {
         let (Some(decided), Some(recorder)) = (decided, &mut self.recorder) else {
             return;
@@ -61,7 +61,7 @@ impl Ledger {
         }
     }
 
-    /// Writes how the run ended, behind its decisions.
+    /// Writes how the run ended, after its decisions.
     pub(super) fn close(&mut self, over: &RunOver) {
         let Some(recorder) = &mut self.recorder else { return };
         match closing_line(&now(), over) {
@@ -70,7 +70,7 @@ impl Ledger {
         }
     }
 
-    /// Forces what was written to the disk.
+    /// Forces the written records to the disk.
     pub(super) fn sync(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.sync();
@@ -82,7 +82,7 @@ fn now() -> String {
     format!("{:.6}", Timestamp::now())
 }
 
-/// The message's whole `game_state`.
+/// The message's complete `game_state`.
 fn whole_state(message: &str) -> Result<Box<RawValue>, serde_json::Error> {
     #[derive(serde::Deserialize)]
     struct Whole {

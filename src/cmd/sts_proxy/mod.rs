@@ -46,15 +46,15 @@ use std::time::Duration;
 
 /// Play Slay the Spire through CommunicationMod's pipe
 ///
-/// The mod's launch command: says "ready", reads the mod's states on stdin, and writes commands, and nothing else, on
-/// stdout. With no AGENT a person plays at the terminal. With one, the agent gets a line for each decision, as
-/// valid-actions would print it, with "decision":N, and answers with one line: an id, {"action_id":N}, or a legal mod command.
-/// {"action_id":N,"decision":N} is an answer to that decision and no other. Every accepted decision is recorded with the state it
-/// was made in, one file a run.
+/// CommunicationMod starts it as its command. It writes "ready", reads the mod's states on stdin, and writes only commands on
+/// stdout. Without AGENT, a person plays at the terminal. An AGENT gets one line per decision, in the format of valid-actions
+/// with "decision":N added. It answers with one line: an id, {"action_id":N}, or a legal mod command.
+/// {"action_id":N,"decision":N} answers only the named decision. Every accepted decision is recorded with the state it was made
+/// in, one file per run.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
-    /// The program that plays, with its arguments; without one, a person does
+    /// The program that plays, with its arguments; without one, a person plays
     #[arg(last = true, value_name = "AGENT")]
     agent: Vec<OsString>,
 
@@ -74,14 +74,14 @@ pub struct Arguments {
     /// Play on when the agent is lost for good; such decisions have "by":"fallback" in their records
     #[arg(long, value_name = "WHAT", help_heading = "Agent")]
     fallback: Option<Policy>,
-    /// How long an agent may take for an answer before it is asked again; an answer that comes later is not sent unless it names
-    /// the decision; 0 is for ever
+    /// How long an agent may take to answer before it is asked again; a later answer is not sent unless it names the decision; 0:
+    /// no limit
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
     agent_timeout: Duration,
-    /// How often an agent is asked at one decision before it is given up: 1 gives it up at the first illegal, late or missing answer
+    /// How often an agent is asked for one decision before it is given up; with 1, at its first illegal, late or missing answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
     attempts: u32,
-    /// How often an agent that has ended, or was given up, is started again; else the run ends
+    /// How often an agent that has ended, or was given up, is restarted; after that the run ends
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Agent")]
     restart: u32,
 
@@ -91,10 +91,10 @@ pub struct Arguments {
     /// End when this many games are over and the menu is back
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Game")]
     games: Option<u64>,
-    /// What is sent while there is nothing to decide
+    /// What to send while there is nothing to decide
     #[arg(long, value_name = "WHAT", default_value = "silent", help_heading = "Game")]
     idle: Idle,
-    /// Ask for the state when nothing has come from the game for so long; 0 is never
+    /// Ask for the state when nothing has come from the game for this long; 0: never
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration, help_heading = "Game")]
     watchdog: Duration,
 
@@ -104,14 +104,14 @@ pub struct Arguments {
     /// Record nothing
     #[arg(long, env = "AI_STS_PROXY_NO_RECORD", value_parser = FalseyValueParser::new(), help_heading = "Records")]
     no_record: bool,
-    /// Record the whole state, not only hand, player, monsters and turn, or the choices
+    /// Record the complete state, not only hand, player, monsters and turn, or the choices
     #[arg(long, help_heading = "Records")]
     full_state: bool,
     /// When records are forced to the disk
     #[arg(long, value_name = "WHEN", default_value = "each", help_heading = "Records")]
     sync: Sync,
 
-    /// Say only what went wrong
+    /// Report only faults
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -121,13 +121,13 @@ pub struct Arguments {
 /// What the agent reads and writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Protocol {
-    /// A line for each decision, with valid_actions; an answer for each
+    /// A line per decision, with valid_actions, and one answer for each
     Lines,
-    /// The mod's own messages and commands: for a bot that was written for the mod
+    /// The mod's own messages and commands, for a bot that was written for the mod
     Mod,
 }
 
-/// What is sent while there is nothing to decide.
+/// What to send while there is nothing to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Idle {
     /// Nothing: the mod sends each stable state by itself
@@ -140,16 +140,16 @@ enum Idle {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sync {
-    /// Each, before the next command is sent
+    /// Each one, before the next command is sent
     Each,
-    /// Never: a power loss may cost the last records
+    /// Never: a power failure may cost the last records
     Never,
 }
 
 const NAME: &str = "sts-proxy";
 const AFTER_HELP: &str = "\
 Examples:
-  The mod's config.properties; it splits on spaces and knows no quotes.
+  The mod's config.properties; it splits on spaces and has no quoting.
   A person plays at the terminal that the game was started from:
     command=/usr/local/bin/sts-proxy
   An agent plays ten games as the Silent and ends:
@@ -158,7 +158,7 @@ Examples:
     command=/usr/local/bin/sts-proxy --protocol mod -- /home/me/my-bot
 
 Exit status:
-  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent can't be started; 4 the agent was lost, \
+  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent cannot be started; 4 the agent was lost \
   or gave no legal answer. See pipewright(7).";
 
 /// The command.
@@ -198,7 +198,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     between(Box::new(proxy), ends, signals, &report)
 }
 
-/// Options that would do nothing are refused.
+/// Refuses options that would have no effect.
 fn check_protocol(matches: &ArgMatches, arguments: &Arguments) -> Result<(), String> {
     let is_given = |option: &str| matches.value_source(option) == Some(ValueSource::CommandLine);
     if arguments.agent.is_empty() {
@@ -217,8 +217,7 @@ fn check_protocol(matches: &ArgMatches, arguments: &Arguments) -> Result<(), Str
     })
 }
 
-/// The first line, at once: the game stands still until it comes, whatever else we have to say. Says whether
-/// there is anybody to hear it.
+/// Writes the first line at once: the game is blocked until it comes. Returns `false` if stdout is closed.
 fn say_ready() -> Result<bool, Failure> {
     match stdout().and_then(|mut stdout| stdout.write_all(b"ready\n")) {
         Ok(()) => Ok(true),
@@ -234,17 +233,17 @@ fn start_command(words: &[String]) -> Result<Option<String>, String> {
     let is_name =
         |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !is_name(class) {
-        return Err(format!("--start: {class:?} is no class; IRONCLAD, SILENT, DEFECT and WATCHER are"));
+        return Err(format!("--start: {class:?} is not a class; the classes are IRONCLAD, SILENT, DEFECT and WATCHER"));
     }
     if let Some(ascension) = rest.first()
         && !ascension.parse().is_ok_and(|level: u8| level <= 20)
     {
-        return Err(format!("--start: an ascension is 0 to 20, not {ascension:?}"));
+        return Err(format!("--start: {ascension:?} is not an ascension (0 to 20)"));
     }
     if let Some(seed) = rest.get(1)
         && (!is_name(seed) || seed.contains('_'))
     {
-        return Err(format!("--start: a seed is letters A-Z and digits, not {seed:?}"));
+        return Err(format!("--start: {seed:?} is not a seed (letters A-Z and digits)"));
     }
     Ok(Some(format!("start {}", words.join(" "))))
 }
@@ -253,7 +252,7 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
     if arguments.no_record {
         return Ok(None);
     }
-    // Set but empty is as unset.
+    // Set but empty counts as unset.
     let named = arguments.data_dir.clone().filter(|folder| !folder.is_empty());
     let folder = named.map(PathBuf::from).or_else(data_folder).ok_or_else(|| {
         Failure::new(

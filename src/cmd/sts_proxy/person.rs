@@ -1,4 +1,4 @@
-//! A person at a terminal: sees the state and the legal actions, types an id.
+//! A person at a terminal: sees the state and the legal actions, and types an id.
 
 use super::decision::Decision;
 use super::player::{Player, Reply};
@@ -18,7 +18,7 @@ const HELP: &str = "\
 ";
 const PROMPT: &str = "action> ";
 
-/// The person's terminal, and whether a menu stands on it that still waits.
+/// The person's terminal, and whether the menu on it is still open.
 pub(super) struct Person {
     terminal: Terminal,
     color: bool,
@@ -27,7 +27,7 @@ pub(super) struct Person {
 
 impl Person {
     /// # Errors
-    /// Where the terminal can't be opened once more.
+    /// The terminal cannot be opened again.
     pub(super) fn new(terminal: &Terminal, color: Color) -> Result<Person, Failure> {
         Ok(Person { terminal: Terminal::open(terminal.path())?, color: color.wanted(), open: false })
     }
@@ -39,7 +39,7 @@ impl Person {
     fn show(&self, decision: &Decision, out: &mut Out) {
         let text = decision.text();
         let Ok(Some(message)) = Message::read(&text) else {
-            return; // it was read when the decision was made
+            return; // cannot happen: it was read when the decision was made
         };
         let screen = Screen { width: Some(self.terminal.width()), color: self.color };
         let mut screen = screen.draw(&message, &decision.actions);
@@ -50,10 +50,10 @@ impl Person {
 
 impl Player for Person {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
-        // What was typed before this menu was seen must not become an answer to it.
+        // Input typed before this menu appeared must not become an answer to it.
         self.terminal.forget_input();
         if self.open {
-            self.say(out, "\nthe game has a new state; this menu takes the place of the one above\n");
+            self.say(out, "\nthe game has a new state; this menu replaces the one above\n");
         }
         self.open = true;
         self.show(decision, out);
@@ -61,7 +61,7 @@ impl Player for Person {
 
     fn withdraw(&mut self, out: &mut Out) {
         if std::mem::take(&mut self.open) {
-            self.say(out, "\nthe game went on by itself; the menu above is stale\n");
+            self.say(out, "\nthe game moved on by itself; the menu above is out of date\n");
         }
     }
 
@@ -71,7 +71,7 @@ impl Player for Person {
 
     fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
         let Piece::Line(line) = piece else {
-            return Ok(Reply::Nothing); // no terminal gives a line that long
+            return Ok(Reply::Nothing); // a terminal does not give lines that long
         };
         let text = lines::text(line.body());
         match (text.trim(), open) {
@@ -87,7 +87,7 @@ impl Player for Person {
             ("?", None) => self.say(out, HELP),
             ("", Some(_)) => self.say(out, PROMPT),
             ("", None) => {}
-            (_, None) => self.say(out, "nothing to choose now: the game hasn't answered yet\n"),
+            (_, None) => self.say(out, "nothing to choose now: the game has not answered yet\n"),
             (answer, Some(decision)) => match decision.read(answer) {
                 Ok(reply) => {
                     self.open = false;

@@ -1,4 +1,4 @@
-//! Whoever decides: a person at a terminal, or an agent.
+//! The player who decides: a person at a terminal, or an agent.
 
 use super::decision::Decision;
 use crate::io::lines::Piece;
@@ -8,7 +8,7 @@ use crate::spire::action::Action;
 use std::process::ExitStatus;
 use std::time::Instant;
 
-/// What a player wants done.
+/// What a player's line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Reply {
     /// Nothing for now.
@@ -23,25 +23,25 @@ pub(super) enum Reply {
     Stop(Status),
 }
 
-/// A player is asked at each decision and answers when it likes. `open` is the decision that waits for an
-/// answer, where one does.
+/// A player is asked at each decision and may answer at any time. `open` is the decision that waits for an answer, if there is
+/// one.
 pub(super) trait Player: Send {
-    /// A decision is to be made; it takes the place of any earlier one. It may be the same one again.
+    /// Asks for a decision, which replaces any earlier one. It may be the same one again.
     fn ask(&mut self, decision: &Decision, out: &mut Out);
 
-    /// The game went on by itself: there is nothing to decide any more.
+    /// The game moved on by itself: there is nothing to decide any more.
     fn withdraw(&mut self, out: &mut Out);
 
-    /// The mod refused what the player chose; it will be asked again.
+    /// The mod refused the player's choice. The player will be asked again.
     fn refused(&mut self, _error: &str, _out: &mut Out) {}
 
-    /// The player said something.
+    /// Takes a line of the player.
     ///
     /// # Errors
-    /// Where the player has had its last chance.
+    /// The player has used its last attempt.
     fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure>;
 
-    /// When the player wants [`Player::due`] to be called.
+    /// When [`Player::due`] is to be called.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -49,7 +49,7 @@ pub(super) trait Player: Send {
     /// The deadline has passed.
     ///
     /// # Errors
-    /// Where the player has had its last chance.
+    /// The player has used its last attempt.
     fn due(&mut self, _open: Option<&Decision>, _out: &mut Out) -> Result<(), Failure> {
         Ok(())
     }
@@ -57,7 +57,7 @@ pub(super) trait Player: Send {
     /// The player's process was started (again).
     fn started(&mut self, _open: Option<&Decision>, _out: &mut Out) {}
 
-    /// The player will say or take nothing more.
+    /// The player's input or output is closed.
     fn closed(&mut self) -> Reply {
         Reply::Nothing
     }
@@ -65,7 +65,7 @@ pub(super) trait Player: Send {
     /// The player's process has ended.
     ///
     /// # Errors
-    /// Where it isn't started again.
+    /// It is not started again.
     fn exited(&mut self, _status: ExitStatus, _out: &mut Out) -> Result<(), Failure> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The agent's process: when it is lost, and whether it is started again.
+//! The agent's process: when it counts as lost, and whether it is restarted.
 
 use crate::io::child::describe;
 use crate::io::report::{Failure, Report, Status};
@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An agent that closes its stdout usually ends at once, and how it ended says more.
+/// An agent that closes its stdout usually ends at once. Its exit status is then the better message.
 const TO_END: Duration = Duration::from_millis(500);
 
 pub(super) struct Process {
@@ -22,10 +22,10 @@ impl Process {
         Process { restarts, restarted: 0, closed_since: None, report }
     }
 
-    /// Starts the agent again, where that is still allowed.
+    /// Restarts the agent if that is still allowed.
     ///
     /// # Errors
-    /// [`Status::Lost`] where it isn't.
+    /// [`Status::Lost`] if it is not.
     pub(super) fn lost(&mut self, how: &str, out: &mut Out) -> Result<(), Failure> {
         self.closed_since = None;
         if !self.can_restart() {
@@ -36,7 +36,7 @@ impl Process {
             return Err(Failure::new(Status::Lost, format_args!("the agent {how}; {advice}")));
         }
         self.restarted += 1;
-        self.report.fault("agent", format_args!("{how}; it is started again"));
+        self.report.fault("agent", format_args!("{how}; restarting it"));
         out.respawn();
         Ok(())
     }
@@ -47,7 +47,7 @@ impl Process {
         self.lost(&format!("ended with {}", describe(status)), out)
     }
 
-    /// The agent will say or take nothing more.
+    /// The agent's stdin or stdout is closed.
     pub(super) fn closed(&mut self) {
         self.closed_since.get_or_insert_with(Instant::now);
     }
@@ -56,7 +56,7 @@ impl Process {
         self.closed_since.map(|since| since + TO_END)
     }
 
-    /// Says whether the agent is lost, since it has closed its stdin or stdout and still runs.
+    /// Returns whether the agent is lost because it has closed its stdin or stdout but still runs.
     ///
     /// # Errors
     /// As [`Process::lost`].
@@ -68,7 +68,7 @@ impl Process {
         Ok(true)
     }
 
-    /// Whether another process than the first one runs, or is to.
+    /// Whether the agent has been restarted.
     pub(super) fn was_restarted(&self) -> bool {
         self.restarted > 0
     }

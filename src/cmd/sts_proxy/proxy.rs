@@ -20,10 +20,10 @@ use crate::spire::run::Turn;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// In Match and Keep a choice is held so long before it is sent, so that the cards can turn over.
+/// In Match and Keep a choice is held for this long before it is sent, so the cards can turn over.
 const PACE: Duration = Duration::from_secs(1);
 
-/// What the options said.
+/// Settings from the options.
 pub(super) struct Settings {
     /// The command that starts a run from the menu.
     pub(super) start: Option<String>,
@@ -32,15 +32,15 @@ pub(super) struct Settings {
     pub(super) watchdog: Duration,
 }
 
-/// Where the latest decision stands.
+/// The state of the latest decision.
 enum Phase {
-    /// Nothing is to be decided.
+    /// There is nothing to decide.
     Idle,
     /// The player was asked.
     Open,
-    /// The player has answered; the command is held until then.
+    /// The player has answered; the command is held until this time.
     Held(Action, Instant),
-    /// The command was sent; the record waits for the mod's next message (it is None without a recorder).
+    /// The command was sent; the record waits for the mod's next message (`None` without a recorder).
     Sent(Command, Option<Box<Decided>>),
 }
 
@@ -53,8 +53,8 @@ pub(super) struct Proxy {
     fallback: Option<Fallback>,
     decision: Option<Decision>,
     phase: Phase,
-    /// The state was asked for since the last command: a message like the one before is an answer then, and
-    /// else the same frame once more.
+    /// The state was asked for since the last command. If so, a message like the previous one is the answer; otherwise it is the
+    /// same frame sent again.
     asked_for_state: bool,
     /// What the mod refused in the state of `decision`.
     refused: Vec<Action>,
@@ -126,7 +126,7 @@ impl Proxy {
             self.player.refused(error, out);
             self.game.ledger.settle(decided, Outcome::Refused(error));
         } else {
-            self.report.fault(place, format_args!("an error that answers no command of ours: {error}"));
+            self.report.fault(place, format_args!("an error that does not answer a command: {error}"));
         }
         self.ask_for_state(out);
         Ok(())
@@ -142,7 +142,7 @@ impl Proxy {
         let answer = std::mem::take(&mut self.asked_for_state);
         let same = self.decision.as_ref().is_some_and(|decision| decision.raw == line.raw());
         if same && !answer && !matches!(self.phase, Phase::Idle) {
-            return Ok(()); // the frame that was decided on, once more
+            return Ok(()); // the frame that was already decided on, sent again
         }
         if !same && message.is_ready() {
             self.refused.clear();
@@ -168,7 +168,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// Asks the player. The same state keeps its number: what is still owed for it is an answer to it.
+    /// Asks the player. The same state keeps its number, so an answer that is still outstanding counts for it.
     fn decide(
         &mut self,
         line: &Line<'_>,
@@ -189,7 +189,7 @@ impl Proxy {
         self.play_alone(out);
     }
 
-    /// Nothing is to be decided.
+    /// There is nothing to decide.
     fn idle(&mut self, message: &Message<'_>, answer: bool, out: &mut Out) {
         self.starting &= !message.in_game;
         if let Some(start) = &self.settings.start
@@ -217,7 +217,7 @@ impl Proxy {
             Reply::Ask(command) => self.ask(&command, out),
             Reply::Other(text) => {
                 self.carry_out(Command { text, action: None, is_legal: true, by: None }, out);
-                // The game may be as it was before.
+                // The game may be in the same state as before.
                 self.asked_for_state = true;
             }
             Reply::Stop(status) => {
@@ -242,7 +242,7 @@ impl Proxy {
         self.asked_for_state = false;
     }
 
-    /// Sends a command that changes the game, and notes it down.
+    /// Sends a command that changes the game, and notes it.
     fn carry_out(&mut self, command: Command, out: &mut Out) {
         let decided = self.decision.as_ref().and_then(|decision| self.game.ledger.note_down(decision, command.clone()));
         self.watchdog.reset();
@@ -250,13 +250,13 @@ impl Proxy {
         self.phase = Phase::Sent(command, decided);
     }
 
-    /// Ends the run of this process.
+    /// Ends this process's run.
     fn finish(&mut self, out: &mut Out) {
         let status = self.report.finish();
         out.stop(if self.is_alone() { Status::Lost } else { status });
     }
 
-    /// The run ends: a command whose answer never came is recorded as that.
+    /// The run ends: a command without an answer is recorded as such.
     fn give_up_waiting(&mut self) {
         if let Phase::Sent(_, decided) = std::mem::replace(&mut self.phase, Phase::Idle) {
             self.game.ledger.settle(decided, Outcome::Unknown);
@@ -264,7 +264,7 @@ impl Proxy {
         self.game.end();
     }
 
-    /// The watchdog guards while only the game can say something.
+    /// Whether the watchdog runs: only while the game is the next to send something.
     fn game_is_due(&self) -> bool {
         matches!(self.phase, Phase::Idle | Phase::Sent(..)) || self.asked_for_state
     }
@@ -296,7 +296,7 @@ impl Stage for Proxy {
     }
 
     fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
-        // An agent that can't be started is no agent that is lost, but one that can't be started again is.
+        // An agent that cannot be started is not a lost agent, but one that cannot be restarted is.
         let status = if self.decision.is_some() { Status::Lost } else { failure.status };
         self.play_on(Err(Failure { status, ..failure }), out)
     }
@@ -357,7 +357,7 @@ impl Proxy {
     }
 }
 
-/// The decision that the player is to make now.
+/// The decision that the player has to make now.
 fn open<'d>(decision: &'d Option<Decision>, phase: &Phase) -> Option<&'d Decision> {
     decision.as_ref().filter(|_| matches!(phase, Phase::Open))
 }

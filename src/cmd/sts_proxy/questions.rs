@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-/// What an agent was asked.
+/// The questions sent to an agent.
 ///
-/// An answer that names its decision counts for that decision alone. One that names none belongs to the question that is
-/// unanswered longest, since each question is answered with one line: one that comes late is known to be late.
+/// An answer that names its decision counts only for that decision. An answer that names none belongs to the oldest unanswered
+/// question, since each question is answered with one line. That way a late answer is recognised as late.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
-    /// What was asked and not yet answered, oldest first.
+    /// The unanswered questions, oldest first.
     unanswered: VecDeque<Question>,
-    /// The number of the last decision that was asked.
+    /// The number of the last decision asked.
     last: u64,
 }
 
@@ -19,20 +19,20 @@ pub(super) struct Questions {
 struct Question {
     /// The decision's number.
     decision: u64,
-    /// It should have been answered by now, and was asked again.
+    /// Its time is over, and it was asked again.
     late: bool,
 }
 
-/// What an answer is taken for.
+/// How an answer is classified.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum For {
     /// The open decision.
     Open,
-    /// The open decision, but it names another: what is wrong with it, words to follow "the answer".
+    /// For the open decision, but it names another: what is wrong, in words that follow "the answer".
     Wrong(String),
-    /// A decision that is over, or a question that was asked again: which of them.
+    /// For a decision that is over, or for a question that was asked again: which of the two.
     Late(String),
-    /// Nothing that was asked.
+    /// For nothing that was asked.
     Nothing,
 }
 
@@ -43,24 +43,24 @@ impl Questions {
         self.last = decision;
     }
 
-    /// Whether an answer in time to this decision may still come.
+    /// Whether a timely answer to this decision may still come.
     pub(super) fn awaits(&self, decision: u64) -> bool {
         self.unanswered.iter().any(|question| question.decision == decision && !question.late)
     }
 
-    /// The time for all of them is over.
+    /// Marks all open questions as late.
     pub(super) fn are_late(&mut self) {
         self.unanswered.iter_mut().for_each(|question| question.late = true);
     }
 
-    /// Another process answers from now on: it owes nothing.
+    /// Forgets all questions: a new process answers from now on.
     pub(super) fn forget(&mut self) {
         self.unanswered.clear();
     }
 
-    /// Takes an answer, which may name its decision; the question that it belongs to is answered then. `open` is the decision that
-    /// waits for an answer, `refused` one of which an answer was refused and that wasn't asked again yet: what comes is still said
-    /// to what it was asked before. An answer that `is_repeated`, word for word, is not taken for another.
+    /// Takes an answer, which may name its decision, and marks its question as answered. `open` is the decision that waits for an
+    /// answer. `refused` is a decision whose answer was refused and that was not asked again yet: an answer may still belong to
+    /// the earlier question. An answer that `is_repeated` word for word does not count again.
     pub(super) fn answered(
         &mut self,
         named: Option<u64>,
@@ -126,11 +126,7 @@ mod tests {
         assert_eq!(questions.answered(None, Some(2), None, false), For::Late("the game has gone on".to_owned()));
         assert_eq!(questions.answered(None, Some(2), None, false), For::Open);
         assert_eq!(questions.answered(None, Some(3), None, false), For::Nothing);
-        assert_eq!(
-            questions.answered(None, Some(2), Some(2), false),
-            For::Open,
-            "it may be said to what was asked before"
-        );
+        assert_eq!(questions.answered(None, Some(2), Some(2), false), For::Open, "it may answer the earlier question");
         assert_eq!(questions.answered(None, Some(3), Some(2), false), For::Nothing);
         questions.asked(4);
         questions.are_late();

@@ -1,4 +1,4 @@
-//! The files of records: one a run, continued where the run goes on.
+//! The record files: one per run, continued when the run continues.
 
 use crate::io::append::{Appender, OpenError, find_last};
 use crate::io::private;
@@ -32,24 +32,24 @@ pub(super) struct Recorder {
     unsynced: bool,
 }
 
-/// How many of the newest files are looked into for the run that goes on.
+/// How many of the newest files are searched for the run that continues.
 const LOOKED_INTO: usize = 50;
 
 impl Recorder {
     /// # Errors
-    /// [`Status::Usage`] where the folder can't be made.
+    /// [`Status::Usage`]: the folder cannot be created.
     pub(super) fn new(folder: PathBuf, kind: PlayerKind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
         private::folder().recursive(true).create(&folder).map_err(|error| {
             let folder = folder.display();
             Failure::new(
                 Status::Usage,
-                format_args!("cannot make the folder for records: {folder}: {error}; give another with --data-dir, or --no-record"),
+                format_args!("cannot create the folder for records: {folder}: {error}; give another with --data-dir, or --no-record"),
             )
         })?;
         Ok(Recorder { folder, kind, sync, report, file: None, joined: false, unsynced: false })
     }
 
-    /// The run goes on, or another begins: its file is opened with its first record.
+    /// The run continues, or another begins. Its file is opened at its first record.
     pub(super) fn follow(&mut self, turn: Turn) {
         if matches!(turn, Turn::New | Turn::Joined) {
             self.sync();
@@ -58,7 +58,7 @@ impl Recorder {
         }
     }
 
-    /// Appends a record. The game goes on where that fails; the loss is told and counted.
+    /// Appends a record. If that fails, the loss is reported and counted, and the game continues.
     pub(super) fn write(&mut self, run: &Run, floor: i64, record: &[u8]) {
         let mut path = self.folder.clone();
         let written = self.file(run, floor).and_then(|file| {
@@ -71,7 +71,7 @@ impl Recorder {
         }
     }
 
-    /// Appends a run's last record, where its file is there, and lets go of the file.
+    /// Appends a run's last record if its file exists, and closes the file.
     pub(super) fn close(&mut self, run: &Run, floor: i64, record: &[u8]) {
         if self.file.is_none() && std::mem::take(&mut self.joined) {
             self.file = self.resume(run, floor);
@@ -83,7 +83,7 @@ impl Recorder {
         self.file = None;
     }
 
-    /// Forces what was written to the disk.
+    /// Forces the written records to the disk.
     pub(super) fn sync(&mut self) {
         if !std::mem::take(&mut self.unsynced) || !self.sync {
             return;
@@ -91,7 +91,7 @@ impl Recorder {
         if let Some(file) = &self.file
             && let Err(error) = file.sync()
         {
-            self.report.fault(file.path().display(), format_args!("not forced to the disk: {error}"));
+            self.report.fault(file.path().display(), format_args!("cannot force the records to the disk: {error}"));
         }
     }
 
@@ -118,7 +118,7 @@ impl Recorder {
 
     fn create(&self, run: &Run) -> io::Result<Appender> {
         let prefix = self.prefix(run);
-        // Names sort by time; another proxy that writes here may take one.
+        // Names sort by time. Another proxy that writes here may have taken one.
         for _ in 0..1000 {
             let now = Timestamp::now().to_zoned(TimeZone::UTC).strftime("%Y%m%dT%H%M%S%.6fZ");
             match Appender::create(&self.folder.join(format!("{prefix}{now}.jsonl"))) {
@@ -126,10 +126,10 @@ impl Recorder {
                 created => return created,
             }
         }
-        Err(io::Error::other("a thousand names were taken"))
+        Err(io::Error::other("all 1000 file names are taken"))
     }
 
-    /// The newest file of this run that isn't over and that nobody else writes.
+    /// The newest file of this run that is not over and that no other process writes to.
     fn resume(&self, run: &Run, floor: i64) -> Option<Appender> {
         let prefix = self.prefix(run);
         let mut names: Vec<PathBuf> = fs::read_dir(&self.folder)
@@ -155,14 +155,14 @@ impl Recorder {
             }
             Err(OpenError::Busy | OpenError::Refused(_)) => None,
             Err(OpenError::Io(error)) => {
-                self.report.fault(path.display(), format_args!("cannot be continued, a new file is begun: {error}"));
+                self.report.fault(path.display(), format_args!("cannot be continued: {error}; starting a new file"));
                 None
             }
         }
     }
 }
 
-/// What is read of a record to know its run.
+/// The fields of a record that identify its run.
 #[derive(Deserialize)]
 struct Recorded {
     run: RecordedRun,
@@ -175,13 +175,13 @@ struct RecordedRun {
     floor: i64,
 }
 
-/// Of a reduced state, or of a whole one.
+/// The same fields of a reduced or a complete state.
 #[derive(Deserialize)]
 struct RecordedState {
     screen_type: Option<String>,
 }
 
-/// Whether a file's last whole record is of this run, which wasn't over then nor further than it is now.
+/// Whether a file's last complete record belongs to this run, which was not over and not further on then.
 fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
     /// Far more than two records with full states.
     const TAIL: u64 = 1 << 20;

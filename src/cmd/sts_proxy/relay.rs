@@ -1,5 +1,5 @@
-//! `--protocol mod`: between the mod and a bot that was written for it. Each message passes as it came; commands pass once they
-//! are checked, and what they decide is recorded.
+//! `--protocol mod`: connects the mod with a bot that was written for it. Messages pass unchanged. Commands are checked, passed
+//! on, and recorded if they decide something.
 
 use super::game::{Game, place};
 use super::process::Process;
@@ -33,13 +33,13 @@ pub(super) struct Relay {
     /// The mod's latest state or menu, as it came.
     latest: Vec<u8>,
     is_ready: bool,
-    /// The latest state, while a run is on.
+    /// The latest state, during a run.
     situation: Option<Situation>,
     /// The commands that the mod has not answered yet, oldest first.
     pub(super) unanswered: Vec<Sent>,
-    /// A message was asked for since the latest one: one like it is an answer then, and else the same frame once more.
+    /// A message was asked for since the latest one. If so, one like it is the answer; otherwise it is the same frame sent again.
     asked: bool,
-    /// The bot has not said its first line, for which the mod waits.
+    /// The bot has not sent its first line, for which the mod waits.
     is_starting: bool,
     /// The last command that started a run.
     pub(super) start: Option<String>,
@@ -92,13 +92,16 @@ impl Relay {
     }
 
     fn receive_error(&mut self, error: &str, place: &str) {
-        // An error comes at once, a state when the game is stable: the earlier commands of several were taken.
+        // Errors come at once, states only when the game is stable. So if several commands are unanswered, the mod took the
+        // earlier ones.
         match self.unanswered.pop() {
             Some(Sent { text, decided }) => {
                 self.report.fault(place, format_args!("the mod refused `{text}`: {error}"));
                 self.game.ledger.settle(decided, Outcome::Refused(error));
             }
-            None => self.report.fault(place, format_args!("an error that answers no command of the bot's: {error}")),
+            None => {
+                self.report.fault(place, format_args!("an error that does not answer a command of the bot: {error}"))
+            }
         }
     }
 
@@ -110,9 +113,9 @@ impl Relay {
         }
         self.silence.answered();
         if std::mem::take(&mut self.is_starting) {
-            // The mod takes any first line for this.
+            // The mod takes any first line as "ready".
             if !text.eq_ignore_ascii_case("ready") {
-                self.report.note(format_args!("agent:{}: taken for \"ready\": {text}", line.number()));
+                self.report.note(format_args!("agent:{}: taken as \"ready\": {text}", line.number()));
             }
             return;
         }
@@ -121,7 +124,7 @@ impl Relay {
         self.latest = latest;
     }
 
-    /// Sends a command that the latest message allows, else answers it as the mod would.
+    /// Sends a command if the latest message allows it; otherwise answers as the mod would.
     fn carry_out(&mut self, text: &str, latest: &[u8], place: &str, out: &mut Out) {
         let latest = Line::new(latest, 1);
         let latest = lines::text(latest.body());
@@ -140,7 +143,7 @@ impl Relay {
             }
             Err(refusal) if self.pass_illegal => {
                 self.report.note_again(format_args!(
-                    "{place}: not legal, and sent (--pass-illegal): {text}: {}",
+                    "{place}: not legal, sent anyway (--pass-illegal): {text}: {}",
                     refusal.error
                 ));
                 self.decide(Command { action: refusal.action, is_legal: false, ..as_it_is() }, out);
@@ -168,7 +171,7 @@ impl Relay {
         self.unanswered.push(Sent { text, decided });
     }
 
-    /// A bot that is started again gets the latest state, as the mod sends it to a program that it starts.
+    /// A restarted bot gets the latest state, as the mod sends it to a program that it starts.
     fn started(&mut self, out: &mut Out) {
         self.is_starting = true;
         self.silence.answered();
@@ -177,7 +180,7 @@ impl Relay {
         }
     }
 
-    /// A bot that ends in the menu with status 0 has played what it was to play.
+    /// A bot that ends in the menu with status 0 has played all it was to play.
     fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
         let is_done = status.success() && self.situation.is_none() && !self.game.wants_more();
         if is_done && !self.process.can_restart() {
@@ -192,7 +195,7 @@ impl Relay {
         out.stop(self.report.finish());
     }
 
-    /// The run of this process ends: commands whose answers never came are recorded as that.
+    /// This process's run ends: commands without an answer are recorded as such.
     pub(super) fn end(&mut self) {
         for sent in std::mem::take(&mut self.unanswered) {
             self.game.ledger.settle(sent.decided, Outcome::Unknown);
@@ -209,7 +212,7 @@ impl Stage for Relay {
                 match piece {
                     Piece::Line(line) => self.receive_mod(&line, out),
                     Piece::Part { number, last: true, .. } => {
-                        self.report.fault(format_args!("stdin:{number}"), format_args!("not looked at: {TOO_LONG}"));
+                        self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
                     }
                     Piece::Part { .. } => {}
                 }
@@ -241,7 +244,7 @@ impl Stage for Relay {
     }
 
     fn not_started(&mut self, failure: Failure, _out: &mut Out) -> Result<(), Failure> {
-        // A bot that can't be started is no bot that is lost, but one that can't be started again is.
+        // A bot that cannot be started is not a lost bot, but one that cannot be restarted is.
         let status = if self.process.was_restarted() { Status::Lost } else { failure.status };
         Err(Failure { status, ..failure })
     }

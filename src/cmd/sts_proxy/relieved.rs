@@ -1,4 +1,4 @@
-//! `--protocol mod` with `--fallback`: once the bot is lost, the proxy plays on in its place.
+//! `--protocol mod` with `--fallback`: when the bot is lost, the proxy plays on in its place.
 
 use super::fallback::Fallback;
 use super::proxy::{Proxy, Settings};
@@ -8,7 +8,7 @@ use crate::io::stage::{Event, Out, Stage};
 use std::time::Instant;
 
 pub(super) struct Relieved {
-    /// One of the two is there.
+    /// Either `relay` or `proxy` is set.
     relay: Option<Relay>,
     proxy: Option<Box<Proxy>>,
     /// For the proxy.
@@ -25,7 +25,7 @@ impl Relieved {
         relay.or(self.proxy.as_deref_mut().map(|proxy| proxy as &mut dyn Stage))
     }
 
-    /// Gives the game to the proxy where the failure is the loss of the bot.
+    /// Gives the game to the proxy if the failure is the loss of the bot.
     fn relieve(&mut self, result: Result<(), Failure>, out: &mut Out) -> Result<(), Failure> {
         let Err(failure) = result else { return Ok(()) };
         let is_lost = failure.status == Status::Lost;

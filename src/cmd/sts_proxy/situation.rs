@@ -1,4 +1,4 @@
-//! A state of a run as the mod sent it, and what is recorded of a decision that is made in it.
+//! A state of a run as the mod sent it, and what is recorded of a decision made in it.
 
 use crate::io::lines::{self, Line};
 use crate::spire::action::Action;
@@ -13,9 +13,9 @@ use std::borrow::Cow;
 pub(super) struct Situation {
     /// The mod's line, as it came.
     pub(super) raw: Vec<u8>,
-    /// What is legal, less what the mod refused in this very state.
+    /// The legal actions, without those that the mod refused in this state.
     pub(super) actions: Vec<Action>,
-    /// What of the state is recorded by default.
+    /// The part of the state that is recorded by default.
     pub(super) reduced: Box<RawValue>,
     pub(super) run: Run,
     pub(super) floor: i64,
@@ -34,17 +34,17 @@ impl Situation {
         })
     }
 
-    /// What an action is called here.
+    /// The label of an action in this state.
     pub(super) fn label(&self, action: Action) -> String {
         match Message::read(&self.text()) {
             Ok(Some(message)) => label(&message, action),
-            _ => action.to_string(), // it was read when the situation was made
+            _ => action.to_string(), // cannot happen: it was read when the situation was made
         }
     }
 
-    /// The message's text, to be read again.
+    /// The message's text.
     pub(super) fn text(&self) -> Cow<'_, str> {
-        // Only a stream's first line may begin with a byte order mark; any other that does is no message.
+        // Only the first line of a stream may begin with a byte order mark; any other line with one is not a message.
         lines::text(Line::new(&self.raw, 1).body())
     }
 }

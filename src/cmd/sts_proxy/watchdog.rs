@@ -1,17 +1,16 @@
-//! What to ask the game when it says nothing.
+//! What to ask the game when it is silent.
 
 use std::time::{Duration, Instant};
 
-/// A game that is left alone is asked ever more rarely, at least this often.
+/// An idle game is asked at growing intervals, but at least this often.
 const RAREST: Duration = Duration::from_secs(60);
 
-/// Wakes when nothing has come for a while. Every second time it waits instead of asking: a game that took a
-/// choice without a change (a potion that didn't fit) answers `state` with ready=false for ever, and is ready
-/// again only after a `wait`.
+/// Wakes when nothing has come for a while. Every second time it sends `wait` instead of `state`: after a choice without an
+/// effect (a potion that didn't fit), the game answers `state` with ready=false forever, and becomes ready only after a `wait`.
 pub(super) struct Watchdog {
     interval: Duration,
     since: Instant,
-    /// How often it woke since the game was last ready.
+    /// How often it has woken since the game was last ready.
     woken: u32,
 }
 
@@ -26,7 +25,7 @@ impl Watchdog {
         self.since = Instant::now();
     }
 
-    /// The game is ready, or was told what to do: what is silent now is silent for another reason.
+    /// The game is ready, or got a command: a later silence has another cause.
     pub(super) fn reset(&mut self) {
         self.rest();
         self.woken = 0;
@@ -49,7 +48,7 @@ impl Watchdog {
         Some(if in_game && self.woken.is_multiple_of(2) { "wait 30" } else { "state" })
     }
 
-    /// Whether it has just woken for the first time in a row.
+    /// Whether this is the first wake-up in a row.
     pub(super) fn woke_first(&self) -> bool {
         self.woken == 1
     }

@@ -1,4 +1,4 @@
-//! The calls that a world has not answered yet: in which order their answers leave, which of them are at a far side, and until when.
+//! The unanswered calls of a world: the order of their answers, the far side that works on each, and its deadline.
 
 use super::far_side::{FarSide, Flight, LONGEST_LINGER, Over};
 use super::queue::{Queue, Queued};
@@ -10,12 +10,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A far side, by its place among several, and the number of a call there.
+/// The index of a far side, and the number of a call there.
 pub type Number = (usize, u64);
 
-/// What became of a call that was to be sent.
+/// The result of sending a call.
 pub enum Sending {
-    /// It was sent under this number. Without a `timeout` the world itself gives it up.
+    /// It was sent under this number. Without a `timeout`, the world itself enforces the time limit.
     Sent { id: u64, timeout: Option<Duration>, is_repeatable: bool },
     /// It is not sent.
     Refused(Refusal),
@@ -26,18 +26,18 @@ pub enum Sending {
 /// A call without an answer.
 pub struct Waiting {
     pub call: OwnedCall,
-    /// Which far side it is for.
+    /// The index of its far side.
     pub far: usize,
-    /// Under which number it is there.
+    /// Its number at the far side, after it was sent.
     number: Option<Number>,
     /// When it was first sent.
     sent_at: Option<Instant>,
 }
 
-/// A line of the near side's, until what answers it has left.
+/// A line of the near side, until its answer is written.
 enum Line {
     Call(Waiting),
-    /// What is to leave, with its line feed.
+    /// The answer to write, with its line feed.
     Ready(Vec<u8>),
 }
 
@@ -46,7 +46,7 @@ impl Line {
         Line::Ready(format!("{answer}\n").into_bytes())
     }
 
-    /// An answer to a call; none where nobody waits for it (a JSON-RPC notification).
+    /// An answer to a call; empty for a JSON-RPC notification.
     fn answer(call: &Call<'_>, answer: &str) -> Line {
         if call.wants_answer() { Line::ready(answer) } else { Line::Ready(Vec::new()) }
     }
@@ -71,22 +71,22 @@ impl Queued for Line {
 /// The calls of a world.
 pub struct Calls {
     lines: Queue<Line>,
-    /// How many lines at the front have no call that is not sent yet.
+    /// The number of lines at the front that contain no unsent call.
     settled: usize,
     fars: Vec<FarSide>,
-    /// Whether answers leave as they come, not in the order of the calls.
+    /// Whether answers are written as they come, not in the order of the calls.
     unordered: bool,
     report: Arc<Report>,
 }
 
 impl Calls {
-    /// `fars` has the restarts of each far side; none where it is never started again.
+    /// `fars` has the restarts of each far side; `None` if it is never restarted.
     pub fn new(fars: impl IntoIterator<Item = Option<Restarts>>, unordered: bool, report: Arc<Report>) -> Calls {
         let fars = fars.into_iter().map(FarSide::new).collect();
         Calls { lines: Queue::default(), settled: 0, fars, unordered, report }
     }
 
-    /// How many far sides there are.
+    /// The number of far sides.
     pub fn fars(&self) -> usize {
         self.fars.len()
     }
@@ -95,7 +95,7 @@ impl Calls {
         self.lines.is_empty() && self.fars.iter().all(|far| far.flights.is_empty())
     }
 
-    /// Whether no more should be read for now.
+    /// Whether reading should pause.
     pub fn is_full(&self) -> bool {
         self.lines.is_full()
     }
@@ -104,17 +104,17 @@ impl Calls {
         self.fars[far].restarts.as_mut()
     }
 
-    /// How often a far side was started again; none where that never happens.
+    /// How often a far side was restarted; `None` if it is never restarted.
     pub fn epoch(&self, far: usize) -> Option<u64> {
         self.fars[far].restarts.as_ref().map(Restarts::epoch)
     }
 
-    /// How many calls are at a far side.
+    /// The number of calls that a far side works on.
     pub fn in_flight(&self, far: usize) -> usize {
         self.fars[far].flights.len()
     }
 
-    /// The number of the only call that is at a far side, where there is one.
+    /// The number of the call at a far side, if it works on exactly one.
     pub fn only_flight(&self, far: usize) -> Option<u64> {
         let flights = &self.fars[far].flights;
         flights.keys().next().filter(|_| flights.len() == 1).copied()
@@ -137,19 +137,19 @@ impl Calls {
         self.sent(number)?.sent_at
     }
 
-    /// A line came: more may be on their way, so far sides that are gone for good are waited for a little longer.
+    /// A line came, so more may follow: extends the time until far sides that are lost permanently end the run.
     pub(super) fn extend_linger(&mut self) {
         for over in self.fars.iter_mut().filter_map(|far| far.over.as_mut()) {
             over.until = (Instant::now() + over.patience).min(over.latest);
         }
     }
 
-    /// A call that came.
+    /// Adds a call.
     pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
         self.lines.push(Line::Call(Waiting { call: call.into(), far, number: None, sent_at: None }));
     }
 
-    /// A line that is passed on as it came.
+    /// Adds a line that is passed on unchanged.
     pub(super) fn push_passed(&mut self, raw: &[u8]) {
         let mut raw = raw.to_vec();
         if !raw.ends_with(b"\n") {
@@ -158,18 +158,18 @@ impl Calls {
         self.lines.push(Line::Ready(raw));
     }
 
-    /// What answers a line, without its line feed.
+    /// Adds the answer to a line, without its line feed.
     pub(super) fn push_ready(&mut self, answer: &str) {
         self.lines.push(Line::ready(answer));
     }
 
-    /// A call that is refused as it comes.
+    /// Adds a call that is refused immediately.
     pub(super) fn push_refused(&mut self, far: usize, call: &Call<'_>, refusal: &Refusal) {
         let times = Times { sent_at: None, epoch: self.epoch(far) };
         self.lines.push(Line::answer(call, &times.refuse(call, refusal)));
     }
 
-    /// Gives `send` each call that is not sent yet, in order, until it gives none.
+    /// Passes each unsent call to `send`, in order, until `send` returns `None`.
     pub(super) fn send(&mut self, mut send: impl FnMut(&Waiting) -> Option<Sending>) {
         let Calls { lines, settled, fars, report, .. } = self;
         let mut all_settled = true;
@@ -199,7 +199,7 @@ impl Calls {
         });
     }
 
-    /// Answers the call that was sent under this number; false where it waits for no answer any more.
+    /// Answers the call that was sent under this number; false if it already has an answer.
     pub fn answer(&mut self, number: Number, answer: impl FnOnce(&Call<'_>, Times) -> String) -> bool {
         if self.fars[number.0].remove(number.1).is_none() {
             return false;
@@ -218,7 +218,7 @@ impl Calls {
         true
     }
 
-    /// Refuses the call that was sent under this number; false where it waits for no answer any more.
+    /// Refuses the call that was sent under this number; false if it already has an answer.
     pub fn refuse(&mut self, number: Number, refusal: &Refusal) -> bool {
         let found = self.answer(number, |call, times| times.refuse(call, refusal));
         if found {
@@ -227,7 +227,7 @@ impl Calls {
         found
     }
 
-    /// Refuses the calls that `is_it` says so of; gives whether there was any.
+    /// Refuses the calls for which `is_it` is true; returns whether there were any.
     fn refuse_those(&mut self, is_it: impl Fn(&Waiting) -> bool, refusal: &Refusal) -> bool {
         let (fars, mut any) = (&mut self.fars, false);
         self.lines.change(0, |line| {
@@ -243,12 +243,12 @@ impl Calls {
         any
     }
 
-    /// Refuses every call that has no answer yet; gives whether there was any.
+    /// Refuses every call without an answer; returns whether there were any.
     pub fn refuse_all(&mut self, refusal: &Refusal) -> bool {
         self.refuse_those(|_| true, refusal)
     }
 
-    /// Refuses the call of this id, JSON text; gives the number under which it was sent, where it was, and none where no call has it.
+    /// Refuses the call with this id (JSON text). Returns its number if it was sent; the outer `None` means that no call has this id.
     pub(super) fn cancel(&mut self, id: &str, refusal: &Refusal) -> Option<Option<Number>> {
         let position = self.lines.position(id)?;
         let (fars, mut index, mut number) = (&self.fars, 0, None);
@@ -267,7 +267,7 @@ impl Calls {
         Some(number)
     }
 
-    /// The call that was sent under one number goes on under another one, and has all its time again.
+    /// Changes the number of a call that was sent, and restarts its time limit.
     pub fn renumber(&mut self, number: Number, again: Number) {
         if let Some(flight) = self.fars[number.0].remove(number.1) {
             let until = flight.timeout.map(|timeout| Instant::now() + timeout);
@@ -286,7 +286,7 @@ impl Calls {
         });
     }
 
-    /// The call waits for something that is not the far side's to give: its time stands still.
+    /// Stops the clock of a call that waits for something other than the far side.
     pub fn suspend(&mut self, number: Number) {
         let far = &mut self.fars[number.0];
         if let Some(flight) = far.remove(number.1) {
@@ -294,7 +294,7 @@ impl Calls {
         }
     }
 
-    /// What a far side has not said yet is not late for its own fault.
+    /// Restarts the time limits of a far side's calls: it was not the far side that was late.
     pub fn wait_anew(&mut self, far: usize) {
         let (now, far) = (Instant::now(), &mut self.fars[far]);
         for (_, id) in std::mem::take(&mut far.deadlines) {
@@ -305,7 +305,7 @@ impl Calls {
         }
     }
 
-    /// Calls that are late have until then to be answered.
+    /// Gives late calls time until `until`.
     pub(super) fn postpone(&mut self, far: usize, now: Instant, until: Instant) {
         for (_, id) in self.late(far, now) {
             let far = &mut self.fars[far];
@@ -321,7 +321,7 @@ impl Calls {
         deadlines.take_while(|(until, _)| *until <= now).map(|(_, id)| (far, *id)).collect()
     }
 
-    /// A far side was lost. The calls that were there are refused, but for those that may be sent again where it `is_restarted`.
+    /// A far side was lost. Its calls are refused, except repeatable ones if it `is_restarted`.
     pub fn lose(&mut self, far: usize, refusal: &Refusal, is_restarted: bool) {
         let lost: Vec<(u64, bool)> =
             self.fars[far].flights.iter().map(|(id, flight)| (*id, flight.is_repeatable)).collect();
@@ -336,25 +336,25 @@ impl Calls {
         }
     }
 
-    /// A far side is gone for good: calls for it are refused. The run ends with `failure` once all far sides are, after a pause of
-    /// `patience`: calls may be on their way.
+    /// A far side is lost permanently: calls for it are refused. After all far sides are lost, the run ends with `failure` when no
+    /// call comes for `patience`: calls may be on their way.
     pub fn give_up(&mut self, far: usize, refusal: Refusal, failure: (Status, String), patience: Duration) {
         let now = Instant::now();
         let (until, latest) = (now + patience, now + LONGEST_LINGER);
         self.fars[far].over = Some(Over { refusal, failure, patience, until, latest, was_needed: false });
     }
 
-    /// Whether a far side is gone for good.
+    /// Whether a far side is lost permanently.
     pub fn is_over(&self, far: usize) -> bool {
         self.fars[far].over.is_some()
     }
 
-    /// Whether all far sides are gone for good.
+    /// Whether all far sides are lost permanently.
     pub fn are_all_over(&self) -> bool {
         self.fars.iter().all(|far| far.over.is_some())
     }
 
-    /// Refuses the calls for far sides that are gone for good.
+    /// Refuses the calls for far sides that are lost permanently.
     pub(super) fn refuse_over(&mut self) {
         for far in 0..self.fars.len() {
             let Some(refusal) = self.fars[far].over.as_ref().map(|over| over.refusal.clone()) else { continue };
@@ -367,30 +367,30 @@ impl Calls {
         }
     }
 
-    /// Whether all far sides are gone for good and no more calls are waited for.
+    /// Whether all far sides are lost permanently and the wait for further calls is over.
     pub(super) fn has_lingered(&self, now: Instant) -> bool {
         self.fars.iter().all(|far| far.over.as_ref().is_some_and(|over| over.until <= now))
     }
 
-    /// What ends the run where far sides are gone for good: of several, only one that was needed.
+    /// The failure that ends the run after far sides are lost; of several far sides, only one that was needed counts.
     pub(super) fn take_failure(&mut self) -> Option<(Status, String)> {
         let is_one_of_several = self.fars.len() > 1;
         let over = self.fars.iter_mut().filter_map(|far| far.over.take());
         over.filter(|over| over.was_needed || !is_one_of_several).map(|over| over.failure).next()
     }
 
-    /// When something must have happened here, or is to be done.
+    /// The next deadline of a call, a restart, or the run.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let calls = self.fars.iter().filter_map(|far| far.deadlines.first().map(|(until, _)| *until));
         let alive = self.fars.iter().filter(|far| far.over.is_none());
         let restarts = alive.filter_map(|far| far.restarts.as_ref()?.deadline());
-        // What ends the run where no far side is left.
+        // The end of the run, if no far side is left.
         let over = self.fars.iter().map(|far| far.over.as_ref().map(|over| over.until));
         let end = if over.clone().all(|until| until.is_some()) { over.max().flatten() } else { None };
         calls.chain(restarts).chain(end).min()
     }
 
-    /// Moves the answers that may leave to `to`.
+    /// Moves the answers that may be written to `to`.
     pub(super) fn drain(&mut self, to: &mut Vec<u8>) {
         let leave = |line| {
             if let Line::Ready(mut line) = line {

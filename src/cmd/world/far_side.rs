@@ -1,4 +1,4 @@
-//! One far side: the calls that are there, when it is started again, and what follows once it is gone for good.
+//! One far side: its calls, its restarts, and what follows after it is lost permanently.
 
 use super::refusal::Refusal;
 use super::restarts::Restarts;
@@ -6,44 +6,44 @@ use crate::io::report::Status;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-/// A call that is at a far side.
+/// A call that was sent to a far side.
 pub(super) struct Flight {
-    /// How long it may take, and until when.
+    /// Its time limit, and the deadline that follows from it.
     pub(super) timeout: Option<Duration>,
     pub(super) until: Option<Instant>,
-    /// Whether it may be sent again where the far side is lost.
+    /// Whether it may be sent again after the far side was lost.
     pub(super) is_repeatable: bool,
 }
 
-/// Why a far side is gone for good, and how long calls for it are still refused one by one before the run ends.
+/// Why a far side is lost permanently, and how long calls for it are still refused one by one before the run ends.
 pub(super) struct Over {
     pub(super) refusal: Refusal,
     /// What ends the run.
     pub(super) failure: (Status, String),
-    /// A pause between two calls that is longer than this ends it.
+    /// A longer pause than this between two calls ends the run.
     pub(super) patience: Duration,
     pub(super) until: Instant,
-    /// When it ends in any case.
+    /// When the run ends at the latest.
     pub(super) latest: Instant,
-    /// Calls were made that are refused for this.
+    /// Whether calls were refused because of this.
     pub(super) was_needed: bool,
 }
 
-/// Where a far side is gone for good, a run goes on as long as the pauses between two calls are shorter than this,
+/// After a far side is lost permanently, the run continues while the pauses between two calls are shorter than this.
 pub const LINGER: Duration = Duration::from_millis(100);
-/// or this where it was never up, since the caller may be starting as well,
+/// The same for a far side that was never up, since the caller may be starting as well.
 pub const FIRST_CALLS: Duration = Duration::from_secs(1);
-/// and for this long in all.
+/// The longest time that the run continues in total.
 pub(super) const LONGEST_LINGER: Duration = Duration::from_secs(5);
 
 /// One of the far sides.
 pub(super) struct FarSide {
-    /// None where it is never started again.
+    /// `None` if it is never restarted.
     pub(super) restarts: Option<Restarts>,
     pub(super) over: Option<Over>,
-    /// The calls that are there, by their numbers.
+    /// Its calls, by their numbers.
     pub(super) flights: HashMap<u64, Flight>,
-    /// When each of them is late that has a time limit.
+    /// The deadlines of the calls with a time limit.
     pub(super) deadlines: BTreeSet<(Instant, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! How a gate and a world read a line that may be a call.
+//! Reading a line that may be a call, for gates and worlds.
 
 use crate::cmd::options::{TOO_DEEP, TOO_LONG, duration};
 use crate::io::lines::{Piece, deeper_than};
@@ -10,21 +10,21 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Intake {
     max_depth: usize,
-    /// A part of the over-long line that is being skipped looks like JSON-RPC.
+    /// Whether the over-long line that is being skipped looks like JSON-RPC.
     overlong_is_json_rpc: bool,
 }
 
-/// What a piece of the near side's input is.
+/// A classified piece of the near side's input.
 pub enum Read<'a> {
     /// A line of white space.
     Blank,
-    /// A part of an over-long line that goes on.
+    /// A part of an over-long line, but not its last.
     Skipped,
     /// A call, and the text of its line.
     Call(&'a str, Call<'a>),
     /// The text of another record.
     Record(&'a str),
-    /// A line that no world carries out and no gate passes: [`Unreadable::refusal`] answers it.
+    /// A line that no world carries out and no gate passes on: [`Unreadable::refusal`] answers it.
     Refused(Kind, Unreadable),
 }
 
@@ -55,27 +55,27 @@ impl Intake {
     }
 }
 
-/// The text of a line and the call in it; `None` where the line is another record.
+/// The text of a line and the call in it; `None` if the line is another record.
 fn read(line: &[u8], max_depth: usize) -> Result<(&str, Option<Call<'_>>), Unreadable> {
     let unreadable = |why| Unreadable::new(why).in_form_of(line);
     if deeper_than(line, max_depth) {
         return Err(unreadable(TOO_DEEP));
     }
-    let text = std::str::from_utf8(line).map_err(|_| unreadable("it is no UTF-8"))?;
+    let text = std::str::from_utf8(line).map_err(|_| unreadable("it is not UTF-8"))?;
     Ok((text, recognise(text)?))
 }
 
-/// The call's own `timeout`: a number of seconds, or a text as the commands' options take it.
+/// The call's own `timeout`: a number of seconds, or a text in the format of the commands' options.
 ///
 /// # Errors
-/// Why it is neither.
+/// Why it is invalid.
 pub fn timeout(call: &Call<'_>) -> Result<Option<Duration>, String> {
     let Some(value) = call.timeout.map(RawValue::get).filter(|value| *value != "null") else { return Ok(None) };
     let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
     duration(&text).map(Some).map_err(|why| format!("\"timeout\": {why}"))
 }
 
-/// How long a call may take; `None` is without a limit. One whose own timeout cannot be read has the `usual` one.
+/// The time limit of a call; `None` means no limit. A call with an unreadable timeout gets the `usual` one.
 pub fn time_limit(call: &Call<'_>, usual: Option<Duration>) -> Option<Duration> {
     match timeout(call) {
         Ok(Some(own)) => Some(own).filter(|own| !own.is_zero()),

@@ -1,5 +1,5 @@
-//! What all worlds have in common: reading calls, their order and number, deadlines, cancelling, what follows when the far side is lost,
-//! and `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
+//! The common part of all worlds: reading calls, their order and number, deadlines, cancelling, the loss of the far side, and
+//! `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
 
 // A build without mcp-pipe and the gates does not use all of it.
 #![cfg_attr(not(feature = "mcp"), allow(dead_code))]
@@ -22,7 +22,7 @@ pub use restarts::Restarts;
 pub use runtime::{Runtime, Settings};
 use std::time::{Duration, Instant};
 
-/// What one world is, beside the [`Runtime`]. Its far sides are counted from 0, in the order of
+/// The specific part of one world; the [`Runtime`] is the common part. Its far sides are counted from 0, in the order of
 /// [`Ends::far`](crate::io::between::Ends::far).
 pub trait World: Send {
     /// Its name in `tool_list`.
@@ -31,7 +31,7 @@ pub trait World: Send {
     /// The tools that are known, as [`Tool::json`](crate::record::Tool::json) gives them.
     fn tools(&self) -> Vec<String>;
 
-    /// Asks for tools that are not known yet; gives whether all are known. Called after every event while the list is waited for.
+    /// Asks for tools that are not known yet; returns whether all are known. Called after every event while a `list_tools` is unanswered.
     fn find_tools(&mut self, _out: &mut Out) -> bool {
         true
     }
@@ -52,10 +52,10 @@ pub trait World: Send {
     /// Sends a call to its far side. `timeout` is how long it may take.
     fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending;
 
-    /// Nobody waits for the answer to a call any more, for this reason: `timeout` or `cancelled`.
+    /// The answer to a call is not needed any more; `_reason` is `timeout` or `cancelled`.
     fn cancel(&mut self, _number: Number, _reason: &'static str, _out: &mut Out) {}
 
-    /// What there is to report about calls that are late: the message. `sent_at` is when it was sent.
+    /// The message that reports a late call. `sent_at` is when it was sent.
     fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
         "no answer in time (--timeout)".to_owned()
     }
@@ -68,23 +68,23 @@ pub trait World: Send {
         None
     }
 
-    /// The answer to a line that cannot be read: JSON text without a line feed.
+    /// The answer to an unreadable line: JSON text without a line feed.
     fn refuse_line(&self, error: &Unreadable, kind: Kind, line_number: u64) -> String {
         error.refusal(kind, line_number)
     }
 
-    /// Takes a record that is not a call; false where it is passed on.
+    /// Takes a record that is not a call; false means that it is to be passed on.
     ///
     /// # Errors
-    /// What is wrong with it, where it was for this world.
+    /// What is wrong with it, if it was for this world.
     fn take_record(&mut self, _text: &str, _calls: &mut Calls, _out: &mut Out) -> Result<bool, String> {
         Ok(false)
     }
 
-    /// Takes an event that is not about the near side's lines. [`Out::far`] is the far side that it is about.
+    /// Takes an event that is not a line of the near side. [`Out::far`] is the far side that it concerns.
     ///
     /// # Errors
-    /// What ends the run.
+    /// A failure that ends the run.
     fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure>;
 
     /// A far side could not be started: calls for it are refused.
@@ -94,32 +94,32 @@ pub trait World: Send {
         calls.give_up(out.far(), refusal, (failure.status, failure.to_string()), FIRST_CALLS);
     }
 
-    /// Called after every event, once calls are sent. `near_ended` says that no more calls will come.
+    /// Called after every event, after calls are sent. `near_ended` means that no more calls will come.
     fn advance(&mut self, _calls: &mut Calls, _near_ended: bool, _out: &mut Out) {}
 
-    /// What the far side has not said yet is not late for its own fault: its reader waited for ours.
+    /// Restarts the time limits of a far side: its output was delayed because our own reader was not reading.
     fn wait_anew(&mut self, _far: usize) {}
 
-    /// Whether the far side waits for an answer from the near side, and any of its calls may be what it asks for.
+    /// Whether the far side waits for an answer from the near side, which any of its calls may have caused.
     fn waits_for_near(&self, _far: usize) -> bool {
         false
     }
 
-    /// Does what is due at a far side that is not given up.
+    /// Handles a deadline of a far side that is not given up.
     fn due(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
 
-    /// When [`World::due`] has something to do.
+    /// When [`World::due`] is to be called.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether the run goes on although every call is answered and no more will come.
+    /// Whether the run continues although every call is answered and no more will come.
     fn is_busy(&self) -> bool {
         false
     }
 
-    /// Every call is answered and no more will come: asks a far side to end, and gives whether it need not be waited for. Called
-    /// again after every event until then.
+    /// Every call is answered and no more will come: asks a far side to end, and returns true if its end need not be waited for.
+    /// Called again after every event until then.
     fn part(&mut self, far: usize, out: &mut Out) -> bool;
 }
 

@@ -1,22 +1,22 @@
-//! Lines that wait, in the order in which they came, and not more of them than fit.
+//! A bounded queue of waiting lines, in the order of their arrival.
 
 use crate::record::OwnedCall;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// So much waits at most before no more is read.
+/// The most items, and the most bytes, before reading pauses.
 const MANY: usize = 1024;
 const MUCH: usize = 8 << 20;
 
-/// What can wait.
+/// An item of the queue.
 pub trait Queued {
     /// The call in it that has no answer yet.
     fn call(&self) -> Option<&OwnedCall>;
-    /// How many bytes it keeps, about.
+    /// Its approximate size in bytes.
     fn size(&self) -> usize;
 }
 
-/// What waits, the first first.
+/// The waiting items, oldest first.
 #[derive(Debug)]
 pub struct Queue<T> {
     items: VecDeque<T>,
@@ -53,7 +53,7 @@ impl<T: Queued> Queue<T> {
         self.items.is_empty()
     }
 
-    /// Whether no more should be read for now.
+    /// Whether reading should pause.
     pub fn is_full(&self) -> bool {
         self.items.len() >= MANY || self.size >= MUCH
     }
@@ -62,12 +62,12 @@ impl<T: Queued> Queue<T> {
         self.items.iter()
     }
 
-    /// Where the first call of this id, JSON text, stands that has no answer yet.
+    /// The index of the first unanswered call with this id (JSON text).
     pub fn position(&self, id: &str) -> Option<usize> {
         self.items.iter().position(|item| item.call().is_some_and(|call| call.has_id(id)))
     }
 
-    /// Has `change` look at each from the one at `start` on, and perhaps change it, until it breaks off.
+    /// Passes each item from index `start` on to `change`, which may modify it, until `change` returns a break.
     pub fn change(&mut self, start: usize, mut change: impl FnMut(&mut T) -> ControlFlow<()>) {
         for item in self.items.range_mut(start.min(self.items.len())..) {
             let before = item.size();
@@ -79,7 +79,7 @@ impl<T: Queued> Queue<T> {
         }
     }
 
-    /// Takes out those that `is_it` says so of, in order.
+    /// Removes the items for which `is_it` is true, in order, and passes them to `take`.
     pub fn take(&mut self, is_it: impl Fn(&T) -> bool, mut take: impl FnMut(T)) {
         for item in std::mem::take(&mut self.items) {
             if is_it(&item) {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_full_by_number_or_by_size_until_something_leaves() {
+    fn a_queue_is_full_by_number_or_by_size_until_an_item_leaves() {
         let mut queue = Queue::default();
         queue.push(Bytes(MUCH));
         assert!(queue.is_full() && queue.pop().is_some() && !queue.is_full());

@@ -1,4 +1,4 @@
-//! Answers to calls that get no result, and what every answer has beside it.
+//! Answers to calls that get no result, and the additional fields of every answer.
 
 use crate::record::{Call, Kind, Outcome};
 use serde_json::value::RawValue;
@@ -8,11 +8,11 @@ use std::time::Instant;
 #[derive(Debug, Clone)]
 pub struct Refusal {
     pub kind: Kind,
-    /// The world's own code, where it has one.
+    /// The world's own code, if it has one.
     pub code: Option<&'static str>,
     /// For people.
     pub message: String,
-    /// JSON text: what else there is to know.
+    /// Further details, as JSON text.
     pub data: Option<Box<RawValue>>,
 }
 
@@ -26,21 +26,21 @@ impl Refusal {
     }
 }
 
-/// When a call was sent, and in which epoch of its far side it is answered.
+/// When a call was sent, and the epoch of its far side in which it is answered.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     pub sent_at: Option<Instant>,
-    /// None where the far side is never started again.
+    /// `None` if the far side is never restarted.
     pub epoch: Option<u64>,
 }
 
 impl Times {
-    /// The answer to the call with its times, where the far side has epochs.
+    /// The answer to the call, with its times if the far side has epochs.
     pub fn answer(&self, call: &Call<'_>, outcome: Outcome<'_>) -> String {
         self.answer_with(call, outcome, &[])
     }
 
-    /// The answer to a call that gets no result. One that was sent may have been executed all the same.
+    /// The answer to a call that gets no result. A call that was sent is marked as possibly executed.
     pub(super) fn refuse(&self, call: &Call<'_>, refusal: &Refusal) -> String {
         let maybe: &[_] = if self.sent_at.is_some() { &[("maybe_executed", "true")] } else { &[] };
         self.answer_with(call, refusal.outcome(), maybe)

@@ -1,10 +1,10 @@
-//! How often, and when, a far side that was lost is started again.
+//! Restarts of a far side that was lost: how often, and when.
 
 use std::time::{Duration, Instant};
 
-/// A far side that has been up for so long has its restarts back.
+/// After this uptime, a far side regains all its restarts.
 const SUSTAINED: Duration = Duration::from_secs(60);
-/// Before the first of several restarts in a row; each next one waits twice as long.
+/// The wait before the first of several restarts in a row; it doubles with each further restart.
 const BACKOFF: Duration = Duration::from_millis(100);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(10);
 
@@ -16,39 +16,39 @@ pub struct Restarts {
     in_a_row: u32,
     up_since: Option<Instant>,
     at: Option<Instant>,
-    /// Reported with the restart.
+    /// The message to report with the restart.
     note: Option<String>,
-    /// How often it was started again after it had been up.
+    /// How often it was restarted after it had been up.
     epoch: u64,
 }
 
 impl Restarts {
-    /// At most `most` restarts, unless it stays up for a minute in between.
+    /// At most `most` restarts; staying up for a minute restores them.
     pub fn new(most: u32) -> Restarts {
         Restarts { most, left: most, in_a_row: 0, up_since: None, at: None, note: None, epoch: 0 }
     }
 
-    /// How often it was started again after it had been up.
+    /// How often it was restarted after it had been up.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// It takes calls.
+    /// It accepts calls now.
     pub fn up(&mut self) {
         self.up_since = Some(Instant::now());
     }
 
-    /// It has answered a call: however often it was lost, it works, and the next wait is short again.
+    /// It has answered a call, so it works: the next wait is short again.
     pub fn answered(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// It is started again at once, and that does not count.
+    /// Restarts it at once, without counting.
     pub fn at_once(&mut self) {
         self.at = Some(Instant::now());
     }
 
-    /// It was lost, for the reason `why`. Gives whether it will be started again. A new epoch begins where it `was_up` before.
+    /// It was lost, for the reason `why`. Returns whether it will be restarted. If it `was_up`, a new epoch begins.
     pub fn lost(&mut self, why: &str, was_up: bool) -> bool {
         if self.up_since.take().is_some_and(|since| since.elapsed() > SUSTAINED) {
             (self.left, self.in_a_row) = (self.most, 0);
@@ -69,12 +69,12 @@ impl Restarts {
         true
     }
 
-    /// When it is to be started again.
+    /// When it is to be restarted.
     pub fn deadline(&self) -> Option<Instant> {
         self.at
     }
 
-    /// Takes the restart whose time has come, with what there is to report about it.
+    /// Takes a restart that is due, with the message to report.
     pub fn take_due(&mut self, now: Instant) -> Option<Option<String>> {
         self.at.take_if(|at| *at <= now).map(|_| self.note.take())
     }

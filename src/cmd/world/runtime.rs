@@ -1,4 +1,4 @@
-//! The stage of a world: calls from the near side become the far side's, its results go back.
+//! The stage of a world: sends calls from the near side to the far side and returns the results.
 
 use super::calls::{Calls, Sending};
 use super::intake::{self, Intake, Read, time_limit};
@@ -11,22 +11,22 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A call that is late while the far side waits for an answer from the near side is looked at again after this.
+/// When to check a late call again, if the far side waits for an answer from the near side.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// So much may wait for a far side that reads nothing before no more is read.
+/// The most unsent bytes for a far side before reading pauses.
 const MUCH: usize = 8 << 20;
-/// So many requests for the list of tools wait at most before no more is read.
+/// The most waiting requests for the list of tools before reading pauses.
 const MOST_LIST_REQUESTS: usize = 1024;
 
-/// How calls are carried out.
+/// How calls are executed.
 pub struct Settings {
-    /// How long one may take that says nothing about it; none is for ever.
+    /// The time limit of a call without its own timeout; `None` means no limit.
     pub timeout: Option<Duration>,
-    /// When all must be done.
+    /// The deadline of the run.
     pub deadline: Option<Instant>,
-    /// How many a far side works on at once.
+    /// The most calls that a far side works on at once.
     pub in_flight: usize,
-    /// Whether answers leave as they come, not in the order of the calls.
+    /// Whether answers are written as they come, not in the order of the calls.
     pub unordered: bool,
     pub max_depth: usize,
     /// Whether there is no near side, so that no calls come.
@@ -40,13 +40,13 @@ pub struct Runtime<W> {
     settings: Settings,
     intake: Intake,
     near_ended: bool,
-    /// The `request_id` of each `list_tools` that is not answered yet.
+    /// The `request_id` of each unanswered `list_tools`.
     list_requests: Vec<Option<Box<RawValue>>>,
     report: Arc<Report>,
 }
 
 impl<W: World> Runtime<W> {
-    /// `fars` has the restarts of each far side; none where it is never started again.
+    /// `fars` has the restarts of each far side; `None` if it is never restarted.
     pub fn new(
         world: W,
         fars: impl IntoIterator<Item = Option<Restarts>>,
@@ -72,7 +72,10 @@ impl<W: World> Runtime<W> {
         let routed = self.world.route(call);
         let far = *routed.as_ref().unwrap_or(&0);
         let refusal = if call.requires_approval {
-            Some(Refusal::new(Kind::NeedsApproval, "it still requires approval: let hitl-gate stand before this"))
+            Some(Refusal::new(
+                Kind::NeedsApproval,
+                "it still requires approval: put hitl-gate in front of this command",
+            ))
         } else {
             let timeout = || intake::timeout(call).err().map(|why| Refusal::new(Kind::BadInput, why));
             routed.err().or_else(timeout)
@@ -98,7 +101,7 @@ impl<W: World> Runtime<W> {
         }
     }
 
-    /// Reports a line that cannot be read, and answers it as far as a call can be read in it.
+    /// Reports an unreadable line, and answers it as far as a call can be recognized in it.
     fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable) {
         self.report.fault(format_args!("stdin:{number}"), error);
         self.calls.push_ready(&self.world.refuse_line(error, kind, number));
@@ -123,11 +126,11 @@ impl<W: World> Runtime<W> {
         Refusal { code: self.world.code(kind), ..Refusal::new(kind, message) }
     }
 
-    /// Refuses what is late, and does what has to be done at its time.
+    /// Refuses late calls, and handles all other deadlines.
     fn due(&mut self, out: &mut Out) -> Result<(), Failure> {
         let now = Instant::now();
         if self.settings.deadline.is_some_and(|deadline| deadline <= now) {
-            let why = "the time for all calls is over (--deadline)";
+            let why = "the time limit of the run is over (--deadline)";
             self.calls.refuse_all(&self.refusal(Kind::Timeout, why));
             self.list_what_is_known(out);
             self.calls.drain(out.to(Side::Near));
@@ -139,7 +142,7 @@ impl<W: World> Runtime<W> {
             }
             out.choose_far(far);
             if out.far_waits() {
-                // It may have answered, or would have: our own reader takes nothing.
+                // The far side may already have answered: our own reader is not reading.
                 self.calls.wait_anew(far);
                 self.world.wait_anew(far);
             } else if self.world.waits_for_near(far) {
@@ -167,7 +170,7 @@ impl<W: World> Runtime<W> {
         }
     }
 
-    /// What follows from every event.
+    /// The common steps after every event.
     fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
         self.calls.refuse_over();
         self.answer_list_tools(out);
@@ -189,7 +192,7 @@ impl<W: World> Runtime<W> {
         }
     }
 
-    /// Whether much waits for a far side that reads nothing.
+    /// Whether a far side that is not reading has too many unsent bytes.
     fn is_far_backed_up(&self, out: &mut Out) -> bool {
         (0..self.calls.fars()).any(|far| {
             out.choose_far(far);
@@ -197,7 +200,7 @@ impl<W: World> Runtime<W> {
         })
     }
 
-    /// Answers requests for the list of tools with what there is: every one is answered, also where there is no world.
+    /// Answers requests for the list of tools with the known tools: every request gets an answer, even if no world is left.
     fn list_what_is_known(&mut self, out: &mut Out) {
         let tools = self.world.tools();
         for request_id in self.list_requests.drain(..) {
@@ -206,7 +209,7 @@ impl<W: World> Runtime<W> {
         }
     }
 
-    /// Sends what may be sent now.
+    /// Sends the calls that may be sent now.
     fn send(&mut self, out: &mut Out) {
         let Runtime { world, calls, settings, .. } = self;
         let room = |far| if calls.is_over(far) { 0 } else { settings.in_flight.saturating_sub(calls.in_flight(far)) };
@@ -225,7 +228,7 @@ impl<W: World> Runtime<W> {
             let sending = world.send(far, &waiting.call, timeout, out);
             match sending {
                 Sending::Sent { .. } => room[far] -= 1,
-                // Those behind it stay behind it.
+                // Later calls to the same far side must not overtake it.
                 Sending::Later => room[far] = 0,
                 Sending::Refused(_) => {}
             }
@@ -233,7 +236,7 @@ impl<W: World> Runtime<W> {
         });
     }
 
-    /// Ends the run once all is answered and no more will come, or no far side is left.
+    /// Ends the run when everything is answered and no more will come, or no far side is left.
     fn end(&mut self, out: &mut Out) -> Result<(), Failure> {
         let is_done =
             self.near_ended && self.calls.is_empty() && self.list_requests.is_empty() && !self.world.is_busy();

@@ -1,4 +1,4 @@
-//! Whatever happens to calls: each is answered once, and in order.
+//! Each call is answered exactly once, and in order, after any sequence of events.
 
 use super::calls::{Calls, Sending};
 use super::{FIRST_CALLS, Refusal, Restarts};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 enum Step {
     Push(usize),
-    /// How many calls of each far side are sent; the next is refused, and others wait.
+    /// The number of calls to send for each far side; the next call is refused, and further calls wait.
     Send([usize; 2]),
     Answer(usize, u64),
     Refuse(usize, u64),
@@ -37,7 +37,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Takes the steps; gives the ids of the calls in the order in which they were answered, and how many calls there were.
+/// Runs the steps; returns the ids of the calls in the order of their answers, and the number of calls.
 fn take(steps: &[Step], unordered: bool) -> (Vec<u64>, u64) {
     let refusal = Refusal::new(Kind::Lost, "lost");
     let restarts = [Some(Restarts::new(3)), None];

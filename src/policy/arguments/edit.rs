@@ -1,14 +1,14 @@
-//! Arguments with other values in them; every other byte stays.
+//! Changes values in arguments; every other byte stays.
 
 use super::items;
 use crate::io::lines::{Change, FieldError, FieldPosition, Path, Step, change, find, range_in};
 use crate::json::quoted;
 use crate::record::Fields;
 
-/// The arguments as an answer changes them: `edited` is merged over them at the top level, or replaces them.
+/// The arguments with an answer's changes: `edited` is merged over them at the top level, or replaces them.
 ///
 /// # Errors
-/// Why that can't be done, for people.
+/// Why that is not possible, for people.
 pub fn edited_arguments(own: &str, edited: &str, replace: bool) -> Result<String, String> {
     let fields = Fields::read(edited).map_err(|error| format!("edited_arguments: {error}"))?;
     if replace {
@@ -19,10 +19,10 @@ pub fn edited_arguments(own: &str, edited: &str, replace: bool) -> Result<String
     changed(own, &changes)
 }
 
-/// The arguments with another value at a path (`.target.name`, `name`, `items[0]`): JSON, or anything else as a text.
+/// The arguments with another value at a path (`.target.name`, `name`, `items[0]`): JSON, or any other text as a string.
 ///
 /// # Errors
-/// Why that can't be done, for people.
+/// Why that is not possible, for people.
 pub fn with_value(own: &str, path: &str, value: &str) -> Result<String, String> {
     let json = match serde_json::from_str::<&serde_json::value::RawValue>(value) {
         Ok(json) => json.get().to_owned(),
@@ -32,7 +32,7 @@ pub fn with_value(own: &str, path: &str, value: &str) -> Result<String, String> 
     match Path::parse(&dotted) {
         Some(path) if !path.steps().is_empty() => set(own, path.steps(), &json),
         Some(_) => Err("which argument? e NAME=VALUE".to_owned()),
-        // Names may be anything, and this one is of no other sort.
+        // The text is not a path, so it is a name, which may be anything.
         None => set(own, &[Step::Field(path.to_owned())], &json),
     }
 }
@@ -58,7 +58,7 @@ fn set(own: &str, steps: &[Step], value: &str) -> Result<String, String> {
     }
 }
 
-/// What a field holds that isn't there yet.
+/// The initial value of a missing field.
 fn empty_for(deeper: &[Step]) -> &'static str {
     if matches!(deeper.first(), Some(Step::Item(_) | Step::Each)) { "[]" } else { "{}" }
 }
@@ -66,13 +66,13 @@ fn empty_for(deeper: &[Step]) -> &'static str {
 fn changed(own: &str, changes: &[(&str, Change<'_>)]) -> Result<String, String> {
     let mut out = Vec::with_capacity(own.len() + 64);
     change(own, changes, &mut out).map_err(|error| describe(&error))?;
-    // Text of which whole values were replaced by text.
+    // Complete values were replaced by text.
     String::from_utf8(out).map_err(|error| error.to_string())
 }
 
 fn describe(error: &FieldError) -> String {
     match error {
-        FieldError::NotAnObject => "there is no object that could have such a field".to_owned(),
+        FieldError::NotAnObject => "there is no object to set such a field in".to_owned(),
         error => error.to_string(),
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_go_over_the_calls_own_and_all_else_stays() {
+    fn edited_fields_replace_the_calls_own_and_all_else_stays() {
         let own = r#"{ "path":"main.py", "n":1.10 ,"big":12345678901234567890123}"#;
         assert_eq!(
             edited_arguments(own, r#"{"path":"x","new \"key\"":[1]}"#, false),
@@ -113,7 +113,7 @@ mod tests {
             [("a.b[9]", "3 items"), ("a.b.c", "no object"), ("a[0]", "no list"), ("a.b[]", "which"), (".", "which")]
         {
             assert!(
-                with_value(own, path, "1").is_err_and(|told| told.contains(why)),
+                with_value(own, path, "1").is_err_and(|error| error.contains(why)),
                 "{path}: {:?}",
                 with_value(own, path, "1")
             );

@@ -1,4 +1,4 @@
-//! JSON text on many lines for who reads or edits it, and on one line again. Only white space between values changes.
+//! Lays out JSON text on many lines for reading and editing, and on one line again. Only white space between values changes.
 
 /// The text on one line, without white space between its values.
 pub fn compact(json: &str) -> String {
@@ -17,7 +17,7 @@ pub fn pretty(json: &str) -> String {
     let (mut out, mut depth, mut before) = (String::with_capacity(json.len() * 2), 0_usize, ' ');
     let line = |out: &mut String, depth: usize| {
         out.push('\n');
-        // So deep, nobody counts levels any more.
+        // At this depth, indentation is not counted any more.
         out.extend(std::iter::repeat_n("  ", depth.min(40)));
     };
     outside_strings(&compact, |character, in_string| {
@@ -30,7 +30,7 @@ pub fn pretty(json: &str) -> String {
             line(&mut out, depth);
         }
         out.push(character);
-        // What stands in a string is none of these.
+        // Punctuation in a string does not count.
         before = if in_string { '"' } else { character };
         match before {
             '{' | '[' => depth += 1,
@@ -41,7 +41,7 @@ pub fn pretty(json: &str) -> String {
     out
 }
 
-/// Gives every character, and whether it is in a string (whose quotes are).
+/// Gives every character, and whether it is in a string (quotes included).
 fn outside_strings(json: &str, mut take: impl FnMut(char, bool)) {
     let (mut in_string, mut escaped) = (false, false);
     for character in json.chars() {
@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_but_white_space_changes(keys: Vec<(String, String)>) {
+        fn only_white_space_changes(keys: Vec<(String, String)>) {
             let value: serde_json::Value = keys.into_iter().map(|(key, text)| (key, serde_json::json!([text, {}, {"n": 1.5}]))).collect::<serde_json::Map<_, _>>().into();
             let text = value.to_string();
             prop_assert_eq!(&compact(&text), &text);
@@ -78,7 +78,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic(text in "[\\[\\]{}\",:a \\\\]{0,40}") {
+        fn no_text_causes_a_panic(text in "[\\[\\]{}\",:a \\\\]{0,40}") {
             let _ = (pretty(&text), super::super::rows(&text), super::super::read(&text, 9));
         }
     }

@@ -1,5 +1,4 @@
-//! A call's arguments as a person sees and edits them. They stay the text that they are: numbers keep every digit, and what
-//! isn't edited keeps its bytes.
+//! A call's arguments as a person reads and edits them. They stay text: numbers keep every digit, and unedited parts keep their bytes.
 
 mod edit;
 mod layout;
@@ -12,19 +11,19 @@ use crate::json::quoted;
 use crate::record::Fields;
 use serde_json::value::RawValue;
 
-/// Deeper than this, a value is shown whole.
+/// Deeper values are shown as one row.
 const DEEP: usize = 16;
 
-/// A value, and where it stands.
+/// A value and its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// jq's words for it: `.target.name`, `.items[0]`; for people.
+    /// The path in jq's syntax: `.target.name`, `.items[0]`; for people.
     pub path: String,
-    /// JSON text on one line. Of a string, what it says: `"\u0041"` is `"A"`.
+    /// JSON text on one line; a string without needless escapes: `"\u0041"` is `"A"`.
     pub value: String,
 }
 
-/// Every value that holds no others, in the order in which they stand.
+/// Every value that has no values in it, in order.
 pub fn rows(json: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     collect(json.trim(), &mut Vec::new(), &mut rows);
@@ -56,18 +55,18 @@ fn collect(json: &str, path: &mut Vec<Step>, rows: &mut Vec<Row>) {
                 path.pop();
             }
         }
-        // Nothing in it at all: there are no arguments.
+        // An empty object at the top: there are no arguments.
         Some(b'{') if path.is_empty() && compact(json) == "{}" => {}
         _ => rows.push(Row { path: words(path), value: shown(json) }),
     }
 }
 
-/// An array's items as they stand there.
+/// An array's items as raw text.
 fn items(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
     serde_json::from_str(json)
 }
 
-/// A value's text, strings without the escapes that would hide what they say.
+/// A value's text; strings without the escapes that would hide their text.
 fn shown(json: &str) -> String {
     match serde_json::from_str::<String>(json) {
         Ok(text) => quoted(&text),
@@ -96,13 +95,13 @@ fn is_plain(key: &str) -> bool {
 /// One line of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
-    /// It is there no more.
+    /// The old value, which is not there any more.
     Gone(Row),
-    /// It is new.
+    /// The new value.
     New(Row),
 }
 
-/// What differs between two texts, by their values.
+/// The differences between the values of two texts.
 pub fn differences(old: &str, new: &str) -> Vec<Difference> {
     let (old, new) = (rows(old), rows(new));
     let index = |rows: &[Row]| -> std::collections::HashMap<String, String> {
@@ -113,7 +112,7 @@ pub fn differences(old: &str, new: &str) -> Vec<Difference> {
     for row in &old {
         if is.get(&row.path) != Some(&row.value) {
             lines.push(Difference::Gone(row.clone()));
-            // What took its place stands below it.
+            // The new value follows the old one.
             let value = is.get(&row.path);
             lines.extend(value.map(|value| Difference::New(Row { path: row.path.clone(), value: value.clone() })));
         }
@@ -122,14 +121,14 @@ pub fn differences(old: &str, new: &str) -> Vec<Difference> {
     lines
 }
 
-/// Arguments that somebody wrote, on one line.
+/// Arguments that a person wrote, on one line.
 ///
 /// # Errors
-/// Why they can be none, for people.
+/// Why they are not arguments, for people.
 pub fn read(text: &str, max_depth: usize) -> Result<String, String> {
-    // It says where it stops being JSON.
+    // serde_json's error has the place.
     if let Err(error) = serde_json::from_str::<&RawValue>(text.trim()) {
-        return Err(format!("it is no JSON: {error}"));
+        return Err(format!("not JSON: {error}"));
     }
     if !text.trim_start().starts_with('{') || !is_json(text.trim().as_bytes(), max_depth) {
         return Err("arguments are a JSON object: {\"name\": value, ...}".to_owned());
@@ -156,28 +155,28 @@ mod tests {
         assert_eq!(shown("{}"), [""; 0]);
         assert_eq!(shown(" { } "), [""; 0]);
         let deep = "[".repeat(400) + &"]".repeat(400);
-        assert_eq!(rows(&format!(r#"{{"x":{deep}}}"#)).len(), 1, "what is deep is shown whole");
+        assert_eq!(rows(&format!(r#"{{"x":{deep}}}"#)).len(), 1, "a deep value is one row");
     }
 
     #[test]
     fn a_difference_names_old_and_new() {
         let lines = differences(r#"{"a":1,"b":"x","c":[1,2]}"#, r#"{"a":1.0,"c":[1],"d":null}"#);
-        let told: Vec<String> = lines
+        let shown: Vec<String> = lines
             .iter()
             .map(|line| match line {
                 Difference::Gone(row) => format!("-{}={}", row.path, row.value),
                 Difference::New(row) => format!("+{}={}", row.path, row.value),
             })
             .collect();
-        assert_eq!(told, ["-.a=1", "+.a=1.0", "-.b=\"x\"", "-.c[1]=2", "+.d=null"]);
+        assert_eq!(shown, ["-.a=1", "+.a=1.0", "-.b=\"x\"", "-.c[1]=2", "+.d=null"]);
         assert_eq!(differences(r#"{"a":"A"}"#, r#"{ "a" : "\u0041" }"#), []);
     }
 
     #[test]
-    fn what_is_no_object_is_told() {
+    fn arguments_that_are_not_an_object_are_refused() {
         assert_eq!(read("{ \"a\" : 1.10,\n \"b\": \"x y\" }\n", 9), Ok(r#"{"a":1.10,"b":"x y"}"#.to_owned()));
-        for (bad, why) in [("{", "no JSON"), ("[1]", "object"), ("{\"a\":1,\"a\":2}", "twice"), ("", "no JSON")] {
-            assert!(read(bad, 9).is_err_and(|told| told.contains(why)), "{bad}");
+        for (bad, why) in [("{", "not JSON"), ("[1]", "object"), ("{\"a\":1,\"a\":2}", "twice"), ("", "not JSON")] {
+            assert!(read(bad, 9).is_err_and(|error| error.contains(why)), "{bad}");
         }
         assert!(read(r#"{"a":[[1]]}"#, 2).is_err());
     }

@@ -1,5 +1,5 @@
-//! Which calls wait for something: an approved one to pass, a marked one to be settled. A call is known by its id and the
-//! digest of its arguments; the same may come several times, and each time counts.
+//! Calls with an open step: an approved one that has not passed, a marked one that is not settled. A call is known by its id and the
+//! digest of its arguments; the same call may come several times, and each time counts.
 
 use super::recorded_event::RecordedEvent;
 use super::summary::{Lack, Unapproved};
@@ -7,28 +7,28 @@ use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, VecDeque};
 
-/// Of the same size, however long an id is.
+/// It has the same size for ids of any length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Key([u8; 32]);
 
 impl Key {
     pub(super) fn of(event: &RecordedEvent<'_>, digest: &str) -> Key {
         let id = event.call_id.map_or("null", RawValue::get);
-        // No JSON text ends so that the two could be cut elsewhere.
+        // JSON text has no unescaped line feed in strings, so the two parts can't be confused.
         Key(Sha256::new().chain_update(id).chain_update("\n").chain_update(digest).finalize().into())
     }
 }
 
-/// Calls of one gate's session about which something is open, such as an approval that hasn't been used, and how often.
+/// Calls of one gate's session with an open step, such as an unused approval, and how often.
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls(HashMap<Key, u64>);
 
 impl OpenCalls {
-    pub(super) fn give(&mut self, key: Key) {
+    pub(super) fn add(&mut self, key: Key) {
         *self.0.entry(key).or_default() += 1;
     }
 
-    /// Whether there was one. It is good for one call.
+    /// Removes one of them; false if there is none.
     pub(super) fn take(&mut self, key: Key) -> bool {
         let Some(left) = self.0.get_mut(&key) else { return false };
         *left -= 1;
@@ -38,12 +38,12 @@ impl OpenCalls {
         true
     }
 
-    /// What one process was told says nothing to the next.
-    pub(super) fn forget(&mut self) {
+    /// Removes all: the steps of one process do not count for the next.
+    pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// All that are open, which then are none.
+    /// Removes and gives all open calls.
     pub(super) fn drain(&mut self) -> Vec<Key> {
         self.0.drain().flat_map(|(key, count)| std::iter::repeat_n(key, usize::try_from(count).unwrap_or(0))).collect()
     }
@@ -53,15 +53,15 @@ impl OpenCalls {
     }
 }
 
-/// Marked calls of all files, until one of them says what became of them.
+/// Marked calls of all files, until a file has their settlement.
 #[derive(Debug, Default)]
 pub(super) struct Marks(HashMap<Key, Waiting>);
 
 #[derive(Debug)]
 enum Waiting {
-    /// Calls that were marked, and in which file.
+    /// Marked calls, each with the index of its file.
     Marked(VecDeque<(usize, Unapproved)>),
-    /// Questions that were settled before the mark was seen: clocks differ.
+    /// Questions that were settled before the mark was read: clocks differ.
     Settled(u64),
 }
 
@@ -88,7 +88,7 @@ impl Marks {
         }
     }
 
-    /// Those that no file says anything of, each with its file.
+    /// The marked calls without a settlement in any file, each with the index of its file.
     pub(super) fn unsettled(self) -> impl Iterator<Item = (usize, Unapproved)> {
         self.0.into_values().flat_map(|waiting| match waiting {
             Waiting::Marked(calls) => calls,
@@ -107,7 +107,7 @@ impl Unapproved {
     }
 }
 
-/// As much of a value as is held for people: the line has the rest.
+/// Longer values are replaced by their digest; the line has the full value.
 const SHOWN: usize = 256;
 
 fn shown(value: Option<&RawValue>) -> Option<Box<RawValue>> {
@@ -118,6 +118,6 @@ fn shown(value: Option<&RawValue>) -> Option<Box<RawValue>> {
 }
 
 fn digest_of(long: &str) -> Box<RawValue> {
-    // A text without anything to escape.
+    // There is nothing to escape in it.
     RawValue::from_string(format!("\"{}\"", super::digest(long))).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

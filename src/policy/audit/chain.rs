@@ -1,4 +1,4 @@
-//! Lines that hang on each other.
+//! Lines in which each has the hash of the one before.
 
 use super::{VERSION, sha256};
 use std::fmt;
@@ -9,7 +9,7 @@ const BEFORE_PREV: &str = ",\"prev\":\"";
 const BEFORE_HASH: &str = ",\"hash\":\"";
 const BEHIND_HASH: &str = "\"}";
 
-/// Where a file's lines go on: the next one's number, and the hash that it names.
+/// The state for the next line of a file: its number, and the hash of the line before.
 ///
 /// ```
 /// use pipewright::policy::audit::{Chain, Link};
@@ -27,25 +27,25 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// A new file's.
+    /// The state of a new file.
     pub fn begin() -> Chain {
         Chain { seq: 0, prev: "0".repeat(HASH) }
     }
 
-    /// Goes on behind a line whose hash is `last_hash`.
+    /// Continues after a line whose hash is `last_hash`.
     pub fn resume(last_hash: &str, next_seq: u64) -> Chain {
         Chain { seq: next_seq, prev: last_hash.to_owned() }
     }
 
-    /// How the next line begins.
+    /// The beginning of the next line.
     pub fn beginning(&self) -> String {
         format!("{{\"seq\":{}{BEFORE_PREV}{}\",", self.seq, self.prev)
     }
 
-    /// The next line, without its line feed. `fields` is an object's inside, JSON text.
+    /// The next line, without its line feed. `fields` are the fields of an object, JSON text without the braces.
     pub fn link(&mut self, fields: &str) -> String {
         let mut line = self.beginning();
-        // Between values they are white space, and within them they can't stand.
+        // Between values, line breaks are white space; inside values, JSON has none.
         line.extend(fields.chars().map(|letter| if matches!(letter, '\n' | '\r') { ' ' } else { letter }));
         let hash = sha256(&line);
         line.extend([BEFORE_HASH, &hash, BEHIND_HASH]);
@@ -53,10 +53,10 @@ impl Chain {
         line
     }
 
-    /// Goes on behind `link`.
+    /// Continues after `link`.
     ///
     /// # Errors
-    /// What is wrong where it doesn't hang here.
+    /// Why `link` does not belong here.
     pub(super) fn follow(&mut self, link: &Link<'_>) -> Result<(), Fault> {
         if link.seq != self.seq {
             return Err(Fault::Number { due: self.seq, here: link.seq });
@@ -69,14 +69,14 @@ impl Chain {
     }
 }
 
-/// A line that is whole in itself: its hash is that of what it says.
+/// A line whose hash is that of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link<'a> {
     /// Its number in the file, from 0.
     pub seq: u64,
     /// The hash of the line before.
     pub prev: &'a str,
-    /// Its own.
+    /// The line's own hash.
     pub hash: &'a str,
 }
 
@@ -84,25 +84,25 @@ impl<'a> Link<'a> {
     /// Reads a line, without its line feed.
     ///
     /// # Errors
-    /// What is wrong with it, were it alone in the world.
+    /// What is wrong with the line by itself.
     pub fn read(line: &'a str) -> Result<Link<'a>, Fault> {
         let (seq, prev, hashed, hash) = parts(line).ok_or(Fault::NoLink)?;
         if sha256(hashed) == hash { Ok(Link { seq, prev, hash }) } else { Err(Fault::Changed) }
     }
 
-    /// What hangs on it.
+    /// The state for the line after it.
     ///
     /// # Errors
-    /// Where it is the last that can be counted.
+    /// If its number is the last possible one.
     pub fn next(&self) -> Result<Chain, Fault> {
         Ok(Chain::resume(self.hash, self.seq.checked_add(1).ok_or(Fault::NoLink)?))
     }
 }
 
-/// The number, the hash of the line before, what is hashed, and the hash.
+/// The number, the hash of the line before, the hashed text, and the hash.
 fn parts(line: &str) -> Option<(u64, &str, &str, &str)> {
     let (seq, rest) = line.strip_prefix("{\"seq\":")?.split_once(BEFORE_PREV)?;
-    // A number has one spelling only.
+    // A number has only one spelling.
     let seq = seq.parse::<u64>().ok().filter(|number| number.to_string() == seq)?;
     let prev = rest.get(..HASH)?;
     rest[HASH..].strip_prefix("\",")?;
@@ -114,49 +114,54 @@ fn parts(line: &str) -> Option<(u64, &str, &str, &str)> {
 /// Why a chain is broken at a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// There is not one line.
+    /// The file has no lines.
     Empty,
-    /// It isn't built as every line of an audit is.
+    /// The line does not have the structure of an audit's lines.
     NoLink,
-    /// Longer than is read.
+    /// The line is longer than is read.
     TooLong,
-    /// Its hash is another than that of what it says.
+    /// Its hash is not that of its content.
     Changed,
-    /// It has another number than the one that is next.
+    /// Its number is not the next one.
     Number {
-        /// The next.
+        /// The next number.
         due: u64,
-        /// The line's.
+        /// The line's number.
         here: u64,
     },
-    /// It hangs on another line than the one before it.
+    /// Its `prev` is not the hash of the line before it.
     OtherBefore,
-    /// The first line says nothing of a start.
+    /// The first line is not a start.
     NoStart,
-    /// A link, whose fields are none that an audit has.
+    /// The chain holds, but its fields are not those of an audit.
     NoEvent(String),
-    /// Written by a version that isn't known here.
+    /// Written by a version that is not known here.
     NewerVersion(u64),
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Empty => to.write_str("there is nothing in it; every audit begins with a start"),
-            Fault::NoLink => to.write_str("this is no line of an audit, or no longer one"),
+            Fault::Empty => to.write_str("the file is empty; every audit begins with a start"),
+            Fault::NoLink => to.write_str("not a line of an audit, or a damaged one"),
             Fault::TooLong => to.write_str("this line is longer than any that a gate writes"),
-            Fault::Changed => to.write_str("its hash isn't that of what it says: the line was changed"),
+            Fault::Changed => to.write_str("its hash is not that of its content: the line was changed"),
             Fault::Number { due, here } if here > due => {
-                write!(to, "this is number {here}, and {due} is next: lines were taken out before it")
+                write!(to, "the line has number {here} instead of {due}: lines before it were removed")
             }
             Fault::Number { due, here } => {
-                write!(to, "this is number {here}, and {due} is next: the line was repeated or moved")
+                write!(to, "the line has number {here} instead of {due}: the line was repeated or moved")
             }
-            Fault::OtherBefore => to.write_str("it hangs on another line than the one before it, which was put there"),
-            Fault::NoStart => to.write_str("the first line is no start of a gate"),
-            Fault::NoEvent(why) => write!(to, "this is nothing that a gate writes: {why}"),
+            Fault::OtherBefore => {
+                to.write_str("its prev is not the hash of the line before it: that line was replaced")
+            }
+            Fault::NoStart => to.write_str("the first line is not the start of a gate"),
+            Fault::NoEvent(why) => write!(to, "no gate writes such a line: {why}"),
             Fault::NewerVersion(version) => {
-                write!(to, "written by a newer pipewright (audit version {version}, known is {VERSION}); update it")
+                write!(
+                    to,
+                    "written by a newer pipewright (audit version {version}; this one reads {VERSION}); update pipewright"
+                )
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What stands in an audit, as it is written.
+//! The events of an audit, as they are written.
 
 use super::{FORMAT, VERSION, digest};
 use crate::policy::detector::{ActionKind, Severity};
@@ -7,7 +7,7 @@ use crate::record::{Call, Form};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// Something that a gate did.
+/// An action of a gate.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
@@ -18,83 +18,83 @@ pub enum Event<'a> {
         /// The program's version.
         program: &'a str,
     },
-    /// policy-check judged a call, or a line that it couldn't read.
+    /// policy-check judged a call, or a line that it could not read.
     Verdict {
-        /// Which.
+        /// The call or the line.
         #[serde(flatten)]
         subject: Subject<'a>,
-        /// How the call came; none of a line that can't be read.
+        /// The form of the call; none for a line that can't be read.
         #[serde(serialize_with = "form_name")]
         form: Option<Form>,
-        /// What the policy says.
+        /// The policy's verdict.
         verdict: Verdict,
-        /// By which of its rules.
+        /// The rule that decided.
         rule: &'a str,
         /// For people.
         reason: &'a str,
-        /// What sort of action it is.
+        /// The kind of action.
         #[serde(skip_serializing_if = "Option::is_none")]
         kind: Option<ActionKind>,
         /// How strongly it is shown.
         #[serde(skip_serializing_if = "Option::is_none")]
         severity: Option<Severity>,
-        /// Whether verdicts were carried out.
+        /// Whether verdicts were enforced.
         mode: Mode,
         /// What was done with the call.
         did: Did,
     },
     /// hitl-gate asked a person.
     Asked {
-        /// About which call.
+        /// The call.
         #[serde(flatten)]
         subject: Subject<'a>,
-        /// What the answer has to name.
+        /// The nonce that an answer must have.
         nonce: &'a str,
     },
-    /// What became of the question.
+    /// A question was settled.
     Settled {
-        /// The call, as it was asked about.
+        /// The call, as the person was asked about it.
         #[serde(flatten)]
         subject: Subject<'a>,
-        /// What was said.
+        /// The outcome.
         verdict: Settlement,
-        /// By whom.
+        /// Who or what settled it.
         by: By,
-        /// What the person wrote.
+        /// The person's feedback.
         #[serde(skip_serializing_if = "Option::is_none")]
         feedback: Option<&'a str>,
-        /// The [`digest`] of the arguments that were approved, where the person edited them.
+        /// The [`digest`] of the approved arguments, if the person edited them.
         #[serde(skip_serializing_if = "Option::is_none")]
         digest_after: Option<&'a str>,
     },
-    /// hitl-gate let a call pass.
+    /// hitl-gate passed a call on.
     Passed {
-        /// As it passed.
+        /// The call, as it passed.
         #[serde(flatten)]
         subject: Subject<'a>,
-        /// Whether a person had to be asked about it.
+        /// Whether it needed a person's approval.
         required_approval: bool,
     },
-    /// A call that had passed was never written to the other side, which takes nothing any more.
+    /// A call that had passed was never written to the other side, which accepts no more lines.
     Undelivered {
-        /// As it passed.
+        /// The call, as it passed.
         #[serde(flatten)]
         subject: Subject<'a>,
-        /// What had been done with it: it had passed, or been marked.
+        /// Whether it had passed or been marked.
         did: Did,
     },
-    /// A person has made a rule that allows calls until the gate ends.
+    /// A person has added a rule that allows calls until the gate ends.
     Allowed {
         /// `session-1` and so on.
         rule_id: &'a str,
         /// The [`digest`] of its text, which may hold arguments.
         digest: &'a str,
-        /// Who has.
+        /// Who added it.
         by: By,
     },
     /// Such a rule was revoked.
     Revoked {
-        /// Which.
+        /// Its id.
         rule_id: &'a str,
     },
     /// The gate ended in order.
@@ -102,7 +102,7 @@ pub enum Event<'a> {
 }
 
 impl Event<'_> {
-    /// The inside of its line, for [`Chain::link`](super::Chain::link). `time` is in RFC 3339.
+    /// The fields of its line, for [`Chain::link`](super::Chain::link). `time` is in RFC 3339.
     pub fn fields(&self, time: &str) -> String {
         #[derive(Serialize)]
         struct Timed<'a> {
@@ -116,54 +116,54 @@ impl Event<'_> {
         }
         let is_start = matches!(self, Event::Start { .. });
         let (format, version) = (is_start.then_some(FORMAT), is_start.then_some(VERSION));
-        // Texts and JSON under plain keys: there is nothing in them that can't be written.
+        // It has texts and JSON under plain keys only, so it can't fail.
         let object = serde_json::to_string(&Timed { time, event: self, format, version }).unwrap_or_default();
         object.strip_prefix('{').and_then(|inside| inside.strip_suffix('}')).unwrap_or_default().to_owned()
     }
 }
 
-/// The call that something is said of.
+/// The call that an event is about.
 #[derive(Debug, Clone, Serialize)]
 pub struct Subject<'a> {
-    /// As it was written; `null` where it has none.
+    /// Its id as it was written; `null` if it has none.
     pub call_id: Option<&'a RawValue>,
-    /// Its tool; none of a line that can't be read.
+    /// Its tool; none for a line that can't be read.
     pub tool: Option<&'a str>,
-    /// The [`digest`] of its arguments; of the whole line, where that can't be read.
+    /// The [`digest`] of its arguments; of the whole line, if that can't be read.
     pub digest: String,
 }
 
 impl<'a> Subject<'a> {
-    /// What a call is known by. Left out, its arguments are an empty text.
+    /// The subject of a call. Without arguments, the digest is that of an empty text.
     pub fn of(call: &'a Call<'_>) -> Subject<'a> {
         let arguments = call.arguments.map_or("", RawValue::get);
         Subject { call_id: call.id, tool: Some(&call.tool), digest: digest(arguments) }
     }
 }
 
-/// Whether verdicts are carried out.
+/// Whether verdicts are enforced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// They are.
     Enforce,
-    /// They are only written down: every call passes.
+    /// They are only recorded: every call passes.
     Observe,
 }
 
-/// What policy-check did with a call.
+/// What a gate did with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Did {
-    /// Gave it on as it came.
+    /// Passed it on as it came.
     Passed,
-    /// Gave it on with a mark: somebody has to be asked first.
+    /// Passed it on with a mark: a person must approve it.
     Marked,
     /// Answered it with an error.
     Refused,
 }
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
@@ -175,32 +175,32 @@ pub enum Settlement {
     Rejected,
 }
 
-/// Who settled it.
+/// Who or what settled it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum By {
     /// A person at the terminal.
     Terminal,
-    /// The channel of answers.
+    /// The `--answers` channel.
     Answers,
-    /// The user of the MCP client, as the client says.
+    /// The user of the MCP client, according to the client.
     Client,
     /// A person, in a client that the gate is connected to.
     Approver,
-    /// A rule that a person has made earlier in the run.
+    /// A rule that a person added earlier in the run.
     Session,
-    /// Nobody, in time.
+    /// The timeout: nobody answered.
     Timeout,
-    /// Nobody: there was nobody to ask.
+    /// There was nobody to ask.
     Nobody,
-    /// Nobody, before all ended.
+    /// The end of the run: nobody had answered.
     End,
-    /// Whoever had made the call has taken it back.
+    /// The caller, who cancelled the call.
     Caller,
 }
 
 impl Settlement {
-    /// As it stands in records.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             Settlement::Approved => "approved",
@@ -211,7 +211,7 @@ impl Settlement {
 }
 
 impl By {
-    /// As it stands in records.
+    /// The name in records.
     pub fn name(self) -> &'static str {
         match self {
             By::Terminal => "terminal",

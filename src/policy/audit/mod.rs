@@ -1,23 +1,20 @@
-//! The audit of a gate: what it judged, what was asked, what a person said, and what passed, in a file whose lines hang
-//! on each other.
+//! The audit of a gate: its verdicts, its questions, the answers, and the calls that passed, in a file whose lines are chained by hashes.
 //!
-//! Every line is a JSON object, in this order of fields, and names the SHA-256 of the line before it:
+//! Every line is a JSON object with its fields in this order, and has the SHA-256 of the line before it:
 //!
 //! ```json
 //! {"seq":0,"prev":"000…","time":"2026-11-22T01:00:00.000000Z","event":"start","command":"policy-check",…,"hash":"5e1…"}
 //! {"seq":1,"prev":"5e1…","time":"…","event":"verdict","call_id":"c1","tool":"browser_click","digest":"sha256:44…",…,"hash":"a90…"}
 //! ```
 //!
-//! `hash` is over the line's bytes before `,"hash"`; the first line's `prev` is 64 zeros. A file has one writer at a
-//! time, and one that is gone on with goes on with its chain. [`Chain`] makes the lines, [`Event`] says what stands in
-//! them, [`Verification`] finds the first line that doesn't hang on the one before, and every call that passed without
-//! its approval.
+//! `hash` is over the line's bytes before `,"hash"`; the first line's `prev` is 64 zeros. A file has one writer at a time; a gate that
+//! reopens a file continues its chain. [`Chain`] makes the lines, and [`Event`] is their content. [`Verification`] finds the first line
+//! that does not follow from the one before it, and every call that passed without its approval.
 //!
-//! A call's arguments may hold secrets, and never stand in an audit: only their [`digest`].
+//! A call's arguments may have secrets, and are never written to an audit, only their [`digest`].
 //!
-//! **What a chain can't show:** that lines were cut off at the end, or that all was written anew from some line on, for
-//! there is no key in it. Whoever keeps the last hash elsewhere can tell. A session that was ended in order has its
-//! `end`.
+//! **What a chain does not show:** whether lines were cut off at the end, or all lines after some line were written again, since no secret
+//! key is involved. A copy of the last hash, kept elsewhere, shows both. A session that ended in order has an `end`.
 
 mod approvals;
 mod chain;
@@ -38,12 +35,12 @@ pub use verify::Verification;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// What the first line's `format` says.
+/// The value of `format` in the first line.
 pub const FORMAT: &str = "pipewright-audit";
-/// The version that is written.
+/// The version of the format.
 pub const VERSION: u64 = 1;
 
-/// Stands for a call's arguments, by their raw bytes: `sha256:` and 64 digits.
+/// The digest of a call's arguments, of their raw bytes: `sha256:` and 64 digits.
 ///
 /// ```
 /// use pipewright::policy::audit::digest;
@@ -57,7 +54,7 @@ pub fn digest(arguments: impl AsRef<[u8]>) -> String {
 pub fn sha256(text: impl AsRef<[u8]>) -> String {
     let mut digits = String::with_capacity(64);
     for byte in Sha256::digest(text) {
-        // A string always takes it.
+        // Writing to a String can't fail.
         let _ = write!(digits, "{byte:02x}");
     }
     digits

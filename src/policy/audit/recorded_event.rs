@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// An event as a verifier reads it: only what it judges by.
+/// An event with the fields that the verifier uses.
 #[derive(Debug, Deserialize)]
 pub(super) struct RecordedEvent<'a> {
     #[serde(borrow)]
@@ -47,7 +47,7 @@ pub(super) enum Name {
     End,
 }
 
-/// What it means for whether calls were approved.
+/// The meaning of an event for the approval of calls.
 #[derive(Debug)]
 pub(super) enum Meaning<'a> {
     Start {
@@ -75,7 +75,7 @@ pub(super) enum Meaning<'a> {
         digest: &'a str,
         did: Did,
     },
-    /// A rule was made or revoked; what it allowed is settled call by call.
+    /// A rule was added or revoked; the calls that it allows are settled one by one.
     Rule,
     End,
 }
@@ -85,12 +85,12 @@ impl<'a> RecordedEvent<'a> {
         serde_json::from_str(line).map_err(|error| why_none(&error))
     }
 
-    pub(super) fn understand(&self) -> Result<Meaning<'_>, String> {
+    pub(super) fn meaning(&self) -> Result<Meaning<'_>, String> {
         let digest = || needed("digest", self.digest.as_deref());
         let verdict = || needed("verdict", self.verdict.as_deref());
         Ok(match self.event {
             Name::Start if self.format.as_deref() != Some(FORMAT) => {
-                return Err(format!("its format isn't {FORMAT:?}"));
+                return Err(format!("its format is not {FORMAT:?}"));
             }
             Name::Start => Meaning::Start {
                 version: needed("version", self.version)?,
@@ -123,7 +123,7 @@ fn needed<T>(key: &str, value: Option<T>) -> Result<T, String> {
     value.ok_or_else(|| format!("it has no {key}"))
 }
 
-/// One of the words of a list.
+/// Reads a word as a value of an enum.
 fn known<'a, T: Deserialize<'a>>(word: &'a str) -> Result<T, String> {
     let word = serde::de::value::BorrowedStrDeserializer::<serde::de::value::Error>::new(word);
     T::deserialize(word).map_err(|error| error.to_string())

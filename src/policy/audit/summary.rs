@@ -1,4 +1,4 @@
-//! What was found in an audit.
+//! The findings in an audit.
 
 use super::chain::Fault;
 use super::event::Settlement;
@@ -7,47 +7,46 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What was found in one file. As JSON, it is what `policy-check verify` prints.
+/// The findings in one file. As JSON, it is what `policy-check verify` prints.
 #[derive(Debug, Default, Serialize)]
 pub struct Summary {
-    /// Whole lines that are entries.
+    /// Complete lines that are entries.
     pub entries: u64,
-    /// What the policy said.
+    /// The policy's verdicts.
     pub verdicts: Verdicts,
-    /// How often a person was asked.
+    /// The number of questions to a person.
     pub asked: u64,
-    /// Questions that were answered with yes.
+    /// Questions that were answered with approval.
     pub approved: u64,
-    /// Those where the call was changed first.
+    /// Questions whose call was changed and approved.
     pub edited: u64,
-    /// Those that were answered with no, or not at all.
+    /// Questions that were rejected, or not answered at all.
     pub rejected: u64,
-    /// Questions that were open when hitl-gate was killed, or are open still. Their calls did not pass.
+    /// Questions that were open when hitl-gate was killed, or are still open. Their calls did not pass.
     #[serde(skip_serializing_if = "is_none")]
     pub unanswered: u64,
-    /// Calls that hitl-gate let pass.
+    /// Calls that hitl-gate passed on.
     pub passed: u64,
-    /// Calls that a gate let pass and that were never written to the other side; they are counted where they passed, too.
+    /// Calls that a gate passed on and that were never written to the other side; they are also counted as passed.
     #[serde(skip_serializing_if = "is_none")]
     pub undelivered: u64,
-    /// Where the chain is broken first. What stands behind it is looked at, and proves nothing.
+    /// The first break of the chain. The lines after it are read, and prove nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken: Option<Broken>,
-    /// A last line without its line feed: its writer was stopped in the middle. Nothing is known of it.
+    /// The number of a last line without its line feed: its writer was stopped in the middle. Its content is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torn: Option<u64>,
     /// Calls that passed without approval, up to [`Summary::LISTED`].
     pub unapproved: Vec<Unapproved>,
-    /// How many more there are.
+    /// How many more calls passed without approval.
     #[serde(skip_serializing_if = "is_none")]
     pub more_unapproved: u64,
-    /// Marked calls of which nothing can be known: no audit of hitl-gate was given.
+    /// Marked calls that could not be checked: no audit of hitl-gate was given.
     #[serde(skip_serializing_if = "is_none")]
     pub unchecked: u64,
-    /// Whether its last session was ended in order. Where it wasn't, the gate is running still or was killed, or lines
-    /// were cut off.
+    /// Whether its last session ended in order. If not, the gate is still running or was killed, or lines were cut off.
     pub ended: bool,
-    /// The last entry's hash. Kept elsewhere, it tells whether the file was shortened or written anew.
+    /// The last entry's hash. A copy of it, kept elsewhere, shows whether the file was shortened or written again.
     pub last_hash: Option<String>,
 }
 
@@ -55,7 +54,7 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// How often each.
+/// The number of each verdict.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)] // the names say it
 pub struct Verdicts {
@@ -74,10 +73,10 @@ impl Verdicts {
     }
 }
 
-/// Where a chain is broken, and why.
+/// The place and the reason of a break.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Broken {
-    /// From 1.
+    /// The line, from 1.
     pub line: u64,
     /// What is wrong there.
     #[serde(serialize_with = "in_words")]
@@ -91,27 +90,27 @@ fn in_words<S: Serializer>(fault: &Fault, to: S) -> Result<S::Ok, S::Error> {
 /// A call that passed without its approval.
 #[derive(Debug, Serialize)]
 pub struct Unapproved {
-    /// From 1: where it passed, or was marked.
+    /// The line, from 1, in which it passed or was marked.
     pub line: u64,
-    /// As it was written; the digest of one that is too long to be shown.
+    /// Its id as it was written, or the digest of one that is too long to be shown.
     pub call_id: Option<Box<RawValue>>,
-    /// The same.
+    /// Its tool, in the same way.
     pub tool: Option<Box<RawValue>>,
-    /// What it lacked.
+    /// The missing step.
     pub lack: Lack,
 }
 
-/// What a call lacked that passed.
+/// The missing step of a call that passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lack {
-    /// policy-check gave it on without a mark, though somebody was to be asked first: it only observed.
+    /// policy-check only observed: it passed the call on without a mark, though a person had to approve it.
     Mark,
-    /// policy-check gave it on, though it was not to be carried out at all.
+    /// policy-check passed it on, though the policy denies it.
     Refusal,
-    /// It was marked, and no audit says that the question was settled.
+    /// It was marked, and no audit has the settlement of its question.
     Settlement,
-    /// hitl-gate let it pass, and nobody had approved that call with these arguments.
+    /// hitl-gate passed it on, and nobody had approved that call with these arguments.
     Approval,
 }
 
@@ -120,19 +119,19 @@ impl fmt::Display for Unapproved {
         let json = |value: &Option<Box<RawValue>>| value.as_ref().map_or("null", |value| value.get()).to_owned();
         write!(to, "the call {} of {} ", json(&self.call_id), json(&self.tool))?;
         to.write_str(match self.lack {
-            Lack::Mark => "passed unmarked, though somebody was to be asked about it",
+            Lack::Mark => "passed without a mark, though it needs approval",
             Lack::Refusal => "passed, though the policy denies it",
-            Lack::Settlement => "was marked, and no audit given here says that it was settled",
+            Lack::Settlement => "was marked, and no audit given here has its settlement",
             Lack::Approval => "passed, and nobody had approved it with these arguments",
         })
     }
 }
 
 impl Summary {
-    /// More calls without approval are only counted.
+    /// At most this many calls without approval are listed; more are only counted.
     pub const LISTED: usize = 1000;
 
-    /// Whether nothing is wrong: neither broken nor torn, and nothing passed that was not approved.
+    /// Whether nothing is wrong: the chain is intact, no line is torn, and every call that needed approval had it.
     pub fn is_well(&self) -> bool {
         self.broken.is_none() && self.torn.is_none() && self.unapproved.is_empty()
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 const TIME: &str = "2026-11-22T01:00:00.000000Z";
 
-/// A file that grows.
+/// A growing audit file.
 struct Audit {
     chain: Chain,
     lines: Vec<String>,
@@ -27,7 +27,7 @@ impl Audit {
     }
 }
 
-/// Reads files side by side, as they ask for it.
+/// Reads files side by side, in the order that the verification asks for.
 fn verify(files: &[Vec<u8>]) -> Vec<Summary> {
     let mut verification = Verification::of(files.len(), "hitl-gate");
     let mut lines: Vec<_> = files.iter().map(|file| file.split_inclusive(|&byte| byte == b'\n').zip(1..)).collect();
@@ -127,7 +127,7 @@ fn a_line_feed_in_an_id_stays_on_the_line() {
 }
 
 #[test]
-fn a_call_passes_once_for_each_approval_and_only_as_it_was_approved() {
+fn a_call_passes_once_per_approval_and_only_as_approved() {
     use Settlement::{Approved, Edited, Rejected};
     let more = digest(r#"{"amount":500}"#).leak();
     for (events, expected) in [
@@ -141,7 +141,7 @@ fn a_call_passes_once_for_each_approval_and_only_as_it_was_approved() {
         (vec![settled(PAY, Edited, Some(more)), passed(PAY_MORE, true)], vec![]),
         (vec![settled(PAY, Edited, Some(more)), passed(PAY, true)], vec![3]),
         (vec![settled(PAY, Approved, None), passed(r#"{"id":"c2","tool":"pay","args":{"amount":5}}"#, true)], vec![3]),
-        // What a gate before this one was told.
+        // An approval of an earlier session.
         (
             vec![
                 settled(PAY, Approved, None),
@@ -160,7 +160,7 @@ fn a_call_passes_once_for_each_approval_and_only_as_it_was_approved() {
 }
 
 #[test]
-fn a_policy_that_only_observes_is_told() {
+fn calls_passed_by_a_policy_that_only_observes_are_reported() {
     let audit = Audit::of("policy-check").with(&[
         judged(PAY, Verdict::Allow, Did::Passed),
         judged(PAY, Verdict::Confirm, Did::Passed),
@@ -170,8 +170,8 @@ fn a_policy_that_only_observes_is_told() {
     let [summary] = &verify_audits(&[&audit])[..] else { panic!() };
     assert_eq!(unapproved(summary), [(3, Lack::Mark), (4, Lack::Refusal)]);
     assert_eq!(summary.verdicts, Verdicts { allow: 1, confirm: 1, deny: 2 });
-    let told: Vec<String> = summary.unapproved.iter().map(|call| call.to_string()).collect();
-    assert_eq!(told[1], r#"the call "c1" of "pay" passed, though the policy denies it"#);
+    let messages: Vec<String> = summary.unapproved.iter().map(|call| call.to_string()).collect();
+    assert_eq!(messages[1], r#"the call "c1" of "pay" passed, though the policy denies it"#);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn each_marked_call_is_settled_in_some_file() {
     assert_eq!(unapproved(&found[0]), [(2, Lack::Settlement), (3, Lack::Settlement)]);
 }
 
-/// A healthy gate's, of four entries a call.
+/// The lines of an intact audit, three entries per call.
 fn healthy(calls: usize) -> Vec<Vec<u8>> {
     let mut audit = Audit::of("hitl-gate");
     for _ in 0..calls {
@@ -222,7 +222,7 @@ fn broken(file: &[u8]) -> Option<u64> {
 
 proptest! {
     #[test]
-    fn any_changed_byte_is_found_in_its_line(line in 0usize..10, at in any::<prop::sample::Index>(), flip in 1u8..) {
+    fn any_changed_byte_is_found(line in 0usize..10, at in any::<prop::sample::Index>(), flip in 1u8..) {
         let mut lines = healthy(3);
         let at = at.index(lines[line].len());
         lines[line][at] ^= flip;
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn any_line_that_is_taken_out_repeated_or_moved_is_found(first in 0usize..10, second in 0usize..10) {
+    fn any_removed_repeated_or_moved_line_is_found(first in 0usize..10, second in 0usize..10) {
         let lines = healthy(3);
         prop_assert_eq!(broken(&lines.concat()), None);
         let mut without = lines.clone();
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_a_file_holds_it_is_read(file in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_read_without_failure(file in prop::collection::vec(any::<u8>(), 0..300)) {
         let summary = verify(std::slice::from_ref(&file)).remove(0);
         prop_assert!(!summary.is_well());
         prop_assert_eq!(summary.torn.is_some(), !file.is_empty() && !file.ends_with(b"\n"));
@@ -254,9 +254,9 @@ proptest! {
 }
 
 #[test]
-fn a_line_that_was_made_anew_breaks_the_next() {
+fn a_rewritten_line_breaks_the_next() {
     let mut lines = healthy(3);
-    // With its own hash right, as whoever changes a line would make it.
+    // Its own hash is right, as an attacker would make it.
     let last = String::from_utf8(lines[3].clone()).unwrap();
     let link = Link::read(last.trim_end()).unwrap();
     lines[4] = (Chain::resume(link.hash, 4).link(&passed(PAY_MORE, false).fields(TIME)) + "\n").into_bytes();
@@ -265,7 +265,7 @@ fn a_line_that_was_made_anew_breaks_the_next() {
 }
 
 #[test]
-fn a_torn_last_line_is_no_tampering() {
+fn a_torn_last_line_does_not_break_the_chain() {
     let whole = healthy(1).concat();
     let last = whole[..whole.len() - 1].iter().rposition(|&byte| byte == b'\n').unwrap() + 1;
     for end in last + 1..whole.len() {
@@ -273,11 +273,11 @@ fn a_torn_last_line_is_no_tampering() {
         assert_eq!((summary.torn, summary.broken, summary.entries), (Some(5), None, 4));
     }
     let cut = verify(&[whole[..last].to_vec()]).remove(0);
-    assert!(cut.is_well() && !cut.ended, "a chain can't show it, but there is no end");
+    assert!(cut.is_well() && !cut.ended, "a chain does not show it, but the end is missing");
 }
 
 #[test]
-fn what_is_no_audit_is_told() {
+fn a_file_that_is_not_an_audit_is_reported() {
     let event = |fields: &str| Chain::begin().link(fields) + "\n";
     let start = |version: u64, format: &str| {
         event(&format!(r#""time":"","event":"start","command":"x","format":"{format}","version":{version}"#))
@@ -288,7 +288,7 @@ fn what_is_no_audit_is_told() {
         ("{}\n".to_owned(), Fault::NoLink),
         (start(2, FORMAT), Fault::NewerVersion(2)),
         (event(r#""time":"","event":"end""#), Fault::NoStart),
-        (start(1, "other"), Fault::NoEvent(r#"its format isn't "pipewright-audit""#.to_owned())),
+        (start(1, "other"), Fault::NoEvent(r#"its format is not "pipewright-audit""#.to_owned())),
     ] {
         let summary = verify(&[file.clone().into_bytes()]).remove(0);
         assert_eq!(summary.broken, Some(Broken { line: 1, why: expected }), "{file}");
@@ -309,7 +309,7 @@ fn what_is_no_audit_is_told() {
 }
 
 #[test]
-fn what_is_held_is_what_is_open() {
+fn only_open_calls_are_kept() {
     let ids: Vec<_> = (0..3_000u32).map(|id| serde_json::value::to_raw_value(&id).unwrap()).collect();
     let (mut policy, mut gate) = (Audit::of("policy-check"), Audit::of("hitl-gate"));
     for (number, id) in ids.iter().enumerate() {
@@ -340,7 +340,7 @@ fn what_is_held_is_what_is_open() {
         at[file] += 1;
         most = most.max(verification.open());
     }
-    assert!((1..=4).contains(&most), "{most} calls were held");
+    assert!((1..=4).contains(&most), "{most} calls were kept");
     let found = verification.finish();
     assert!(found.iter().all(Summary::is_well));
     assert_eq!((found[0].verdicts.confirm, found[1].passed), (3_000, 3_000));
@@ -358,7 +358,7 @@ fn a_marked_call_that_was_not_delivered_needs_no_settlement() {
     let both = verify_audits(&[&judge, &ask]);
     assert_eq!((both[0].undelivered, unapproved(&both[0])), (1, vec![(3, Lack::Settlement)]));
     assert_eq!((verify_audits(&[&judge])[0].unchecked, verify_audits(&[&judge])[0].undelivered), (1, 1));
-    // One that had passed says nothing of a mark on the same call.
+    // A call that had passed does not settle the mark of the same call.
     let judge =
         Audit::of("policy-check").with(&[judged(PAY, Verdict::Confirm, Did::Marked), undelivered(PAY, Did::Passed)]);
     assert_eq!(unapproved(&verify_audits(&[&judge, &ask])[0]), [(2, Lack::Settlement)]);

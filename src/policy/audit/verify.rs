@@ -1,4 +1,4 @@
-//! Whether audits hold: each chain by itself, and all of them together about the calls that passed.
+//! Verification of audits: each chain by itself, and all of them together for the calls that passed.
 
 use super::VERSION;
 use super::approvals::{Key, Marks, OpenCalls};
@@ -9,9 +9,8 @@ use super::summary::{Broken, Lack, Summary, Unapproved};
 use crate::io::lines::Line;
 use crate::policy::verdict::Verdict;
 
-/// Takes the lines of one or several audits, and says what is wrong with them. It holds what is open, and nothing of what
-/// is done with: read the files side by side, always the [`next`](Verification::next) one, so that a mark and what became
-/// of it meet soon.
+/// Takes the lines of one or several audits, and finds what is wrong with them. It keeps open calls only. Read the files side by side,
+/// always the [`next`](Verification::next) one, so that a mark and its settlement are read soon after each other.
 ///
 /// ```
 /// use pipewright::io::lines::Line;
@@ -36,21 +35,21 @@ struct File {
     due: Chain,
     summary: Summary,
     approvals: OpenCalls,
-    /// What a person is asked about.
+    /// Open questions to a person.
     questions: OpenCalls,
-    /// What a person was asked about when the gate was killed.
+    /// Questions that were open when the gate was killed.
     unanswered: Vec<Key>,
-    /// The last entry's.
+    /// The time of the last entry.
     time: String,
     lines: u64,
     is_read: bool,
     asker: &'static str,
-    /// Whether it is the audit of who asks people, and of who judges calls.
+    /// Whether it is an audit of the command that asks people, and of one that judges calls.
     asks: bool,
     judges: bool,
 }
 
-/// What another file has to know of.
+/// An event that matters for another file.
 enum Elsewhere {
     Marked(Key, Unapproved),
     Settled(Key),
@@ -59,7 +58,7 @@ enum Elsewhere {
 }
 
 impl Verification {
-    /// Of so many files, numbered from 0. `asker` is the command whose audits say what became of questions to a person.
+    /// Verifies this many files, numbered from 0. `asker` is the command whose audits have the settlements of questions.
     pub fn of(files: usize, asker: &'static str) -> Verification {
         let file = || File {
             due: Chain::begin(),
@@ -77,7 +76,7 @@ impl Verification {
         Verification { files: std::iter::repeat_with(file).take(files).collect(), marks: Marks::default() }
     }
 
-    /// The file to read a line of: the one that is furthest behind in time. None once all are read.
+    /// The file to read a line of: the one with the earliest time. `None` if all are read.
     pub fn next(&self) -> Option<usize> {
         let behind = |&file: &usize| (self.files[file].lines > 0, &self.files[file].time);
         (0..self.files.len()).filter(|&file| !self.files[file].is_read).min_by_key(behind)
@@ -106,12 +105,12 @@ impl Verification {
         }
     }
 
-    /// Whether one of the files is such a one, as far as they have been looked into.
+    /// Whether one of the files is of this sort, or may be, since nothing of it has been read yet.
     fn may_be(&self, such: impl Fn(&File) -> bool) -> bool {
         self.files.iter().any(|file| such(file) || file.lines == 0 && !file.is_read)
     }
 
-    /// Takes a line that is too long to be held.
+    /// Takes a line that is too long to be kept.
     pub fn too_long(&mut self, file: usize, number: u64) {
         if let Some(file) = self.files.get_mut(file) {
             file.lines += 1;
@@ -119,7 +118,7 @@ impl Verification {
         }
     }
 
-    /// A file is read to its end.
+    /// The file has been read to its end.
     pub fn end_file(&mut self, file: usize) {
         if let Some(file) = self.files.get_mut(file) {
             file.is_read = true;
@@ -129,16 +128,16 @@ impl Verification {
         }
     }
 
-    /// How many calls are held, because something about them is open.
+    /// The number of calls that are kept, because a step of theirs is open.
     pub fn open(&self) -> usize {
         self.marks.len() + self.files.iter().map(|file| file.approvals.len() + file.questions.len()).sum::<usize>()
     }
 
-    /// What was found in each file.
+    /// The findings in each file.
     pub fn finish(mut self) -> Vec<Summary> {
         for file in &mut self.files {
             file.leave_unanswered();
-            // Nothing else became of these calls.
+            // These calls have no other settlement.
             file.unanswered.drain(..).for_each(|key| self.marks.settle(key));
         }
         let can_check = self.files.iter().any(|file| file.asks);
@@ -163,7 +162,7 @@ impl File {
         self.summary.broken.get_or_insert(Broken { line, why });
     }
 
-    /// The session is over, and did not end in order.
+    /// The session is over, without an end in order.
     fn leave_unanswered(&mut self) {
         let left = self.questions.drain();
         self.summary.unanswered += left.len() as u64;
@@ -171,7 +170,7 @@ impl File {
     }
 
     fn take(&mut self, line: &Line<'_>) -> Result<Option<Elsewhere>, Fault> {
-        // All that stands before the line feed is meant: a byte order mark, or a carriage return, is a change.
+        // Every byte before the line feed counts: a byte order mark or a carriage return is a change.
         let raw = line.raw().strip_suffix(b"\n").unwrap_or(line.raw());
         let text = std::str::from_utf8(raw).map_err(|_| Fault::NoLink)?;
         let link = Link::read(text)?;
@@ -179,7 +178,7 @@ impl File {
             self.due.follow(&link)?;
         }
         let event = RecordedEvent::read(text).map_err(Fault::NoEvent)?;
-        let meaning = event.understand().map_err(Fault::NoEvent)?;
+        let meaning = event.meaning().map_err(Fault::NoEvent)?;
         if self.summary.entries == 0 && !matches!(meaning, Meaning::Start { .. }) {
             self.break_at(line.number(), Fault::NoStart);
         }
@@ -202,7 +201,7 @@ impl File {
             Meaning::Start { command, .. } => {
                 self.asks |= command == self.asker;
                 self.judges |= command != self.asker;
-                self.approvals.forget();
+                self.approvals.clear();
                 self.leave_unanswered();
             }
             Meaning::Verdict { digest, verdict, did } => {
@@ -218,13 +217,13 @@ impl File {
             }
             Meaning::Asked { digest } => {
                 self.summary.asked += 1;
-                self.questions.give(Key::of(event, digest));
+                self.questions.add(Key::of(event, digest));
             }
             Meaning::Settled { digest, settlement, passes } => {
                 self.summary.count(settlement);
                 self.questions.take(Key::of(event, digest));
                 if settlement != Settlement::Rejected {
-                    self.approvals.give(Key::of(event, passes));
+                    self.approvals.add(Key::of(event, passes));
                 }
                 return Ok(Some(Elsewhere::Settled(Key::of(event, digest))));
             }
@@ -240,8 +239,8 @@ impl File {
                     return Ok(Some(Elsewhere::Undelivered(Key::of(event, digest))));
                 }
             }
-            // A gate that ends in order settles what it has asked.
-            Meaning::End => self.questions.forget(),
+            // A gate that ends in order settles its questions.
+            Meaning::End => self.questions.clear(),
             Meaning::Rule => {}
         }
         Ok(None)

@@ -1,5 +1,5 @@
-//! Arguments that say what is done, whatever the tool is called: a method, a verb, a command, a file to write to, code, another call.
-//! Only keys that carry actions count: a text to search for, or a filter, may say anything.
+//! Arguments with an action of their own, for any tool: a method, a verb, a command, a file to write to, code, another call.
+//! Only keys that carry actions count: a text to search for, or a filter, may be anything.
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Words of tools that tell something about their arguments, and do nothing with them.
+/// Words of tools that describe their arguments, and do nothing else with them.
 const DESCRIBING: &[&str] =
     &["describe", "explain", "help", "lint", "parse", "summarise", "summarize", "tokenize", "validate"];
 
@@ -23,7 +23,7 @@ const COMMANDS: &[&str] =
 const SCRIPTS: &[&str] =
     &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
 const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
-/// What holds further calls, as values or as JSON text.
+/// Keys for further calls, as values or as JSON text.
 const CALLS: &[&str] = &[
     "then",
     "call",
@@ -40,18 +40,18 @@ const CALLS: &[&str] = &[
     "tasks",
     "next",
 ];
-/// Nothing but SQL.
+/// Keys for SQL only.
 const SQL: &[&str] = &["sql", "sqlquery", "statement", "statements"];
-/// A query in any language, or words to search for.
+/// Keys for a query in any language, or words to search for.
 const QUERIES: &[&str] = &["cypher", "queries", "query"];
-/// What is only looked for.
+/// Keys for conditions of a search.
 const FILTERS: &[&str] =
     &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
 
-/// Judges a call within another, and takes what is decided over.
+/// Judges a call within another.
 pub type Inner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
 
-/// What the arguments say, where that is to be asked about.
+/// The decision on the arguments, if they need approval.
 pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<Decision> {
     let tool = words(call.tool);
     let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
@@ -95,7 +95,7 @@ fn ask(kind: ActionKind, because: String) -> Option<Decision> {
 /// An argument's key.
 struct Key<'a> {
     written: &'a str,
-    /// Without capitals and marks.
+    /// Without capitals and punctuation.
     plain: Cow<'a, str>,
 }
 
@@ -120,16 +120,16 @@ struct Judged<'a> {
     /// The words of its name.
     tool: &'a [String],
     class: &'a Class,
-    /// It tells something about its arguments, and does nothing with them.
+    /// Whether it describes its arguments, and does nothing else with them.
     is_describing: bool,
-    /// It has an address.
+    /// Whether it has an address.
     is_request: bool,
-    /// Its method is one that changes nothing.
+    /// Whether its method changes nothing.
     is_get: bool,
 }
 
 impl Judged<'_> {
-    /// The arguments may be a call as a whole: `{"name":"send_email","arguments":{...}}`.
+    /// Judges the arguments as a call of their own: `{"name":"send_email","arguments":{...}}`.
     fn as_call(&self, call: &JudgedCall<'_>) -> Option<Decision> {
         let mut keys = call.arguments.iter().map(|(key, _)| plain_key(key));
         if !keys.any(|key| ARGUMENTS.contains(&&*key)) {
@@ -145,7 +145,7 @@ impl Judged<'_> {
         *self.class == Class::Observe
     }
 
-    /// Most arguments are plain values under keys that carry no action: they are not read.
+    /// Most arguments are plain values under keys that carry no action; they are not parsed.
     fn is_of_interest(&self, key: &Key<'_>, json: &str) -> bool {
         json.starts_with(['{', '['])
             || [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|list| key.is(list))
@@ -160,12 +160,12 @@ impl Judged<'_> {
 
     fn value(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let own = stricter(self.written(key, value), if self.is_describing { None } else { self.own(key, value) });
-        // `Run` is judged by what it runs; a call within it may still be denied.
+        // `Run` is judged by the code that it runs; a call within it may still be denied.
         let own = if matches!(self.class, Class::Run | Class::Own) { None } else { own };
         let within = match value {
             Value::Object(_) | Value::Array(_) if key.is(FILTERS) => None,
             Value::Object(fields) => self.object(key, fields),
-            // The words of one command.
+            // The words of a single command.
             Value::Array(items) if is_shell(&key.plain) && items.iter().all(Value::is_string) => None,
             Value::Array(items) => items.iter().map(|item| self.value(key, item)).fold(None, stricter),
             Value::String(text) if key.is(CALLS) && text.trim_start().starts_with(['{', '[']) => {
@@ -190,7 +190,7 @@ impl Judged<'_> {
             None if may_lack_arguments => Some(unreadable_call()),
             called => called,
         };
-        // The arguments of a call are judged with it, and only once: calls may nest deep.
+        // The arguments of a call are judged with it, and only once: calls may be nested deeply.
         let is_judged = |key: &Key<'_>| called.is_some() && key.is(ARGUMENTS);
         let fields: Vec<_> = fields.iter().map(|(key, value)| (Key::new(key), value)).collect();
         let judged = Judged { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };
@@ -198,7 +198,7 @@ impl Judged<'_> {
         fields.map(|(key, value)| judged.value(key, value)).fold(called.clone(), stricter)
     }
 
-    /// What a key and its value say is written, of tools that only describe what they are given as well.
+    /// Judges writing to a file, for tools that only describe their arguments, too.
     fn written(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let file = value.as_str().map(str::trim).filter(|text| !text.is_empty());
         let file = file.filter(|text| files::is_written(self.tool, &key.plain, text));
@@ -209,7 +209,7 @@ impl Judged<'_> {
         options.iter().map(option).fold(stricter(found, flag), stricter)
     }
 
-    /// What a key and its value say is done.
+    /// Judges the action of a key and its value.
     fn own(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let text = value.as_str().map(str::trim).filter(|text| !text.is_empty());
         let (plain, is_pressing) = (&*key.plain, *self.class == Class::Press);
@@ -238,7 +238,7 @@ impl Judged<'_> {
         decisions.into_iter().fold(None, stricter)
     }
 
-    /// What a request does besides getting a page.
+    /// Judges what a request does besides getting a page.
     fn request(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
         let is_sending = self.is_request && !self.is_get && matches!(self.class, Class::Observe | Class::Navigate);
         match value.as_str().map(str::trim) {
@@ -251,10 +251,10 @@ impl Judged<'_> {
         }
     }
 
-    /// A verb as a value says what the same word in a tool's name says.
+    /// Judges a verb as a value like the same word in a tool's name.
     fn verb(&self, key: &str, verb: &str) -> Option<Decision> {
         let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
-        // What leads to other pages does it to what it is named after: `browser_tabs` closes tabs.
+        // A tool that leads to other pages acts on the thing in its name: `browser_tabs` closes tabs.
         let class = match self.class {
             Class::Navigate => names::class(&format!("{verb}_{}", names::own(self.name))),
             _ => names::class(verb),
@@ -271,7 +271,7 @@ impl Judged<'_> {
     }
 }
 
-/// A command that isn't known to read; a single word may be a verb, which is judged as one.
+/// Judges a command that is not known to read; a single word may be a verb, which is judged as one.
 fn judge_command(key: &str, value: &Value) -> Option<Decision> {
     let is_word = |text: &str| text.chars().all(|one| one.is_alphanumeric() || "_-.".contains(one));
     let may_run = match value {
@@ -288,7 +288,7 @@ fn judge_command(key: &str, value: &Value) -> Option<Decision> {
     may_run.then(|| found(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
 }
 
-/// Whether a key holds nothing but a command to run.
+/// Whether a key is only for a command to run.
 fn is_shell(key: &str) -> bool {
     ["argv", "cmd", "command", "exec", "shell"].contains(&key)
 }
@@ -297,7 +297,7 @@ fn looks_like_code(text: &str) -> bool {
     text.contains(['(', ';', '{', '=', '`'])
 }
 
-/// Whether a text is SQL that does more than read: any text under a key for SQL, and a query that begins like a statement.
+/// Whether a text is SQL that does more than read: any text under a key for SQL, or a query that begins like a statement.
 fn is_writing_sql(key: &str, text: &str) -> bool {
     let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
     let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -312,11 +312,11 @@ fn is_writing_sql(key: &str, text: &str) -> bool {
     (is_sql || is_query && is_statement) && !sql::only_reads(text) || is_query && is_cypher
 }
 
-/// What SQL makes and drops.
+/// The objects of SQL's `CREATE` and `DROP`.
 const OBJECTS: &[&str] =
     &["column", "database", "index", "or", "role", "schema", "sequence", "table", "temp", "user", "view"];
 
-/// A query of GraphQL that changes something.
+/// Whether a query in GraphQL changes something.
 fn is_mutation(text: &str) -> bool {
     let mut words = text.split(|one: char| !one.is_alphanumeric());
     text.contains('{') && words.any(|word| word == "mutation")

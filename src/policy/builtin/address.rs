@@ -1,4 +1,4 @@
-//! Where an address leads, read as browsers read it (WHATWG's URL standard).
+//! The destination of an address, parsed as browsers do (WHATWG's URL standard).
 
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found};
@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
 
-/// What holds an address, without capitals and marks.
+/// Keys for an address, without capitals and punctuation.
 const KEYS: &[&str] = &[
     "url",
     "urls",
@@ -33,9 +33,9 @@ const KEYS: &[&str] = &[
     "destination",
 ];
 
-/// Judges a call that leads to an address.
+/// Judges a call that opens an address.
 pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
-    let mut decision = allow("it only leads elsewhere");
+    let mut decision = allow("it only opens a page");
     for (key, raw) in call.arguments.iter() {
         let is_address = KEYS.contains(&&*super::plain_key(key));
         decision = decision.or_stricter(match serde_json::from_str(raw.get()) {
@@ -47,33 +47,33 @@ pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
 }
 
 fn unreadable() -> Decision {
-    Decision::new(Verdict::Confirm, "builtin.address", "where it leads cannot be read")
+    Decision::new(Verdict::Confirm, "builtin.address", "its address cannot be read")
 }
 
 fn judge_value(value: &Value, is_address: bool) -> Decision {
     match value {
         Value::String(text) if is_address => judge_text(text),
-        // Under any other key, what is certainly an address.
+        // Under any other key, only a text that is certainly an address.
         Value::String(text) => match Url::parse(text) {
             Ok(url) if is_program(&url) || url.has_host() => judge_url(&url),
-            _ => allow("it only leads elsewhere"),
+            _ => allow("it only opens a page"),
         },
-        Value::Array(items) => items.iter().fold(allow("it only leads elsewhere"), |decision, item| {
-            decision.or_stricter(judge_value(item, is_address))
-        }),
-        Value::Object(fields) => fields.values().fold(allow("it only leads elsewhere"), |decision, item| {
-            decision.or_stricter(judge_value(item, is_address))
-        }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => allow("it only leads elsewhere"),
+        Value::Array(items) => items
+            .iter()
+            .fold(allow("it only opens a page"), |decision, item| decision.or_stricter(judge_value(item, is_address))),
+        Value::Object(fields) => fields
+            .values()
+            .fold(allow("it only opens a page"), |decision, item| decision.or_stricter(judge_value(item, is_address))),
+        Value::Null | Value::Bool(_) | Value::Number(_) => allow("it only opens a page"),
     }
 }
 
 fn judge_text(text: &str) -> Decision {
     if text.is_empty() {
-        return allow("it only leads elsewhere");
+        return allow("it only opens a page");
     }
     let url = match Url::parse(text) {
-        // `example.org:8080` and `localhost:8080` are hosts for whoever types them.
+        // A person who types `example.org:8080` or `localhost:8080` means a host.
         Ok(url) if is_host_and_port(&url) => Url::parse(&format!("http://{}", text.trim())),
         Err(url::ParseError::RelativeUrlWithoutBase) => Url::parse(&format!("http://{}", text.trim())),
         url => url,
@@ -94,7 +94,7 @@ fn is_program(url: &Url) -> bool {
     matches!(url.scheme(), "javascript" | "vbscript")
 }
 
-/// Whether a text is an address that is a program.
+/// Whether a text is a program in the form of an address.
 pub fn runs(text: &str) -> bool {
     Url::parse(text).is_ok_and(|url| is_program(&url))
 }
@@ -103,15 +103,15 @@ fn judge_url(url: &Url) -> Decision {
     match url.scheme() {
         _ if is_program(url) => found(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
         "http" | "https" => judge_path(url, false),
-        "about" if url.path() == "blank" => allow("it only leads elsewhere"),
+        "about" if url.path() == "blank" => allow("it only opens a page"),
         scheme => {
-            let why = format!("where {scheme}: leads isn't known");
+            let why = format!("the effect of {scheme}: addresses is not known");
             Decision::new(Verdict::Confirm, "builtin.address", why)
         }
     }
 }
 
-/// Whether an address that is only fetched does something all the same.
+/// Judges an address that is only fetched; gives the decision if it needs approval.
 pub fn judge_fetched(text: &str) -> Option<Decision> {
     let url = match Url::parse(text) {
         Ok(url) if !is_host_and_port(&url) => url,
@@ -121,14 +121,14 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
     is_page.then(|| judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)
 }
 
-/// An address may do what it says: some sites delete at a GET. What is fetched without the session of a person's browser is a text to
-/// read where it only has a verb in its title: `/docs/delete-bucket`.
+/// Judges an address by its words: some sites delete on a GET. A page that is fetched without a person's session is only text to read, even
+/// with a verb in its title: `/docs/delete-bucket`.
 fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
     let reads_titles = is_only_fetched && url.query().is_none_or(str::is_empty);
     let fragment = if is_only_fetched { None } else { url.fragment() };
     let parts = [Some(url.path()), url.query(), fragment].into_iter().flatten().map(decoded);
     for part in parts {
-        // What was encoded may hold further parts.
+        // Encoded text may have further parts.
         for piece in part.split(['/', '\\', '&', ';', '?', '!', '#', ':']) {
             let said = match piece.split_once('=') {
                 Some((key, _)) if SEARCHED.contains(&&*super::plain_key(key)) => None,
@@ -142,25 +142,25 @@ fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
             }
         }
     }
-    allow("it only leads elsewhere")
+    allow("it only opens a page")
 }
 
-/// What is looked for.
+/// Keys for text to search for.
 const SEARCHED: &[&str] = &["keyword", "keywords", "q", "query", "search", "searchterm", "term", "terms"];
-/// What holds an action in a query.
+/// Keys for an action in a query.
 const ACTIONS: &[&str] =
     &["act", "action", "cmd", "command", "do", "func", "method", "op", "operation", "task", "verb"];
 /// Verbs that begin the name of an action: `delete_account`, `remove-item`.
 const BEGINNING: &[&str] =
     &["deactivate", "delete", "destroy", "erase", "logout", "purge", "remove", "signout", "unsubscribe"];
-/// Endings of files that are sent as they are.
+/// Extensions of files that servers send unchanged.
 const FILES: &[&str] = &[
     "c", "cpp", "css", "csv", "gif", "go", "gz", "h", "ico", "java", "jpeg", "jpg", "js", "kt", "map", "md", "mjs",
     "mp3", "mp4", "pdf", "png", "py", "rb", "rs", "rst", "sh", "sql", "svg", "swift", "toml", "ts", "tsx", "txt",
     "webm", "webp", "woff", "woff2", "yaml", "yml", "zip",
 ];
 
-/// What a piece of a path says: `delete`, `user.delete`, `logout.php`.
+/// The kind of action in a piece of a path: `delete`, `user.delete`, `logout.php`.
 fn said_by_file(piece: &str, reads_titles: bool) -> Option<ActionKind> {
     let said = |name: &str| names::verb_alone(name).filter(acts).or_else(|| said_by(name, reads_titles));
     match piece.trim_end_matches('.').rsplit_once('.') {
@@ -170,7 +170,7 @@ fn said_by_file(piece: &str, reads_titles: bool) -> Option<ActionKind> {
     }
 }
 
-/// What a name of several words begins with. A title has articles, and between its words hyphens.
+/// The kind of the verb at the beginning of a name with several words. A title has articles, or hyphens between its words.
 fn said_by(name: &str, reads_titles: bool) -> Option<ActionKind> {
     let words = words(name);
     let is_title =
@@ -186,13 +186,13 @@ fn said_by_action(key: &str, value: &str) -> Option<ActionKind> {
     }
 }
 
-/// Whether an address with a verb of this kind does it: `/login`, `/publish` and `/pay` show a page first.
+/// Whether opening an address with a verb of this kind carries it out: `/login`, `/publish` and `/pay` show a page first.
 fn acts(kind: &ActionKind) -> bool {
     use ActionKind as Kind;
     matches!(kind, Kind::Delete | Kind::Confirm | Kind::CancelOrder | Kind::Revoke | Kind::Run)
 }
 
-/// Decoded as often as a server and what stands before it may.
+/// Decoded as often as a server and its proxies may decode it.
 fn decoded(segment: &str) -> String {
     let mut text = segment.to_owned();
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! The element that a call acts on, and what is said of it.
+//! The element that a call acts on, and its description.
 
 use super::{JudgedCall, allow, found};
 use crate::identifier::words;
@@ -8,7 +8,7 @@ use crate::policy::target::Target;
 use crate::policy::verdict::{Decision, Verdict};
 use serde_json::Value;
 
-/// Where things are dropped to be deleted.
+/// Names of bins, where dropped things are deleted.
 const BINS: &[&str] = &[
     "trash",
     "bin",
@@ -41,15 +41,13 @@ pub fn judge_element(named: &Named) -> Decision {
         Named::Element(target) => judge_target(target),
         Named::Unknown(reference) => {
             let why = format!(
-                "what {reference:?} is isn't known: no snapshot shows it as it is now, or its name says nothing by itself"
+                "the element {reference:?} is not known: no current snapshot shows it, or its name alone means nothing"
             );
             Decision::new(Verdict::Confirm, "builtin.unknown_target", why)
         }
-        Named::Nothing => Decision::new(
-            Verdict::Confirm,
-            "builtin.unknown_target",
-            "it names no element, so what it does isn't known",
-        ),
+        Named::Nothing => {
+            Decision::new(Verdict::Confirm, "builtin.unknown_target", "it names no element, so its effect is not known")
+        }
     }
 }
 
@@ -64,7 +62,7 @@ pub fn judge_target(target: &Target) -> Decision {
     }
 }
 
-/// Whether there is more of a name: `browser-bridge` ends the first 120 characters of a longer one with an ellipsis.
+/// Whether a name was cut: `browser-bridge` cuts longer ones to 120 characters and an ellipsis.
 fn is_cut(name: &str) -> bool {
     const LONGEST: usize = 120;
     name.ends_with('…') && name.chars().count() >= LONGEST
@@ -84,7 +82,7 @@ fn find_name(name: &str) -> Option<Finding> {
     find(&Target { name: name.to_owned(), ..Target::default() })
 }
 
-/// What the caller says of it may add a question.
+/// The caller's description of the element may add a question.
 pub fn judge_description(call: &JudgedCall<'_>, decision: Decision) -> Decision {
     let is_judged = |said: &str| matches!(&call.named, Named::Element(target) if target.name == said);
     let said = ["element", "description"].into_iter().filter_map(|key| super::text(&call.arguments, key));
@@ -94,7 +92,7 @@ pub fn judge_description(call: &JudgedCall<'_>, decision: Decision) -> Decision 
     }
 }
 
-/// Where something is dragged to: `named` of those of its arguments that say so.
+/// Judges the place on which something is dropped. `named` gives the element of an argument.
 pub fn judge_drop(fields: &Value, named: impl Fn(&str) -> Named) -> Option<Decision> {
     const ENDS: &[&str] = &[
         "end",

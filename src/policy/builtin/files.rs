@@ -1,6 +1,6 @@
-//! Arguments that name a file which is written to.
+//! Arguments with the name of a file that is written to.
 
-/// Files that are written to, whatever stands there.
+/// Keys for files that are always written to.
 const WRITTEN: &[&str] = &[
     "outfile",
     "outputfile",
@@ -32,9 +32,9 @@ const WRITTEN: &[&str] = &[
     "tracefile",
     "logfile",
 ];
-/// Those that are written to where what stands there is a path.
+/// Keys for files that are written to, if the value is a path.
 const PERHAPS_WRITTEN: &[&str] = &["output", "out", "dest", "destination", "dst", "export", "save"];
-/// Those that are written to by tools that show a page.
+/// Keys for files that are written to by tools that show a page.
 const NAMED: &[&str] = &["filename", "file", "filepath", "path"];
 const SHOWING_PAGES: &[&str] = &[
     "browser",
@@ -53,15 +53,15 @@ const SHOWING_PAGES: &[&str] = &[
     "tracing",
     "video",
 ];
-/// Endings of pictures.
+/// Extensions of pictures.
 const PICTURES: &[&str] = &["bmp", "gif", "jpeg", "jpg", "pdf", "png", "webp"];
 
-/// Whether an argument may name a file, by its key without marks.
+/// Whether a key, without punctuation, may be for a file.
 pub fn is_file(key: &str) -> bool {
     [WRITTEN, PERHAPS_WRITTEN, NAMED].iter().any(|keys| keys.contains(&key))
 }
 
-/// Whether a tool, by the words of its name, writes to the file that such an argument names.
+/// Whether a tool, by the words of its name, writes to the file in this argument.
 pub fn is_written(tool: &[String], key: &str, value: &str) -> bool {
     let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
     WRITTEN.contains(&key)
@@ -79,7 +79,7 @@ fn is_path(text: &str) -> bool {
     begins || has_ending && !text.contains(' ') || text.as_bytes().get(1..3) == Some(b":\\")
 }
 
-/// A picture below the folder that the tool writes to.
+/// Whether a path is a picture below the folder that the tool writes to.
 fn is_picture(path: &str) -> bool {
     let is_below = !path.starts_with(['/', '~', '.']) && !path.contains("..") && !path.contains(['\\', ':', '%', '$']);
     is_below

@@ -8,7 +8,7 @@ use crate::policy::detector::ActionKind;
 use crate::policy::verdict::Decision;
 use serde_json::Value;
 
-/// What holds options of a command, as texts.
+/// Keys for options of a command, as texts.
 const OPTIONS: &[&str] = &[
     "additionalargs",
     "args",
@@ -22,7 +22,7 @@ const OPTIONS: &[&str] = &[
     "params",
     "switches",
 ];
-/// What may stand before the verb.
+/// Words that may precede the verb.
 const LEADING: &[&str] = &[
     "also",
     "and",
@@ -40,7 +40,7 @@ const LEADING: &[&str] = &[
     "will",
     "with",
 ];
-/// Verbs that change what is shown, or how it is read: `allow_redirects`, `enable_javascript`, `sign_urls`.
+/// Verbs that change how something is shown or read: `allow_redirects`, `enable_javascript`, `sign_urls`.
 const SETTING: &[&str] = &[
     "activate",
     "allow",
@@ -54,9 +54,9 @@ const SETTING: &[&str] = &[
     "mute",
     "permit",
 ];
-/// Verbs whose kind the lexicon leaves open, and that write wherever they are a flag.
+/// Verbs without a kind in the lexicon that write if they are a flag.
 const WRITING: &[&str] = &["commit", "create", "edit", "fix", "insert", "modify", "persist", "post", "save", "update"];
-/// Verbs that only change the text that is shown, with what they take out of it.
+/// Verbs that only change the shown text, and the parts that they remove from it.
 const TEXT_VERBS: &[&str] = &["clear", "discard", "drop", "remove", "replace"];
 const TEXT_PARTS: &[&str] = &[
     "ads",
@@ -90,17 +90,17 @@ pub fn is_on(value: &Value) -> bool {
     }
 }
 
-/// Whether a value, JSON text, may be one of a flag that is set.
+/// Whether a value, JSON text, may set a flag.
 pub fn may_be_on(json: &str) -> bool {
     match json.as_bytes().first() {
         Some(b't' | b'1') => true,
-        // As it is written, or with escapes.
+        // Plain, or with escapes.
         Some(b'"') => json.len() <= 10 || json.len() <= 40 && json.contains('\\'),
         _ => false,
     }
 }
 
-/// A flag that is set, where its key says that it does more than read.
+/// Judges a flag that is set; gives a decision if it does more than read.
 pub fn judge_flag(key: &str) -> Option<Decision> {
     let (texts, mut joined) = (words(key), Vec::new());
     let words = phrase::words(&texts, &mut joined);
@@ -117,7 +117,7 @@ pub fn judge_flag(key: &str) -> Option<Decision> {
     kind.map(|kind| found(kind, "builtin.argument", format!("{key:?} is set")))
 }
 
-/// What a verb with its objects does to anything but the text that is shown.
+/// The kind of a verb with its objects, unless it changes only the shown text.
 fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
     let has_preposition = after.first().is_some_and(|word| word.is(PREPOSITIONS) || word.is(&["when", "if"]));
     let is_of_text = verb.is(TEXT_VERBS) && after.iter().any(|word| word.is(TEXT_PARTS));
@@ -127,7 +127,7 @@ fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
         // `stop_on_error`, `run_in_background`.
         Sense::Run | Sense::Effect(Some(ActionKind::Run), _) if has_preposition => None,
         Sense::Run => Some(ActionKind::Run),
-        // `email`, `report` and `order` are nouns as often.
+        // `email`, `report` and `order` are as often nouns.
         Sense::Effect(kind, noun) if noun != Noun::Beside => kind,
         _ => None,
     }
@@ -158,7 +158,7 @@ pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
     options
 }
 
-/// Whether a key, without marks, holds options.
+/// Whether a key, without punctuation, is for options.
 pub fn holds_options(key: &str) -> bool {
     OPTIONS.contains(&key)
 }

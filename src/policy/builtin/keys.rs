@@ -1,4 +1,4 @@
-//! Keys: which of them enter, delete or press what has the focus.
+//! Keys: which of them enter, delete or press the focused element.
 
 use super::element::{judge_element, judge_target};
 use super::typing::{is_text_field, judge_submit};
@@ -9,22 +9,22 @@ use crate::policy::target::Target;
 use crate::policy::verdict::{Decision, Verdict};
 use serde_json::Value;
 
-/// What a combination of keys does to a form.
+/// The effect of a combination of keys on a form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// It enters what was typed, or presses the button that has the focus.
+    /// It enters the typed text, or presses the focused button.
     Enter,
-    /// It deletes what is selected.
+    /// It deletes the selection.
     Delete,
-    /// It presses the button that has the focus.
+    /// It presses the focused button.
     Space,
     /// It moves the focus.
     Move,
-    /// Nothing of these.
+    /// None of these.
     Other,
 }
 
-/// WebDriver's codes of Return and Enter, and what ends a line.
+/// WebDriver's codes of Return and Enter, and line ends.
 const ENTERING: &[char] = &[
     '\u{e006}', '\u{e007}', '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{23ce}', '\u{21b5}',
     '\u{21a9}',
@@ -34,30 +34,30 @@ const ENTERING: &[char] = &[
 const KEYS: &[&str] =
     &["key", "keys", "combo", "action", "hotkey", "shortcut", "keycode", "code", "modifiers", "modifier", "text"];
 
-/// Roles of what Enter and the space bar activate as a click does.
+/// Roles that Enter and the space bar activate like a click.
 const PRESSED: &[&str] =
     &["button", "clickable", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "tab", "treeitem"];
-/// Roles of what the space bar alone activates.
+/// Roles that only the space bar activates.
 const TICKED: &[&str] = &["checkbox", "radio", "switch"];
 
-/// Judges a key by what it is pressed on: the element that the call names, or else what has the focus.
+/// Judges a key by the element that the call names, or else by the focused one.
 pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
     let target = match (&call.named, focus) {
         (Named::Unknown(_), _) => return judge_element(&call.named),
         (Named::Element(target), _) | (_, Focus::Text(target)) => Some(target),
         _ => None,
     };
-    // A server may take no notice of what a call names, and press the key elsewhere.
+    // A server may ignore the element in the call, and press the key elsewhere.
     let role = target.and_then(|target| target.role.as_deref()).filter(|_| call.is_focused);
     let has_role = |roles: &[&str]| role.is_some_and(|role| roles.contains(&role));
     let own: Value = serde_json::from_str(call.raw).unwrap_or_default();
     let key = match pressed(&own) {
         Some(key) => key,
-        // Whichever key a tool presses by default, on a button none does more than Enter.
+        // A tool's default key does no more on a button than Enter does.
         None if has_role(PRESSED) && !names_key(&own) => Key::Enter,
-        None => return Decision::new(Verdict::Confirm, "builtin.unknown", "which key it presses isn't known"),
+        None => return Decision::new(Verdict::Confirm, "builtin.unknown", "the key that it presses is not known"),
     };
-    // What was typed into, as far as it is known, takes a space as text. A frame or a part of the page may have anything in it.
+    // In a field into which text was typed, as far as it is known, a space is text. A frame or a part of the page may have anything in it.
     let is_written_in = |target: &Target| target.role.is_none() || is_text_field(target);
     let is_other = |target: &Target| target.role.is_some() && !is_text_field(target);
     match (key, target) {
@@ -68,7 +68,7 @@ pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
             found(ActionKind::Delete, "builtin.key", "the key deletes what is selected".to_owned())
         }
         (Key::Space, target) if !target.is_some_and(is_written_in) => {
-            Decision::new(Verdict::Confirm, "builtin.key", "the key may press something, and what isn't known")
+            Decision::new(Verdict::Confirm, "builtin.key", "the key may press an element that is not known")
         }
         _ => allow("the key submits nothing"),
     }
@@ -82,8 +82,8 @@ fn names_key(arguments: &Value) -> bool {
     arguments.as_object().is_none_or(|fields| fields.keys().any(|argument| is_key(argument)))
 }
 
-/// What the keys that a call names do: the first that counts of the order in [`Key`]; `None` where it names none, or
-/// by its code: `13`, `KEYCODE_66`.
+/// The effect of the keys in a call: the first one in the order of [`Key`]. `None` if it has no key, or one by its code: `13`,
+/// `KEYCODE_66`.
 pub fn pressed(arguments: &Value) -> Option<Key> {
     let fields = arguments.as_object()?;
     let named: Vec<&Value> = fields.iter().filter(|(key, _)| is_key(key)).map(|(_, value)| value).collect();
@@ -96,12 +96,12 @@ pub fn pressed(arguments: &Value) -> Option<Key> {
     (!keys.is_empty() && !has_code).then(|| key(&keys))
 }
 
-/// `None` where it is no text: what the code of a key means differs.
+/// `None` if a value is not text: the meanings of key codes differ.
 fn append(value: &Value, keys: &mut String) -> Option<()> {
     match value {
         Value::String(text) => {
             keys.push_str(text);
-            // Keys that follow each other, or are held together.
+            // Keys in sequence, or held together.
             keys.push('+');
         }
         Value::Array(items) => items.iter().try_for_each(|item| append(item, keys))?,
@@ -148,7 +148,7 @@ fn key(keys: &str) -> Key {
     }
 }
 
-/// Whether typed text enters itself: a line's end, WebDriver's codes, or the `{ENTER}` of those who send keys as text.
+/// Whether typed text enters itself: a line end, WebDriver's codes, or the `{ENTER}` of tools that send keys as text.
 pub fn enters(text: &str) -> bool {
     let lower = text.to_lowercase();
     let is_named = |bracket: char| {

@@ -1,25 +1,25 @@
-//! The words that tools' names are made of, by part of speech. Words only: the name of a whole tool does not belong here.
+//! The words in tools' names, by part of speech. Words only: names of complete tools do not belong here.
 
 use crate::policy::detector::ActionKind;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a word says in a tool's name.
+/// The sense of a word in a tool's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sense {
-    /// A verb that reads, and is no noun: `get`.
+    /// A verb that reads, and is not a noun: `get`.
     Read,
-    /// A verb that reads, and a noun as well: `list`, `search`.
+    /// A verb that reads, and also a noun: `list`, `search`.
     ReadOrNoun,
-    /// What a name without a verb shows, where it is the last word: `order_status`.
+    /// The object that a name without a verb shows, if it is the last word: `order_status`.
     Shown,
-    /// A verb that has an effect, and where it is a noun all the same.
+    /// A verb that has an effect, and the places where it is a noun.
     Effect(Option<ActionKind>, Noun),
-    /// A verb that runs what the arguments say: `execute`.
+    /// A verb that runs the code in the arguments: `execute`.
     Run,
-    /// A verb that asks what the arguments say.
+    /// A verb that runs the query in the arguments.
     Query,
-    /// What the arguments are written in, or what runs them: `sql`, `bash`.
+    /// The language of the arguments, or the program that runs them: `sql`, `bash`.
     Code,
     /// A verb that activates an element of a page.
     Activate,
@@ -29,26 +29,26 @@ pub(super) enum Sense {
     Press,
     /// A verb that leads to another page.
     Navigate,
-    /// A part of a page, or what shows one.
+    /// A part of a page, or a program that shows one.
     Screen,
     /// Another noun.
     Thing,
 }
 
-/// Where a verb that has an effect is a noun. It never is one at the head of a name.
+/// Where a verb that has an effect is a noun. At the head of a name it never is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noun {
     /// Nowhere: `search_delete_index` deletes.
     Never,
-    /// As the last word after a verb that reads: `list_send`, but `search_send_email`.
+    /// As the last word after a verb that reads: `list_send`, but not `search_send_email`.
     AtEnd,
-    /// After a verb that reads and is no noun: `get_update`, but `list_update`.
+    /// After a verb that reads and is not a noun: `get_update`, but not `list_update`.
     AfterVerb,
     /// After any verb that reads, and before one: `search_order`, `order_get`.
     Beside,
 }
 
-/// The word as the lists have it, and its sense. A plural is a thing, unless the lists say otherwise.
+/// The listed word and its sense. A plural is a thing, unless it is listed.
 pub(super) fn look_up(word: &str) -> Option<(&'static str, Sense)> {
     static WORDS: LazyLock<HashMap<&'static str, Sense>> = LazyLock::new(|| {
         let of = |words: &'static str, sense| words.split_whitespace().map(move |word| (word, sense));
@@ -59,7 +59,7 @@ pub(super) fn look_up(word: &str) -> Option<(&'static str, Sense)> {
     WORDS.get_key_value(word).map(|(word, sense)| (*word, *sense))
 }
 
-/// Whether a word is about money or an order. Nouns that are joined with another word count, too: `createpayment`.
+/// Whether a word is about money or an order. Compounds with a noun count, too: `createpayment`.
 pub(super) fn is_about_payment(word: &str) -> bool {
     let is_listed = |word: &str| {
         word == "order"
@@ -76,7 +76,7 @@ pub(super) fn is_about_payment(word: &str) -> bool {
         || word.strip_suffix('s').is_some_and(is_listed)
 }
 
-/// Whether a word is about what gives access: `password`, `apikey`, `permissions`.
+/// Whether a word is about access: `password`, `apikey`, `permissions`.
 pub(super) fn is_about_access(word: &str) -> bool {
     const NOUNS: &[&str] =
         &["access", "acl", "admin", "iam", "key", "mfa", "oauth", "otp", "owner", "passkey", "role", "sso", "token"];
@@ -85,22 +85,22 @@ pub(super) fn is_about_access(word: &str) -> bool {
     NOUNS.contains(&word) || ends.iter().any(|noun| word.ends_with(noun))
 }
 
-/// The second words of verbs of two: `roll back`, `log out`.
+/// The second words of verbs with two: `roll back`, `log out`.
 pub(super) const PARTICLES: &[&str] = &["back", "down", "in", "off", "on", "out", "over", "up"];
 
-/// What may stand between nouns: what follows says nothing of the verb's object.
+/// Words between nouns: what follows tells nothing about the verb's object.
 pub(super) const PREPOSITIONS: &[&str] = &["as", "at", "by", "for", "from", "in", "of", "on", "to", "with"];
 
-/// What makes another verb of one: `unassign`, `recreate`, `autofix`.
+/// Prefixes that make another verb of one: `unassign`, `recreate`, `autofix`.
 pub(super) const VERB_PREFIXES: &[&str] = &["auto", "de", "dis", "re", "un"];
 
-/// What an agent does to the person that it works for, after `assistant`: nothing is changed in any world.
+/// The talk of an agent with the person that it works for, after `assistant`: it changes no world.
 pub(super) const TALKING: &[&str] = &[
     "answer", "ask", "done", "finish", "message", "note", "plan", "progress", "question", "reply", "respond", "say",
     "status", "tell", "think", "thought", "thoughts",
 ];
 
-/// Verbs that read these objects and change others: `resolve_library_id`, `resolve_incident`.
+/// Verbs that read with these objects, and change others: `resolve_library_id`, but `resolve_incident`.
 pub(super) const READING_OF: &[(&str, &str)] = &[
     (
         "convert",
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_stands_in_one_list() {
+    fn a_word_is_in_one_list() {
         let effects = EFFECTS.iter().map(|(_, _, words)| *words);
         let words: Vec<&str> =
             effects.chain(OTHERS.iter().map(|(_, words)| *words)).flat_map(str::split_whitespace).collect();

@@ -1,6 +1,5 @@
-//! The policy that is there without any rules: what only looks, moves or types passes, and what is destructive is asked about, as
-//! far as the tool's name, its arguments and the element that it acts on tell. It is a whitelist: what isn't
-//! known is asked about as well.
+//! The policy without any rules. Calls that only look, move or type pass. Destructive calls, judged by the tool's name, its arguments and
+//! the element that it acts on, need approval. It is a whitelist: unknown calls need approval, too.
 
 mod actions;
 mod address;
@@ -37,63 +36,62 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use typing::{judge_action, judge_entering, judge_item, judge_submit, submits};
 
-/// Where the keyboard's focus is, as far as the calls tell.
+/// The keyboard's focus, as far as the calls tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum Focus {
     #[default]
     Unknown,
-    /// Something was typed there.
+    /// In a field, into which text was typed.
     Text(Target),
-    /// Keys have moved it: a space may press a button.
+    /// Moved by keys: a space may press a button.
     Moved,
 }
 
-/// The built-in policy, with what it has seen.
+/// The built-in policy, with its state.
 #[derive(Debug, Default)]
 pub struct Builtin {
-    /// What the names of most of the server's tools begin with, where its list was read; else empty.
+    /// The common prefix of most of the server's tools, if its list was read; else empty.
     shared_prefix: String,
-    /// The tools whose names others have with a verb behind them.
+    /// The tools whose names others have with a verb after them.
     changed_by_others: HashSet<String>,
-    /// What the world has shown. Empty where only calls are seen; then the caller's own word of what it acts on counts.
+    /// The elements that the world has shown. Empty if only calls are read; then the target that the caller names counts.
     pub snapshot: Snapshot,
-    /// Whether the world's answers are seen.
+    /// Whether the world's answers are read.
     sees_answers: bool,
-    /// The calls are of a client, whose own tools have no server's name.
+    /// Whether the calls are a client's, whose own tools have no server's name.
     is_of_client: bool,
     focus: Focus,
 }
 
-/// What a call does, as far as it was found out.
+/// The effect of a call, as far as it is known.
 #[derive(Debug, Clone)]
 pub struct Acts {
-    /// What it acts on, where the call itself or what was seen tells.
+    /// The element that it acts on, if the call itself or the snapshot tells.
     pub target: Option<Target>,
     class: Class,
 }
 
 impl Acts {
-    /// Whether the tool's name says all: neither arguments nor an element would change the decision.
+    /// Whether the tool's name decides: neither arguments nor an element would change the decision.
     pub fn are_decided_by_name(&self) -> bool {
         matches!(self.class, Class::Observe | Class::Own | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
     }
 }
 
-/// A call's part that counts here.
+/// The parts of a call that count here.
 struct JudgedCall<'a> {
     tool: &'a str,
     /// JSON text: an object.
     raw: &'a str,
     arguments: Fields<'a>,
     named: Named,
-    /// What is named has the focus, or gets it by this call, as the world itself says.
+    /// Whether the named element has the focus, or gets it by this call, according to the world.
     is_focused: bool,
 }
 
 const ALLOW: &str = "builtin.allow";
-const READ_ONLY: &str = "its server, which is trusted, says that it only reads";
-const NOUNS: &str =
-    "its name says what it shows, and its server, which is trusted, does not say that it changes anything";
+const READ_ONLY: &str = "its server, which is trusted, marks it as read-only";
+const NOUNS: &str = "its name has no verb, and its server, which is trusted, does not mark it as changing anything";
 
 fn allow(reason: &'static str) -> Decision {
     Decision::new(Verdict::Allow, ALLOW, reason)
@@ -104,31 +102,30 @@ fn found(kind: ActionKind, rule: &'static str, because: String) -> Decision {
 }
 
 impl Builtin {
-    /// One that has seen nothing yet, and that will see the world's answers, or only calls.
+    /// Without any state. It reads the world's answers, or only calls.
     pub fn new(sees_answers: bool) -> Builtin {
         Builtin { sees_answers, ..Builtin::default() }
     }
 
-    /// One that judges a client's calls, also those of tools that the client has itself.
+    /// For a client's calls, including those of the client's own tools.
     pub fn of_client() -> Builtin {
         Builtin { is_of_client: true, ..Builtin::default() }
     }
 
-    /// The names of the server's tools are known: a prefix that most of them share says nothing of what one does.
+    /// Takes the names of the server's tools. A prefix that most of them share tells nothing about a single tool.
     pub fn learn_tools<'a>(&mut self, tools: impl Iterator<Item = &'a str>) {
         let tools: HashSet<&str> = tools.collect();
         self.shared_prefix = names::shared_prefix(tools.iter().copied());
         self.changed_by_others = names::changed_by_others(&tools).into_iter().map(str::to_owned).collect();
     }
 
-    /// Judges a call. What the server says of the tool may add a question, and takes one away only where the name says nothing in
-    /// particular.
+    /// Judges a call. The server's hint about the tool may add a question. It removes one only if the name tells nothing specific.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, Acts) {
         let mut class = names::class_of_server(&call.tool, &self.shared_prefix);
         if self.is_of_client && names::is_of_client(&call.tool) {
             class = Class::Own;
         }
-        // A server that is trusted says in which way its own language is asked: what is certainly SQL is judged all the same.
+        // A trusted server tells how its own query language is used; arguments that are SQL are still judged.
         if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {
             class = Class::Observe;
         }
@@ -155,10 +152,10 @@ impl Builtin {
         if let Some(said) = actions::judge(&call, &class, &|inner| self.judge(inner, Hint::None).0) {
             decision = decision.or_stricter(said);
         }
-        // Of clicking, typing and opening a page, the element, the key or the address says more than a hint that all tools have.
+        // For clicking, typing and opening a page, the element, the key or the address tells more than a hint that all tools have.
         let is_judged = matches!(class, Class::Navigate | Class::Activate | Class::Enter | Class::Press);
         if hint == Hint::Destructive || hint == Hint::DestructiveAsAll && !is_judged {
-            let why = "its server says that it is destructive";
+            let why = "its server marks it as destructive";
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         decision.pays |= names::pays(call.tool, &class);
@@ -169,10 +166,10 @@ impl Builtin {
         (decision, Acts { target, class })
     }
 
-    /// What the call acts on.
+    /// The element that the call acts on.
     fn named(&self, call: &Call<'_>, raw: &str, arguments: &Fields<'_>) -> Named {
         let seen = self.snapshot.target(&call.tool, raw);
-        // Whoever sees the answers knows better than the caller.
+        // The world's answers are more reliable than the caller.
         if self.sees_answers {
             return seen;
         }
@@ -185,7 +182,7 @@ impl Builtin {
         }
     }
 
-    /// Takes note of a call that passes, which was judged. One that `is_held` somebody may still reject, or change.
+    /// Records a judged call that passes. A call that `is_held` may still be rejected or changed.
     pub fn passes(&mut self, call: &Call<'_>, acts: &Acts, is_held: bool) {
         if self.sees_answers {
             let arguments = call.arguments.map_or("{}", RawValue::get);
@@ -226,11 +223,11 @@ impl Builtin {
             }
             Class::Run => run::judge_run(call),
             Class::Refs => judge_refs(call),
-            Class::Own => allow("what it notes or starts is judged call by call"),
+            Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
-            // A slider or a box of a game's that was seen.
+            // A slider or a box of a game, which was shown.
             Class::Change("set") if sets_seen_value(call) => judge_entering(call),
-            // As with what is not known, a rule may allow it.
+            // As with unknown calls, a rule may allow it.
             Class::Change(word) => {
                 Decision::new(Verdict::Confirm, "builtin.unknown_effect", format!("the tool's name says {word:?}"))
             }
@@ -238,13 +235,13 @@ impl Builtin {
                 Named::Element(target) => allow(READ_ONLY).or_stricter(judge_target(target)),
                 _ => allow(READ_ONLY),
             },
-            // Servers of this kind name what changes something with a verb, and what shows something by it alone.
+            // Servers of this kind name tools that change something with a verb, and tools that show something without one.
             Class::Unknown if hint == Hint::Unsaid && self.names_what_it_shows(call.tool) => match &call.named {
                 Named::Element(target) => allow(NOUNS).or_stricter(judge_target(target)),
                 _ => allow(NOUNS),
             },
             Class::Unknown => {
-                let why = format!("what {} does isn't known", call.tool);
+                let why = format!("the effect of {} is not known", call.tool);
                 let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
                 match &call.named {
                     Named::Element(target) => unknown.or_stricter(judge_target(target)),
@@ -258,7 +255,7 @@ impl Builtin {
         names::has_only_nouns(tool) || self.changed_by_others.contains(tool)
     }
 
-    /// What is dragged is dropped somewhere.
+    /// Judges the place on which a dragged element is dropped.
     fn judge_drop(&self, call: &JudgedCall<'_>, decision: Decision) -> Decision {
         if !words(call.tool).iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
             return decision;
@@ -275,13 +272,13 @@ impl Builtin {
     }
 }
 
-/// Whether a call sets the value of an element that was seen.
+/// Whether a call sets the value of an element that was shown.
 fn sets_seen_value(call: &JudgedCall<'_>) -> bool {
     words(call.tool) == ["set", "value"]
         && matches!(&call.named, Named::Element(target) if target.snapshot_id.is_some())
 }
 
-/// A question that the page asks. Where it has too few words to say what about ("Really?"), it is asked about.
+/// A dialog of the page. If its question has too few words to be judged ("Really?"), agreeing needs approval.
 fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
     let asked = |answer: &Target| answer.context.as_deref().unwrap_or_default().split_whitespace().count();
     match (call.arguments.get("accept").map(RawValue::get), &call.named) {
@@ -291,7 +288,7 @@ fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
     }
 }
 
-/// Only what chooses among the branches, tags or remotes of a repository.
+/// Allows a call that only selects branches, tags or remotes of a repository to list.
 fn judge_refs(call: &JudgedCall<'_>) -> Decision {
     const CHOOSING: &[&str] = &[
         "all",
@@ -320,13 +317,13 @@ fn judge_refs(call: &JudgedCall<'_>) -> Decision {
     match call.arguments.iter().find(|(key, _)| !lists(key)) {
         None => allow("it lists what the repository has"),
         Some((key, _)) => {
-            let why = format!("what {} does with {key:?} isn't known", call.tool);
+            let why = format!("the effect of {key:?} in {} is not known", call.tool);
             Decision::new(Verdict::Confirm, "builtin.unknown", why)
         }
     }
 }
 
-/// A key without capitals and marks: `saveTo` and `save_to` are one.
+/// A key without capitals and punctuation: `saveTo` and `save_to` are the same.
 fn plain_key(key: &str) -> Cow<'_, str> {
     if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Cow::Borrowed(key);

@@ -1,5 +1,5 @@
-//! What a tool does, told from the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
-//! A whitelist: what isn't known here is asked about.
+//! The effect of a tool, judged by the words of its name: `browser_take_screenshot`, `mcp__files__readFile`, `press_button`.
+//! A whitelist: unknown names need approval.
 
 use super::lexicon::{Sense, is_about_access, is_about_payment, look_up};
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
@@ -7,47 +7,47 @@ use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use std::collections::{HashMap, HashSet};
 
-/// What calling a tool is, as far as its name says.
+/// The class of a tool, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Class {
-    /// It looks, waits or moves the view: nothing is changed.
+    /// It looks, waits or moves the view: it changes nothing.
     Observe,
     /// It leads to another page.
     Navigate,
-    /// It activates an element: what is done is the element's affair.
+    /// It activates an element: the element decides what happens.
     Activate,
-    /// It types or chooses: nothing is done until something is activated.
+    /// It types or chooses: nothing happens until something is activated.
     Enter,
     /// It presses a key.
     Press,
     /// It answers a page's dialog.
     Dialog,
-    /// It runs what is written in its arguments.
+    /// It runs the code in its arguments.
     Run,
-    /// It lists branches, tags or remotes of a repository, or makes the one that its arguments name.
+    /// It lists branches, tags or remotes of a repository, or creates the one in its arguments.
     Refs,
-    /// A client notes its own plan, or starts another agent, whose calls are judged one by one.
+    /// A client writes its own plan, or starts another agent, whose calls are judged one by one.
     Own,
-    /// It does what this word says.
+    /// It does what this word means.
     Destroy(ActionKind, &'static str),
-    /// It changes something, as this word says.
+    /// It changes something, according to this word.
     Change(&'static str),
     /// It may do anything.
     Unknown,
 }
 
-/// What a tool's name says of it, whatever servers and folders it is named after: `mcp__search__delete_index` is `delete_index`.
+/// The class of a tool, without the names of servers and folders before its own: `mcp__search__delete_index` is `delete_index`.
 pub fn class(tool: &str) -> Class {
     match class_of_words(tool) {
         class @ (Class::Destroy(..) | Class::Change(_) | Class::Run) => class,
-        // A sign that is no word may say anything.
+        // A sign that is not a word may mean anything.
         _ if tool.chars().any(|sign| !sign.is_alphanumeric() && !MARKS.contains(sign)) => Class::Unknown,
         class => class,
     }
 }
 
-/// As [`class`], of a tool of a server whose tools share a prefix. Without the prefix, a name may have another verb; and its verb may be
-/// one that is known.
+/// As [`class`], for a tool of a server whose tools share a prefix. Without the prefix, a name may have another verb, and its own verb
+/// may be a known one.
 pub fn class_of_server(tool: &str, prefix: &str) -> Class {
     let class_with = class(tool);
     let Some(own) = without_server(tool).strip_prefix(prefix).filter(|own| !prefix.is_empty() && !own.is_empty())
@@ -62,24 +62,24 @@ pub fn class_of_server(tool: &str, prefix: &str) -> Class {
     }
 }
 
-/// Whether a name of this class has an effect, and says in any of its words that it pays or orders: `create_payment`, `delete_and_pay`.
+/// Whether a name of this class has an effect, and any of its words is about payments or orders: `create_payment`, `delete_and_pay`.
 pub fn pays(tool: &str, class: &Class) -> bool {
     matches!(class, Class::Destroy(..) | Class::Change(_) | Class::Run | Class::Unknown)
         && own_parts(tool).flat_map(words).any(|word| is_about_payment(&word))
 }
 
-/// Whether a name of this class changes what no hint excuses: money, orders, or what gives access (`create_payment`, `set_password`).
+/// Whether a name of this class is about money, orders or access, whose changes no hint excuses (`create_payment`, `set_password`).
 pub fn is_grave(tool: &str, class: &Class) -> bool {
     pays(tool, class) || own_parts(tool).flat_map(words).any(|word| is_about_access(&word))
 }
 
-/// Whether a name has no verb: `repo_branch`.
+/// Whether a name has nouns only: `repo_branch`.
 pub fn has_only_nouns(tool: &str) -> bool {
     let (words, mut joined) = (own_parts(tool).flat_map(words).collect::<Vec<_>>(), Vec::new());
     phrase::are_nouns(&phrase::words(&words, &mut joined))
 }
 
-/// Whether a name says that it asks in a language of queries: `run_query`, `query_sql`, but not `run_code_query`.
+/// Whether a name is about queries in a query language: `run_query`, `query_sql`, but not `run_code_query`.
 pub fn queries(tool: &str) -> bool {
     let words: Vec<String> = own_parts(tool).flat_map(words).collect();
     let is_query = |word: &String| ["query", "queries"].contains(&word.as_str());
@@ -102,7 +102,7 @@ pub fn shared_prefix<'a>(tools: impl Iterator<Item = &'a str>) -> String {
     counts.into_iter().find(is_shared).map_or(String::new(), |(prefix, _)| prefix.to_owned())
 }
 
-/// What these tools change, as others of them are called: `work_item` beside `work_item_write`.
+/// Those of the tools whose names others have with a verb after them: `work_item`, if there is `work_item_write`.
 pub fn changed_by_others<'a>(tools: &HashSet<&'a str>) -> HashSet<&'a str> {
     let changed = tools.iter().filter_map(|tool| {
         let (changed, verb) = tool.rsplit_once(['_', '-', '.', '/'])?;
@@ -114,7 +114,7 @@ pub fn changed_by_others<'a>(tools: &HashSet<&'a str>) -> HashSet<&'a str> {
 /// A prefix of fewer tools may be shared by accident.
 const FEWEST_TOOLS: usize = 3;
 
-/// What stands between the words of a name.
+/// The characters between the words of a name.
 const MARKS: &str = " _-.:/";
 
 fn class_of_words(tool: &str) -> Class {
@@ -128,11 +128,11 @@ fn class_of_words(tool: &str) -> Class {
     }
     let (all, mut joined) = (parts.concat(), Vec::new());
     let all = phrase::words(&all, &mut joined);
-    // The verb of `order.status` or `post.status` may stand in another part.
+    // The verb of `order.status` or `post.status` may be in another part.
     certain_effect(&all).unwrap_or_else(|| if is_one_noun(&own) { class_of(&all) } else { class })
 }
 
-/// The kind of a verb that has an effect and is never a noun, where it stands alone: `delete`, `log-out`.
+/// The kind of a text that is a single verb with an effect, and never a noun: `delete`, `log-out`.
 pub fn verb_alone(text: &str) -> Option<ActionKind> {
     let (texts, mut joined) = (words(text), Vec::new());
     match &phrase::words(&texts, &mut joined)[..] {
@@ -144,12 +144,12 @@ pub fn verb_alone(text: &str) -> Option<ActionKind> {
     }
 }
 
-/// A tool's own name, whatever it is named after.
+/// A tool's own name, without the names before it.
 pub fn own(tool: &str) -> &str {
     own_parts(tool).last().unwrap_or(tool)
 }
 
-/// Whether a tool that a client has itself, without a server, only notes what is to do, or starts an agent or what an agent follows.
+/// Whether a client's own tool, without a server, only writes a plan, or starts an agent or reads an agent's instructions.
 pub fn is_of_client(tool: &str) -> bool {
     let words = words(tool);
     let is_plain = tool.chars().all(char::is_alphanumeric);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_told_by_their_words() {
+    fn tools_are_classified_by_their_words() {
         for (class_of, names) in [
             (
                 Class::Observe,
@@ -270,16 +270,16 @@ mod tests {
         }
     }
 
-    /// Words of every kind: verbs that read, verbs with effects, nouns, and what no list has.
+    /// Words of every kind: verbs that read, verbs with effects, nouns, and unknown words.
     const WORDS: &str =
         "(get|list|search|read|delete|remove|create|send|order|update|run|status|item|message|page|click|zzz|a1)";
 
-    fn is_asked_about(tool: &str) -> bool {
+    fn needs_approval(tool: &str) -> bool {
         !matches!(class(tool), Class::Observe | Class::Navigate | Class::Enter)
     }
 
     #[test]
-    fn a_prefix_that_tools_share_is_none_of_their_words() {
+    fn a_shared_prefix_is_not_a_word_of_a_tool() {
         let shared = |tools: &str| shared_prefix(tools.split(' '));
         assert_eq!(shared("search_order search_transfer search_list"), "search_");
         assert_eq!(shared("zz_list zz_stats zz_get zz_find other"), "zz_");
@@ -308,14 +308,14 @@ mod tests {
             mark in "(__|\\.|/|:)",
         ) {
             let (tool, prefix) = (format!("{verb}_{noun}"), prefix.join("_"));
-            prop_assert!(is_asked_about(&tool), "{}", tool);
+            prop_assert!(needs_approval(&tool), "{}", tool);
             for prefixed in [format!("{prefix}{mark}{tool}"), format!("mcp__{prefix}__{tool}")] {
-                prop_assert!(is_asked_about(&prefixed), "{}", prefixed);
+                prop_assert!(needs_approval(&prefixed), "{}", prefixed);
             }
         }
 
         #[test]
-        fn what_deletes_is_never_excused(words in prop::collection::vec(WORDS, 0..4), at in 0..4_usize) {
+        fn a_deleting_verb_is_never_excused(words in prop::collection::vec(WORDS, 0..4), at in 0..4_usize) {
             let mut words = words;
             words.insert(at.min(words.len()), "delete".to_owned());
             let tool = words.join("_");
@@ -323,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn a_name_is_one_however_its_words_are_joined(parts in prop::collection::vec(WORDS, 1..5)) {
+        fn the_joints_between_words_do_not_matter(parts in prop::collection::vec(WORDS, 1..5)) {
             let snake = parts.join("_");
             let camel: String = parts.iter().map(|part| part[..1].to_uppercase() + &part[1..]).collect();
             for other in [parts.join("-"), snake.to_uppercase(), camel] {

@@ -1,4 +1,4 @@
-//! Calls within calls: objects in a call's arguments that name a tool.
+//! Calls within calls: objects with a tool's name in a call's arguments.
 
 use super::names::{self, Class};
 use super::plain_key;
@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 pub(super) fn unreadable_call() -> Decision {
-    Decision::new(Verdict::Confirm, "builtin.unknown", "it has another call within it, which can't be read")
+    Decision::new(Verdict::Confirm, "builtin.unknown", "it has another call within it, which cannot be read")
 }
 
-/// What holds the arguments of a call within a call.
+/// Keys for the arguments of a call within a call.
 pub(super) const ARGUMENTS: &[&str] =
     &["args", "arguments", "params", "parameters", "input", "toolinput", "argumentstext"];
 
-/// The tool and the arguments of an object that is a call, in one of the forms that clients and servers have for them.
+/// The tool and the arguments of an object that is a call, in one of the forms of clients and servers.
 pub(super) fn called(fields: &Map<String, Value>, may_lack_arguments: bool) -> Option<(&str, String)> {
     let get = |keys: &[&str]| fields.iter().find(|(key, _)| keys.contains(&&*plain_key(key))).map(|(_, value)| value);
     let tool = get(&["tool", "toolname", "cmd", "function", "functionname"])

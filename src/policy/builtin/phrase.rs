@@ -1,4 +1,4 @@
-//! What the words of a tool's name say together: its verb, and whether what stands around the verb is a verb, too.
+//! The words of a tool's name together: its verb, and whether other words are verbs, too.
 
 use super::lexicon::{Noun, PARTICLES, PREPOSITIONS, READING_OF, Sense, TALKING, VERB_PREFIXES, look_up};
 use super::names::Class;
@@ -9,7 +9,7 @@ use crate::policy::detector::ActionKind;
 pub(super) struct Word<'a> {
     text: &'a str,
     sense: Option<Sense>,
-    /// As the lists have it, where they have it.
+    /// Its entry in the lists; empty if it has none.
     listed: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl<'a> Word<'a> {
         Word { text, sense: found.map(|(_, sense)| sense), listed: found.map_or("", |(listed, _)| listed) }
     }
 
-    /// As the lists have it; empty where they don't.
+    /// Its entry in the lists; empty if it has none.
     pub(super) fn listed(&self) -> &'static str {
         self.listed
     }
@@ -54,7 +54,7 @@ impl<'a> Word<'a> {
     }
 }
 
-/// What reads is named after what it does, and shown where it is the last word: `api_explorer`.
+/// A noun made from a verb that reads, which is shown if it is the last word: `api_explorer`.
 fn reader(text: &str) -> Option<(&'static str, Sense)> {
     let verbs = ["r", "er", "or"].into_iter().filter_map(|end| look_up(text.strip_suffix(end)?));
     let mut reading = verbs.filter(|(_, sense)| matches!(sense, Sense::Read | Sense::ReadOrNoun));
@@ -80,7 +80,7 @@ fn is_effect(found: &(&'static str, Sense)) -> bool {
     matches!(found.1, Sense::Effect(..))
 }
 
-/// Whether a word that no list has can't well be a verb: a plural, an abbreviation, a version, or what ends as nouns do.
+/// Whether an unlisted word is unlikely to be a verb: a plural, an abbreviation, a version, or a word with the ending of a noun.
 fn looks_like_noun(word: &str) -> bool {
     const ENDS: [&str; 10] = ["ance", "ed", "ence", "ing", "ity", "ment", "ness", "ship", "sion", "tion"];
     let ends_with = |ends: &[&str]| ends.iter().any(|end| word.strip_suffix(end).is_some_and(|stem| stem.len() > 2));
@@ -90,7 +90,7 @@ fn looks_like_noun(word: &str) -> bool {
         && (is_plural || !has_vowel || ends_with(&ENDS) || word.contains(|sign: char| sign.is_ascii_digit()))
 }
 
-/// The words of `texts`, the two of a verb or a noun as one. `joined` keeps these.
+/// The words of `texts`, in which two words of a verb or a noun are joined. `joined` owns the texts.
 pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec<Word<'a>> {
     let is_one = |first: &str, second: &str| {
         let is_second = PARTICLES.contains(&second) || ["request", "requests"].contains(&second);
@@ -105,18 +105,18 @@ pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec
     joined.iter().map(|text| Word::read(text)).collect()
 }
 
-/// Whether they are a single noun, of something that is shown.
+/// Whether they are a single noun for something that is shown.
 pub(super) fn is_one_noun(words: &[Word<'_>]) -> bool {
     matches!(words, [word] if word.has(&[Sense::Shown]))
 }
 
-/// Whether any of the words has an effect wherever it stands: no word before or after it excuses that.
+/// The class of a word that has an effect at any place: no other word excuses it.
 pub(super) fn certain_effect(words: &[Word<'_>]) -> Option<Class> {
     let verb = words.iter().find(|word| matches!(word.effect(), Some((_, Noun::Never))))?;
     Some(effect(verb, words))
 }
 
-/// The class of a verb with an effect. Where its kind isn't known, a noun tells: `create_order`.
+/// The class of a verb with an effect. If its kind is not known, a noun tells: `create_order`.
 fn effect(verb: &Word<'_>, words: &[Word<'_>]) -> Class {
     let of_kind = |word: &Word<'_>| Some(Class::Destroy(word.effect()?.0?, word.listed));
     of_kind(verb).or_else(|| words.iter().find_map(of_kind)).unwrap_or(Class::Change(verb.listed))
@@ -129,7 +129,7 @@ pub(super) fn are_nouns(words: &[Word<'_>]) -> bool {
         && !words.iter().any(|word| word.has(&[Sense::Code, Sense::Enter]))
 }
 
-/// What the words say. [`Class::Unknown`] where no verb is known.
+/// The class of the words; [`Class::Unknown`] without a known verb.
 pub(super) fn class_of(words: &[Word<'_>]) -> Class {
     if is_talk(words) {
         return Class::Observe;
@@ -155,7 +155,7 @@ pub(super) fn class_of(words: &[Word<'_>]) -> Class {
     std::iter::once(clause_class(first)).chain(classes.flatten()).max_by_key(strictness).unwrap_or(Class::Unknown)
 }
 
-/// Of the classes of a name's clauses, the greatest counts.
+/// The order of classes: the strictest class of a name's clauses counts.
 fn strictness(class: &Class) -> u8 {
     match class {
         Class::Destroy(..) => 5,
@@ -167,7 +167,8 @@ fn strictness(class: &Class) -> u8 {
     }
 }
 
-/// What follows `and`: a verb after a verb (`get_and_order`), or an object after an object (`list_users_and_teams`), which says nothing.
+/// The class of a clause after `and`: a verb after a verb (`get_and_order`) has one, an object after an object (`list_users_and_teams`)
+/// has none.
 fn joined_class(clause: &[Word<'_>], follows_verb: bool) -> Option<Class> {
     match clause.first()?.sense {
         Some(Sense::Effect(..)) => Some(effect(&clause[0], clause)),
@@ -177,20 +178,20 @@ fn joined_class(clause: &[Word<'_>], follows_verb: bool) -> Option<Class> {
     }
 }
 
-/// Whether an agent only says something to the person that it works for: `assistant_ask`, `assistant_done`.
+/// Whether an agent only talks to the person that it works for: `assistant_ask`, `assistant_done`.
 fn is_talk(words: &[Word<'_>]) -> bool {
     let Some((assistant, said)) = words.split_first() else { return false };
     let is_of_thoughts = said.iter().any(|word| word.is(&["thought", "thoughts"]));
     assistant.is(&["assistant"]) && said.iter().all(|word| word.is(TALKING) || is_of_thoughts && word.is(&["delete"]))
 }
 
-/// Whether it goes from page to page and does nothing else: `browser_go_forward` sends nothing.
+/// Whether the words only go from page to page: `browser_go_forward` sends nothing.
 fn is_going(words: &[Word<'_>]) -> bool {
     let goes = |word: &Word<'_>| word.is(&["go", "navigate", "back", "forward", "forwards", "reload"]);
     words.iter().any(goes) && words.iter().all(|word| goes(word) || word.has(&[Sense::Screen]) || word.is(&["to"]))
 }
 
-/// What is done to a page, or to the program that shows it.
+/// The class of an action on a page, or on the program that shows it.
 fn on_page(words: &[Word<'_>]) -> Option<Class> {
     let shows = |word: &Word<'_>| word.has(&[Sense::Screen]);
     let (verb, objects) = words[words.iter().take_while(|word| shows(word)).count()..].split_first()?;
@@ -220,13 +221,13 @@ fn on_page(words: &[Word<'_>]) -> Option<Class> {
 
 const FILES: &[&str] = &["directory", "file", "files", "folder", "folders"];
 const PRESSED: &[&str] = &["action", "combination", "combo", "hotkey", "key", "keyboard", "keys", "shortcut"];
-/// Where text is typed, and what is typed or chosen there.
+/// Where text is typed, and what is typed or chosen.
 const ENTERED: &[&str] = &[
     "at", "by", "combobox", "dropdown", "field", "fields", "form", "in", "input", "inputs", "into", "key", "keys",
     "multiple", "on", "option", "options", "slowly", "string", "text", "textarea", "textbox", "value", "values",
 ];
 
-/// What one clause says.
+/// The class of one clause.
 fn clause_class(clause: &[Word<'_>]) -> Class {
     let start = clause.iter().take_while(|word| word.has(&[Sense::Screen])).count();
     let is_verb = |(at, word): (usize, &Word<'_>)| match word.sense {
@@ -237,7 +238,7 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     let Some(at) = clause.iter().enumerate().position(is_verb) else { return shown(clause) };
     let (verb, after) = (&clause[at], &clause[at + 1..]);
     let is_read = after.last().is_some_and(|word| word.is(&["get", "list"]));
-    // An order that is entered or a service that is reloaded is no part of a page.
+    // An order that is entered, or a service that is reloaded, is not part of a page.
     let are_of_page = |nouns: &[&str]| after.iter().all(|word| word.has(&[Sense::Screen]) || word.is(nouns));
     let is_bare_touch = verb.is(&["touch", "drag"]) && after.first().is_some_and(|word| word.is(FILES));
     match verb.sense {
@@ -260,7 +261,7 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     }
 }
 
-/// A verb that reads, unless a word after it is a verb as well.
+/// The class of a verb that reads, unless a word after it is a verb, too.
 fn reads(verb: &Word<'_>, after: &[Word<'_>], clause: &[Word<'_>]) -> Class {
     let is_noun_too = verb.has(&[Sense::ReadOrNoun]);
     for (at, word) in after.iter().enumerate() {
@@ -285,7 +286,7 @@ fn is_certain_reading(clause: &[Word<'_>], at: usize) -> bool {
         ([], _) => true,
         _ if clause[at].is(&["search"]) => true,
         ([.., nearest], []) => before[1..].iter().all(Word::is_thing) && nearest.is_thing(),
-        // A brand may stand before the verb (`doks_list_clusters`); of one item, the list is what something is done to.
+        // A brand may precede the verb (`doks_list_clusters`); with an object in the singular, the first word may act on the list.
         ([_], [.., last]) if !before[0].is_thing() && clause[at].is(&["list"]) => {
             last.text.ends_with('s') || last.has(&[Sense::Shown])
         }
@@ -294,7 +295,7 @@ fn is_certain_reading(clause: &[Word<'_>], at: usize) -> bool {
     }
 }
 
-/// Whether a verb with an effect is a noun here, of which something is read: `order_status`, `message_list`.
+/// Whether a verb with an effect is a noun here, about which something is read: `order_status`, `message_list`.
 fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
     let Some((last, between)) = after.split_last() else { return false };
     let can_be_shown = matches!(kind, Some(ActionKind::Order | ActionKind::Pay));
@@ -303,7 +304,7 @@ fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
     noun == Noun::Beside && (last.has(&[Sense::Read]) || is_shown && between.iter().all(Word::is_thing))
 }
 
-/// Whether the object of a verb makes it one that reads.
+/// Whether the object of a verb makes the verb one that reads.
 fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
     let end = after.iter().position(|word| word.is(PREPOSITIONS) && !word.is(&["as"]));
     let object = after[..end.unwrap_or(after.len())].last();
@@ -315,7 +316,7 @@ fn holds_sql(word: &Word<'_>) -> bool {
     word.has(&[Sense::Code]) || word.is(&["data", "database", "databases", "db", "table", "tables", "warehouse"])
 }
 
-/// A name without a verb: what it shows, or what runs what the arguments say.
+/// The class of a name without a verb: it shows something, or runs code in its arguments.
 fn shown(clause: &[Word<'_>]) -> Class {
     let Some((last, before)) = clause.split_last() else { return Class::Unknown };
     // `jobs_by_account_id`.
@@ -325,7 +326,7 @@ fn shown(clause: &[Word<'_>]) -> Class {
     {
         return Class::Observe;
     }
-    // To log something is to write.
+    // To log something is to write it.
     if !before.iter().all(Word::is_thing) || clause[0].is(&["log"]) {
         return Class::Unknown;
     }

@@ -10,7 +10,7 @@ const SHELL: &[&str] =
     &["command", "cmd", "commands", "commandline", "shellcommand", "script", "bash", "argv", "args", "arguments"];
 const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sqlquery"];
 
-/// What else may stand there and changes nothing of what is run.
+/// Other arguments that do not change what is run.
 const HARMLESS: &[&str] = &[
     "background",
     "cluster",
@@ -110,7 +110,7 @@ pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
     }
 }
 
-/// Whether what stands under a key of commands does nothing but read.
+/// Whether the value of a key for commands only reads.
 pub fn command_reads(value: &Value) -> bool {
     shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]))
 }
@@ -138,7 +138,7 @@ fn shell_reads(fields: &Map<String, Value>) -> bool {
     }
 }
 
-/// A program and its arguments. Some servers give them to a shell, joined by blanks, so that has to read as well.
+/// A program and its arguments. Some servers join them by blanks and give them to a shell, so that text must only read, too.
 fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>) -> bool {
     let Some(words) = words.map(|word| word.map(str::to_owned)).collect::<Option<Vec<String>>>() else { return false };
     !words.is_empty() && shell::command_reads(&words) && shell::only_reads(&words.join(" "))

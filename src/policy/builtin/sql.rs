@@ -1,6 +1,6 @@
-//! SQL that does nothing but read: queries alone, and of functions only those that compute.
+//! SQL that only reads: only queries, with only functions that compute.
 
-/// Functions of databases that compute something from their arguments, in small letters; whatever else is called may do anything
+/// Functions of databases that compute a value from their arguments, in lower case. Any other function may do anything
 /// (`pg_terminate_backend`, `lo_export`, `nextval`, `sleep`).
 const COMPUTING: &[&str] = &[
     "abs",
@@ -243,7 +243,7 @@ const COMPUTING: &[&str] = &[
     "year",
 ];
 
-/// Whether a text of queries does nothing but read.
+/// Whether a text with queries only reads.
 pub fn only_reads(text: &str) -> bool {
     pipewright_syntax::sql::functions(text)
         .is_ok_and(|functions| functions.iter().all(|name| COMPUTING.binary_search(&name.as_str()).is_ok()))

@@ -11,7 +11,7 @@ fn judged(line: &str) -> (Verdict, Option<ActionKind>) {
 }
 
 #[test]
-fn what_only_looks_moves_or_types_passes() {
+fn calls_that_only_look_move_or_type_pass() {
     for call in [
         r#"{"tool":"browser_snapshot"}"#,
         r#"{"tool":"browser_navigate","args":{"url":"https://example.org/orders/7?q=a"}}"#,
@@ -33,7 +33,7 @@ fn what_only_looks_moves_or_types_passes() {
 }
 
 #[test]
-fn what_destroys_or_isnt_known_is_asked_about() {
+fn destructive_and_unknown_calls_need_approval() {
     for (kind, call) in [
         (Some(ActionKind::Delete), r#"{"tool":"browser_click","args":{"element":"Delete account button","ref":"e4"}}"#),
         (
@@ -83,7 +83,7 @@ fn what_destroys_or_isnt_known_is_asked_about() {
 }
 
 #[test]
-fn enter_is_judged_by_where_it_was_typed() {
+fn enter_is_judged_by_the_field_with_the_text() {
     let mut builtin = Builtin::default();
     let line =
         |target: &str| format!(r#"{{"tool":"browser_type","args":{{"element":"{target}","ref":"e1","text":"x"}}}}"#);
@@ -103,14 +103,14 @@ fn enter_is_judged_by_where_it_was_typed() {
     let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
     let (space, tab) = (key("Space"), key("Tab"));
     let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
-    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm, "nothing is known of the focus");
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm, "the focus is not known");
     let (_, acts) = builtin.judge(&tab, Hint::None);
     builtin.passes(&tab, &acts, false);
     assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm);
 }
 
 #[test]
-fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away() {
+fn a_servers_hint_adds_a_question_and_removes_only_unspecific_ones() {
     use Verdict::{Allow, Confirm};
     let ask = |line: &str, hint| Builtin::default().judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
     for (line, verdicts) in [
@@ -141,7 +141,7 @@ fn what_a_server_says_of_its_tool_adds_a_question_and_takes_only_vague_ones_away
 }
 
 #[test]
-fn a_name_without_a_verb_reads_where_a_trusted_server_does_not_say_otherwise() {
+fn a_name_without_a_verb_reads_unless_a_trusted_server_hints_otherwise() {
     let mut builtin = Builtin::default();
     builtin.learn_tools(["wit_item", "wit_item_write", "wit_other", "x_backup"].into_iter());
     let ask = |line: &str, hint| builtin.judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
@@ -151,7 +151,7 @@ fn a_name_without_a_verb_reads_where_a_trusted_server_does_not_say_otherwise() {
         (r#"{"tool":"mcp__azure__repo_branch"}"#, Verdict::Allow),
         (r#"{"tool":"repo_branch","args":{"action":"delete"}}"#, Verdict::Confirm),
         (r#"{"tool":"repo_branch","args":{"element":"Delete account"}}"#, Verdict::Confirm),
-        // Another tool says that it is a noun.
+        // Another tool shows that it is a noun.
         (r#"{"tool":"wit_item"}"#, Verdict::Allow),
         (r#"{"tool":"wit_other"}"#, Verdict::Confirm),
         (r#"{"tool":"frobnicate"}"#, Verdict::Confirm),
@@ -163,7 +163,7 @@ fn a_name_without_a_verb_reads_where_a_trusted_server_does_not_say_otherwise() {
 }
 
 #[test]
-fn what_reviewers_have_passed_by_the_gate_is_asked_about() {
+fn calls_that_reviewers_got_past_the_gate_need_approval() {
     for call in [
         r#"{"tool":"touch_file","args":{"path":"/home/me/.ssh/authorized_keys"}}"#,
         r#"{"tool":"drag_file","args":{"path":"/a/b","to":"/c"}}"#,
@@ -207,9 +207,9 @@ fn what_reviewers_have_passed_by_the_gate_is_asked_about() {
     }
 }
 
-/// As `hitl-gate` does: by what the game has shown under a short name, and by what the item of a menu says.
+/// As `hitl-gate` does: by what the game has shown under a short name, and by the text of a menu's item.
 #[test]
-fn a_games_controls_are_judged_by_what_it_has_shown() {
+fn a_games_controls_are_judged_by_their_shown_texts() {
     let mut builtin = Builtin::new(true);
     let look = r#"{"cmd":"get_tree","id":1,"args":{"view":"agent"}}"#;
     let look = recognise(look).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! What is typed or chosen: whether that enters it, and whether the choice alone does something.
+//! Typing and choosing: whether the text is also entered, and whether the choice alone has an effect.
 
 use super::element::{find, judge_element};
 use super::keys::enters;
@@ -10,7 +10,7 @@ use crate::policy::target::Target;
 use crate::policy::verdict::Decision;
 use serde_json::Value;
 
-/// Words of searching that fields bear, in many languages.
+/// Words for searching in the names of fields, in many languages.
 const SEARCH: &[&str] = &[
     "search",
     "searchbar",
@@ -103,10 +103,10 @@ const SEARCH: &[&str] = &[
     "որոնում",
     "որոնել",
 ];
-/// Those of scripts without blanks: part of a name is enough.
+/// The same in scripts without blanks: a part of a name is enough.
 const UNSPACED_SEARCH: &[&str] = &["ค้นหา", "搜", "查找", "検索", "검색"];
 
-/// Roles into which text is typed: what stands there is a draft, whatever the field is called.
+/// Roles of fields for text: their content is a draft, whatever the name of the field.
 const TEXT_ROLES: &[&str] = &[
     "textbox",
     "searchbox",
@@ -121,14 +121,14 @@ const TEXT_ROLES: &[&str] = &[
     "week",
 ];
 
-/// Whether a field is one to search in.
+/// Whether a field is for searching.
 fn searches(target: &Target) -> bool {
     let is_named = words(&target.name).iter().any(|word| SEARCH.contains(&word.as_str()))
         || UNSPACED_SEARCH.iter().any(|word| target.name.contains(word));
     (target.role.as_deref() == Some("searchbox") || is_named) && find(target).is_none()
 }
 
-/// Enter in a form sends it; in a search it only looks.
+/// Enter submits a form; in a search field it only searches.
 pub fn judge_submit(target: Option<&Target>) -> Decision {
     match target {
         Some(target) if searches(target) => allow("it only searches"),
@@ -136,8 +136,8 @@ pub fn judge_submit(target: Option<&Target>) -> Decision {
     }
 }
 
-/// Judges a tool that does what its `action` says (`browser_overlay_act`) where it types or chooses; `None` where it clicks, or the
-/// element isn't known.
+/// Judges a tool that does the action in its `action` (`browser_overlay_act`) if that types or chooses; `None` if it clicks, or the element
+/// is not known.
 pub fn judge_action(call: &JudgedCall<'_>) -> Option<Decision> {
     let Named::Element(target) = &call.named else { return None };
     match &*action(call)? {
@@ -152,12 +152,12 @@ fn action(call: &JudgedCall<'_>) -> Option<String> {
     words(call.tool).iter().any(|word| word == "act").then(|| super::text(&call.arguments, "action"))?
 }
 
-/// What is typed or chosen, but not entered.
+/// Judges text that is typed or an option that is chosen, without submitting it.
 pub fn judge_entering(call: &JudgedCall<'_>) -> Decision {
     judge_choice(call).unwrap_or_else(|| allow("it only types or chooses"))
 }
 
-/// An item of a Godot node, which is chosen by its label or its path ("File/Delete all"); a number says nothing of it.
+/// An item of a Godot node, which is chosen by its label or its path ("File/Delete all"); a number tells nothing about it.
 pub fn judge_item(call: &JudgedCall<'_>) -> Option<Decision> {
     let chooses = words(call.tool).iter().any(|word| ["select", "choose", "pick"].contains(&word.as_str()));
     let item = call.arguments.get("item").filter(|_| chooses && call.arguments.get("path").is_some())?;
@@ -172,7 +172,7 @@ pub fn judge_item(call: &JudgedCall<'_>) -> Option<Decision> {
     })
 }
 
-/// Whether it enters what it types.
+/// Whether a call also enters the typed text.
 pub fn submits(call: &JudgedCall<'_>) -> bool {
     call.arguments.iter().any(|(key, raw)| match serde_json::from_str::<Value>(raw.get()) {
         Ok(value) => is_flag(key, &value) || ends_line(&value),
@@ -221,7 +221,7 @@ fn ends_line(value: &Value) -> bool {
     }
 }
 
-/// What is chosen, ticked or typed into does something by itself: a box "Pay automatically", an option "Delete my account".
+/// Judges a choice that has an effect of its own: a box "Pay automatically", an option "Delete my account".
 fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
     let mut chosen: Vec<Target> = Vec::new();
     if let Named::Element(target) = &call.named
@@ -248,7 +248,7 @@ fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
     Some(found(kind, "builtin.choice", format!("it chooses {:?}: {}", target.name, finding.because)))
 }
 
-/// The fields of a form, and options by what they say.
+/// The fields of a form, and options by their texts.
 fn append(value: &Value, chosen: &mut Vec<Target>) {
     match value {
         Value::String(name) => chosen.push(Target { name: name.clone(), ..Target::default() }),

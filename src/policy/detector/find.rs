@@ -1,11 +1,11 @@
-//! Where the patterns of the lists stand in a name.
+//! Finds the patterns of the lists in a name.
 
 use super::languages::LanguageSet;
 use super::normalise::{Word, is_unspaced, normalise, words};
 use super::table::{Pattern, Step, WordPosition, look_up, stands_in, text};
 
-/// What is longer is read at its ends only, this many characters of it each: nothing else can count there, and a text
-/// made to be long costs no more than this.
+/// Of a longer text, only this many characters at each end are read: matches elsewhere would not count, and an oversized text costs no more
+/// than this.
 const END: usize = 200;
 
 /// A name in normal form.
@@ -16,7 +16,7 @@ pub struct Name {
     pub unspaced: bool,
 }
 
-/// A pattern that stands in a name.
+/// A pattern that matches in a name.
 #[derive(Clone, Copy)]
 pub struct Match {
     pub pattern: &'static Pattern,
@@ -49,12 +49,12 @@ impl Name {
         Name { normal, words, unspaced }
     }
 
-    /// Whether it holds nothing that could be looked for.
+    /// Whether it has nothing to search.
     pub fn is_blank(&self) -> bool {
         self.words.is_empty() && !self.unspaced
     }
 
-    /// From its first word to its last.
+    /// The bytes from its first word to its last.
     pub fn span(&self) -> (usize, usize) {
         match (self.words.first(), self.words.last()) {
             (Some(first), Some(last)) => (first.start, last.end),
@@ -62,7 +62,7 @@ impl Name {
         }
     }
 
-    /// Every pattern of these languages that stands in it.
+    /// Every match of a pattern of these languages.
     pub fn matches(&self, languages: LanguageSet) -> Vec<Match> {
         let mut found = Vec::new();
         let is_spaced = |word: &Word| !self.unspaced || !self.normal[word.start..].starts_with(is_unspaced);
@@ -106,13 +106,13 @@ impl Name {
         });
     }
 
-    /// The word so many before another, in the same part of a sentence.
+    /// The word `many` words before another, in the same part of a sentence.
     fn lead(&self, at: usize, many: usize) -> Option<usize> {
         let first = at.checked_sub(many)?;
         self.words[first + 1..=at].iter().all(|word| !word.apart).then_some(first)
     }
 
-    /// The last word of a match whose steps so far end at the word `at`.
+    /// The last word of a match, whose steps so far end at the word `at`.
     fn follow(&self, steps: &[Step], at: usize, at_end: bool) -> Option<usize> {
         let next = || self.words.get(at + 1).filter(|word| !word.apart);
         match steps {
@@ -127,7 +127,7 @@ impl Name {
         }
     }
 
-    /// Patterns of scripts without blanks: their steps come anywhere later.
+    /// Finds patterns of scripts without blanks: their steps may be anywhere later.
     fn find_anywhere(&self, start: usize, languages: LanguageSet, found: &mut Vec<Match>) {
         let (first, last) = self.span();
         look_up(WordPosition::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
@@ -155,7 +155,7 @@ impl Name {
     }
 }
 
-/// The ends of a text that is too long to be read whole.
+/// Both ends of a text that is too long to be read completely.
 fn ends(text: &str) -> Option<(&str, &str)> {
     if text.len() <= 2 * END {
         return None;

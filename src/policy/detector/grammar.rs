@@ -1,20 +1,19 @@
-//! What a name does with an action's word: it may order the action, or only mention it in a heading, a setting or a statement.
+//! The role of an action's word in a name: the name may command the action, or only mention it in a heading, a setting or a statement.
 
 use super::ActionKind;
 use super::find::{Match, Name};
 use super::normalise::is_unspaced;
 use super::pattern::{BEFORE, BEHIND, BENIGN, GENERIC};
 
-/// A longer name than this, in words, that begins with "allow" is a setting: a button allows something, or access to it.
+/// A name with more words than this that begins with "allow" is a setting: a button allows one thing, or access to it.
 const PERMISSION: usize = 4;
-/// A word of a script without blanks, in characters, about.
+/// The approximate length of a word in scripts without blanks, in characters.
 const CHARACTERS: usize = 3;
 
-/// Languages whose verb is the last word: what stands behind it names the thing that it belongs to ("silme tarihi", 삭제 날짜,
-/// 削除履歴).
+/// Languages whose verb is the last word: a word after it is a noun that the verb belongs to ("silme tarihi", 삭제 날짜, 削除履歴).
 const VERB_FINAL: [&str; 17] =
     ["az", "bn", "hi", "ja", "kk", "ko", "ky", "mn", "mr", "ne", "ta", "te", "tr", "ug", "ur", "uz", "ka"];
-/// "And" and "or", behind which another action comes, and what makes a question of it.
+/// "And" and "or", after which another action comes, and particles of questions.
 const PARTICLES: [&str; 29] = [
     "ve",
     "veya",
@@ -47,7 +46,7 @@ const PARTICLES: [&str; 29] = [
     "दीजिए",
 ];
 
-/// What a password is called: to confirm or to reset one is a step of signing in.
+/// Words for a password: to confirm or to reset one is a step of signing in.
 const PASSWORD: [&str; 34] = [
     "password",
     "passwor",
@@ -102,7 +101,7 @@ fn is_of_password(action: &Match, name: &Name) -> bool {
         && PASSWORD.iter().any(|password| name.normal.contains(password))
 }
 
-/// How many words a name has; in scripts without blanks, about.
+/// The number of words of a name; approximate in scripts without blanks.
 pub(super) fn length(name: &Name) -> usize {
     if !name.unspaced {
         return name.words.len();
@@ -112,8 +111,8 @@ pub(super) fn length(name: &Name) -> usize {
     name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS
 }
 
-/// A word of the language's `before` or `behind` stands next to it: "ngày xác nhận" is the day of it, 退款方式 the way of it. One other
-/// word may stand between the former and the action.
+/// Whether a word of the language's `before` or `behind` is next to it: "ngày xác nhận" is the day of it, 退款方式 the way of it. One
+/// other word may be between a `before` word and the action.
 fn has_head(action: &Match, matches: &[Match], name: &Name) -> bool {
     matches.iter().filter(|head| head.pattern.language == action.pattern.language).any(|head| match head.pattern.list {
         BEHIND if head.pattern.unspaced() => head.start == action.end,
@@ -127,13 +126,13 @@ fn has_head(action: &Match, matches: &[Match], name: &Name) -> bool {
     })
 }
 
-/// Something stands behind the verb in a language where nothing does.
+/// Whether a word follows the verb in a language whose verb comes last.
 fn is_modifier(action: &Match, matches: &[Match], name: &Name) -> bool {
     if !VERB_FINAL.contains(&action.pattern.language()) {
         return false;
     }
     if action.pattern.unspaced() {
-        // Kana goes on with the verb; a compound goes on with other signs. A pattern may end within a word.
+        // Kana continues the verb, other characters continue a compound. A pattern may end within a word.
         let of_verb = matches.iter().filter(|other| other.pattern.list < BENIGN && other.overlaps(action));
         let end = of_verb.map(|other| other.end).max().unwrap_or(action.end);
         let is_kana = |sign: char| ('\u{3040}'..='\u{309f}').contains(&sign);
@@ -148,10 +147,10 @@ fn is_modifier(action: &Match, matches: &[Match], name: &Name) -> bool {
     is_joined && !is_read && !PARTICLES.contains(&word)
 }
 
-/// Languages whose verb is the first word: what stands before one that orders agrees, or is another order.
+/// Languages whose verb is the first word: a word before a commanding verb agrees, or is another command.
 const VERB_FIRST: [&str; 13] = ["ar", "ca", "el", "es", "fr", "gl", "he", "id", "it", "ms", "pt", "ro", "vi"];
 
-/// Something else stands before the verb in a language where nothing does: "sala pública", "codice di conferma".
+/// Whether another word precedes the verb in a language whose verb comes first: "sala pública", "codice di conferma".
 fn is_behind_noun(action: &Match, matches: &[Match], name: &Name) -> bool {
     let is_read = |word: &super::normalise::Word| {
         let text = &name.normal[word.start..word.end];
@@ -164,8 +163,8 @@ fn is_behind_noun(action: &Match, matches: &[Match], name: &Name) -> bool {
         && !name.words[..action.first].iter().all(is_read)
 }
 
-/// One word that gives a right, in a name that says much more ("Allow customers to change their data"). English lists what is
-/// given.
+/// Whether a single word for granting begins a long name ("Allow customers to change their data"). The English patterns list the rights
+/// themselves.
 fn is_setting(action: &Match, name: &Name) -> bool {
     let is_bare = action.pattern.steps().is_empty() && action.pattern.lead() == 0;
     ActionKind::of_list(action.pattern.list) == Some(ActionKind::Grant)
@@ -174,14 +173,14 @@ fn is_setting(action: &Match, name: &Name) -> bool {
         && length(name) > if action.pattern.unspaced() { 2 * PERMISSION } else { PERMISSION }
 }
 
-/// In the midst of a sentence that ends with a full stop.
+/// Whether it is in the middle of a sentence that ends with a full stop.
 fn is_stated(action: &Match, matches: &[Match], name: &Name) -> bool {
     let text = name.normal.trim_end();
     let is_sentence = text.ends_with('.') && !text.ends_with("..") || text.ends_with('\u{3002}');
     is_sentence && !stands_at_an_end(action, matches, name)
 }
 
-/// Whether an action is what a sentence begins with (after a yes) or ends with.
+/// Whether a sentence begins with the action (after a yes), or ends with it.
 pub(super) fn stands_at_an_end(action: &Match, matches: &[Match], name: &Name) -> bool {
     let (first, last) = name.span();
     let is_generic = |at: usize| matches.iter().any(|m| m.pattern.list == GENERIC && m.first <= at && at <= m.last);

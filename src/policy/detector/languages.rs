@@ -1,13 +1,13 @@
-//! Which languages' lists are asked about a name.
+//! The languages whose lists apply to a name.
 
 use super::table::LANGUAGES;
 
-/// Sets of languages, by their place in [`LANGUAGES`].
+/// Sets of languages, as bits by their index in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LanguageSet {
-    /// All that are asked.
+    /// All languages that apply.
     pub all: u128,
-    /// Those of the locale; what they say comes before what English says. None without a locale.
+    /// The languages of the locale, which take precedence over English. Empty without a locale.
     pub home: u128,
 }
 
@@ -16,14 +16,14 @@ impl LanguageSet {
         self.all >> language & 1 == 1
     }
 
-    /// Whether `one` may say that what `other` takes for an action is none.
+    /// Whether a benign pattern of `one` may cancel an action of `other`.
     pub fn outranks(self, one: u8, other: u8) -> bool {
         let home = |language: u8| self.home >> language & 1 == 1;
         one == other || home(one) && !home(other)
     }
 }
 
-/// Those of a locale and English; without a locale, or with one that has no list, all.
+/// The languages of a locale, and English; without a locale, or if it has no list, all languages.
 pub fn of_locale(locale: Option<&str>) -> LanguageSet {
     let home = locale.map_or(0, home);
     match home {
@@ -35,7 +35,7 @@ pub fn of_locale(locale: Option<&str>) -> LanguageSet {
 /// `pt-BR`, `zh_TW.UTF-8`, `zhTw`, `nb-NO`.
 fn home(locale: &str) -> u128 {
     let first = locale.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    // In camel case the region comes without a sign.
+    // In camel case, no punctuation separates the region.
     let end =
         if first.len() > 3 { first.find(|c: char| c.is_ascii_uppercase()).unwrap_or(first.len()) } else { first.len() };
     let (primary, rest) = locale.split_at(end);
@@ -48,7 +48,7 @@ fn home(locale: &str) -> u128 {
         "zh" | "cmn" => set("zh-Hans") | set("zh-Hant"),
         "yue" => set("zh-Hant"),
         "no" => set("nb"),
-        // Serbian is written rs by some catalogs; Serbo-Croatian is what it was called.
+        // Some catalogs write Serbian as rs; sh was the tag of Serbo-Croatian.
         "sh" | "rs" => set("sr"),
         "iw" => set("he"),
         "in" => set("id"),
@@ -72,14 +72,14 @@ mod tests {
     }
 
     #[test]
-    fn a_locale_s_language_is_asked_whatever_its_spelling() {
+    fn a_locales_language_applies_in_any_spelling() {
         for locale in ["de", "DE", "de-AT", "de_CH.UTF-8", "deAt", "de-Latn-DE"] {
             assert_eq!(home_of(locale), ["de"], "{locale}");
         }
     }
 
     #[test]
-    fn regions_scripts_and_old_tags_lead_to_the_file_that_there_is() {
+    fn regions_scripts_and_old_tags_lead_to_the_existing_file() {
         for (locale, file) in [
             ("pt-BR", "pt"),
             ("zh_TW", "zh-Hant"),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn every_language_fits_and_the_unknown_asks_all() {
+    fn every_language_fits_and_all_apply_to_an_unknown_locale() {
         assert!(LANGUAGES.len() <= 128);
         for locale in [None, Some(""), Some("tlh"), Some("-"), Some("日本")] {
             assert_eq!(of_locale(locale), LanguageSet { all: u128::MAX, home: 0 });

@@ -1,9 +1,9 @@
-//! Whether activating an element of a user interface deletes, sends, pays, or does another thing that a person should
-//! be asked about first, told from its name in any of seventy languages.
+//! Whether activating an element of a user interface deletes, sends, pays, or does another thing that needs a person's approval, judged by
+//! its name in any of seventy languages.
 //!
-//! The knowledge is in the lists of `src/policy/words`, one file for each language; its README tells how a pattern is
-//! read. Here is only what is common to all: the [normal form](normalise) of names, [where patterns stand](find) in
-//! them, [which languages](languages) apply, and [what counts](verdict) of what they say.
+//! The words are in the lists of `src/policy/words`, one file for each language; its README describes the syntax of patterns. The code has
+//! what is common to all languages: the [normal form](normalise) of names, [finding patterns](find) in them, [the languages](languages)
+//! that apply, and [which matches count](verdict).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -12,7 +12,7 @@ mod find;
 mod grammar;
 mod languages;
 mod normalise;
-// Its reader is the build script's, and the tests'.
+// It is used by the build script and by tests.
 #[cfg_attr(not(test), allow(dead_code))]
 mod pattern;
 mod table;
@@ -21,22 +21,22 @@ mod verdict;
 use find::{Match, Name};
 use verdict::{Verdict, judge};
 
-/// What is known of an element that is to be activated.
+/// An element that is to be activated.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Element<'a> {
-    /// ARIA's, in any case: `button`.
+    /// Its ARIA role, in any letter case: `button`.
     pub role: Option<&'a str>,
     /// Its accessible name.
     pub name: &'a str,
-    /// Its value; an `<input type=submit>` bears its name there.
+    /// Its value; the name of an `<input type=submit>` is there.
     pub value: Option<&'a str>,
-    /// BCP 47, or as catalogs write it: `pt-BR`, `zh_TW`. Without it all languages apply.
+    /// A BCP 47 tag, or the form of message catalogs: `pt-BR`, `zh_TW`. Without it all languages apply.
     pub locale: Option<&'a str>,
-    /// The text around it: a dialog's question. It is read where the name says nothing of its own ("OK", an icon).
+    /// The text around it: a dialog's question. It is read if the name has no meaning of its own ("OK", an icon).
     pub context: Option<&'a str>,
 }
 
-/// What is done by activating it.
+/// The action of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the names say it; words/README.md has the verbs of each
@@ -57,24 +57,24 @@ pub enum ActionKind {
     Run,
 }
 
-/// How strongly it is to be shown to the person who is asked.
+/// How strongly the action is to be shown to the person who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Anything that deserves a question.
+    /// Any other action that needs approval.
     Ordinary,
-    /// Money, and code that runs: what can't be looked at first and taken back after.
+    /// Money, and code that runs: the effects can neither be inspected before nor undone after.
     Strong,
 }
 
-/// An element whose activation deserves a question.
+/// An element whose activation needs approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// What it does.
     pub kind: ActionKind,
     /// How strongly to show it.
     pub severity: Severity,
-    /// The pattern that says so and its language, for people: `delete: "löschen" (de)`.
+    /// The pattern that matched, and its language, for people: `delete: "löschen" (de)`.
     pub because: String,
 }
 
@@ -84,7 +84,7 @@ impl ActionKind {
         matches!(self, ActionKind::Pay | ActionKind::Order)
     }
 
-    /// All of them, as the lists have them.
+    /// All of them, in the order of the lists.
     pub const ALL: [ActionKind; 14] = [
         ActionKind::Delete,
         ActionKind::Send,
@@ -106,7 +106,7 @@ impl ActionKind {
         ActionKind::ALL.get(usize::from(list)).copied()
     }
 
-    /// As it stands in the lists: `cancel_order`.
+    /// The name in the lists: `cancel_order`.
     pub fn name(self) -> &'static str {
         match self {
             ActionKind::Delete => "delete",
@@ -144,14 +144,14 @@ impl fmt::Display for ActionKind {
 /// Where in a text an action counts.
 #[derive(Debug, Clone, Copy)]
 enum Scope {
-    /// It must be all there is.
+    /// It must be the whole text.
     Whole,
-    /// In a label anywhere, in a sentence where it begins or ends.
+    /// Anywhere in a label; in a sentence, only at its beginning or end.
     Label,
     Anywhere,
 }
 
-/// Whether activating an element deserves a question, and of what kind.
+/// Whether activating an element needs approval, and the kind of action.
 ///
 /// ```
 /// use pipewright::policy::detector::{Element, ActionKind, classify};
@@ -172,7 +172,7 @@ pub fn classify(element: &Element<'_>) -> Option<Finding> {
     match (verdict, element.context) {
         (Verdict::Action(found), _) => finding(&found, ""),
         (Verdict::Generic, Some(context)) => {
-            // What is close by is in the first lines.
+            // The nearest text is in the first lines.
             let near = context.char_indices().nth(NEAR).map_or(context, |(end, _)| &context[..end]);
             match judge(&Name::read(near), languages, Scope::Anywhere) {
                 Verdict::Action(found) => finding(&found, ", in its context"),
@@ -192,9 +192,9 @@ fn finding(found: &Match, whence: &str) -> Option<Finding> {
     Some(Finding { kind, severity: kind.severity(), because })
 }
 
-/// What a role says. A click on a button's text or picture is a click on the button, so what can't be activated by
-/// itself counts where it is nothing but an action ("Delete"); titles and sentences don't. What is typed or dragged
-/// into is never activated. Roles that aren't known count like buttons.
+/// The scope for a role. A click on a button's text or picture is a click on the button, so a passive element counts if its whole name is
+/// an action ("Delete"); titles and sentences do not count. An element that is typed or dragged into is never activated. Unknown roles
+/// count like buttons.
 fn scope(role: Option<&str>) -> Option<Scope> {
     const TYPED: [&str; 7] = ["textbox", "searchbox", "spinbutton", "slider", "scrollbar", "progressbar", "meter"];
     const PASSIVE: [&str; 27] = [

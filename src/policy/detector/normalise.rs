@@ -1,22 +1,22 @@
-//! One form for all spellings of a name, and its words.
+//! A common form for all spellings of a name, and its words.
 //!
-//! The build script reads the lists through this very file, so that lists and names can't differ.
+//! The build script reads the lists through this file, so lists and names have the same form.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// One word of a [normal form](normalise), as bytes of it.
+/// A word of a [normal form](normalise), as byte positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
     pub start: usize,
     pub end: usize,
-    /// Where it goes on after an apostrophe: `l'envoyer` is `envoyer` as well. Else its start.
+    /// The position after an apostrophe, from which the word is also read: `l'envoyer` is also `envoyer`. Otherwise the start.
     pub elided: usize,
-    /// Whether the end of a sentence or of a part lies before it: words don't belong together across that.
+    /// Whether a sentence or a part of one ends before it: words on both sides do not belong together.
     pub apart: bool,
 }
 
-/// Compatibility forms, case, accents, vowel points, invisible characters and kinds of apostrophes all go.
+/// Removes differences of compatibility forms, case, accents, vowel points, invisible characters and kinds of apostrophes.
 pub fn normalise(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -29,16 +29,16 @@ pub fn normalise(text: &str) -> String {
             c => normal.push(unify(c)),
         }
     }
-    // Below there is nothing left to be put together again.
+    // Below this, no characters need to be composed again.
     if normal.chars().all(|c| c < '\u{900}') { normal } else { normal.nfc().collect() }
 }
 
-/// Letters that are one letter to whoever types them.
+/// Letters that are the same to people who type them.
 fn unify(c: char) -> char {
     match c {
         'ı' => 'i',
         'ς' => 'σ',
-        // Arabic yeh and alef maksura, kaf: Persian's.
+        // Arabic yeh, alef maksura and kaf become Persian ones.
         'ي' | 'ى' => 'ی',
         'ك' => 'ک',
         '’' | '‘' | 'ʼ' | 'ʻ' | 'ʹ' | '′' | '`' | '´' | '＇' => '\'',
@@ -57,7 +57,7 @@ fn is_dropped(c: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// Whether words are written without blanks in its script; and emoji, which touch what they stand by.
+/// Whether the character's script has no blanks between words; also emoji, which have none around them.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         // Thai, Lao, Burmese, Khmer.
@@ -72,7 +72,7 @@ fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f300}'..='\u{1faff}')
 }
 
-/// The words of a normal form. In scripts without blanks, all that is written together is one.
+/// The words of a normal form. In scripts without blanks, a run of characters is one word.
 pub fn words(normal: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut rest = normal;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_word_are_one() {
+    fn spellings_of_a_word_are_the_same() {
         for (one, other) in [
             ("LÖSCHEN", "lo\u{308}schen"),
             ("İPTAL", "iptal"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_what_stands_between_blanks_and_signs() {
+    fn blanks_and_punctuation_separate_words() {
         assert_eq!(split("Re-send: e-mail (3)"), ["re", "send", "e", "mail", "3"]);
         assert_eq!(split("delete_user.now"), ["delete", "user", "now"]);
         assert_eq!(split("हटाएं"), ["हटाएं"]);
@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_normal_form_stays(text in "\\PC{0,20}") {
+        fn a_normal_form_is_stable(text in "\\PC{0,20}") {
             let normal = normalise(&text);
             prop_assert_eq!(normalise(&normal), normal);
         }

@@ -1,8 +1,8 @@
-//! How a pattern of the lists is read; `words/README.md` tells it to those who write them.
+//! The syntax of patterns in the lists; `words/README.md` describes it for their authors.
 
 use super::normalise::{is_unspaced, normalise, words};
 
-/// What a language's file may hold, in the order of [`super::ActionKind`], then what tells actions apart from the rest.
+/// The lists of a language's file: the actions in the order of [`super::ActionKind`], then the lists that exclude matches.
 pub const LISTS: [&str; 19] = [
     "delete",
     "send",
@@ -34,13 +34,13 @@ pub const BEHIND: u8 = 18;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    /// `*` before it: a word may begin with something else.
+    /// `*` before it: the word may have other text before.
     pub open_left: bool,
-    /// `*` after it: a word may go on.
+    /// `*` after it: the word may have other text after.
     pub open_right: bool,
 }
 
-/// What comes after a pattern's first word.
+/// A part of a pattern after its first word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Word(Piece),
@@ -56,17 +56,17 @@ pub struct Pattern {
     pub at_start: bool,
     /// `$`
     pub at_end: bool,
-    /// It holds a script without blanks: it is looked for anywhere, and its steps anywhere later.
+    /// It has a script without blanks: it is searched anywhere, and its steps anywhere later.
     pub unspaced: bool,
-    /// How many arbitrary words (`_`) stand before the first that is given: three at most.
+    /// The number of arbitrary words (`_`) before the first given one: at most three.
     pub lead: u8,
-    /// The first word that is given.
+    /// The first given word.
     pub first: Piece,
     pub rest: Vec<Step>,
 }
 
 impl Pattern {
-    /// Reads a pattern, or says what is wrong with it.
+    /// Reads a pattern; an error tells what is wrong with it.
     pub fn read(written: &str) -> Result<Pattern, String> {
         let (at_start, inner) = written.strip_prefix('^').map_or((false, written), |rest| (true, rest));
         let (at_end, inner) = inner.strip_suffix('$').map_or((false, inner), |rest| (true, rest));
@@ -91,7 +91,7 @@ impl Pattern {
     }
 }
 
-/// The patterns that one stands for: `cancel ~ {order|plan}` is *cancel order*, *cancel ... order* and the same with *plan*.
+/// Expands braces and tildes: `cancel ~ {order|plan}` is *cancel order*, *cancel ... order* and the same with *plan*.
 pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
     if let Some((before, after)) = written.split_once('{') {
         let (inside, after) = after.split_once('}').ok_or_else(|| "a { has no }".to_owned())?;
@@ -111,12 +111,14 @@ pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// What is written without a blank: `lösch*`; `check-out`, which is two words; `&`, which is none, as it is in names.
+/// Reads a part without blanks: `lösch*`; `check-out`, which is two words; `&`, which is no word, as in names.
 fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), String> {
     let (open_left, inner) = part.strip_prefix('*').map_or((false, part), |rest| (true, rest));
     let (open_right, inner) = inner.strip_suffix('*').map_or((false, inner), |rest| (true, rest));
     if inner.contains(['*', '^', '$', '_']) {
-        return Err(format!("{part:?}: * stands at a word's ends only, ^ and $ at the pattern's, _ alone"));
+        return Err(format!(
+            "{part:?}: `*` is allowed only at a word's ends, `^` and `$` only at the pattern's ends, `_` only alone"
+        ));
     }
     let normal = normalise(inner);
     if unspaced {
@@ -144,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_words_with_their_ends() {
+    fn a_pattern_is_read_as_words_with_their_ends() {
         let read = Pattern::read("^*Löschen  _ check-out* & ... x$").unwrap();
         assert!(read.at_start && read.at_end && !read.unspaced);
         assert_eq!(read.first, piece("loschen", true, false));
@@ -154,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn one_may_stand_for_several() {
+    fn a_pattern_may_stand_for_several() {
         assert_eq!(
             alternatives("cancel ~ {order|free trial}$").unwrap(),
             ["cancel order$", "cancel ... order$", "cancel free trial$", "cancel ... free trial$"]
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn without_blanks_it_is_what_stands_anywhere() {
+    fn a_pattern_without_blanks_is_found_anywhere() {
         let read = Pattern::read("PDF を 削除").unwrap();
         assert!(read.unspaced);
         assert_eq!(read.first, piece("pdf", true, true));
@@ -173,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_mean_nothing_is_refused() {
+    fn a_pattern_without_meaning_is_refused() {
         for written in ["", "  ", "*", "& !", "_ _", "_ _ _ _ delete", "... delete", "de*lete", "a ^b", "$", "foo_bar"]
         {
             assert!(Pattern::read(written).is_err(), "{written}");

@@ -1,14 +1,14 @@
-//! The lists of all languages, as the build script left them: integers and one text, so that nothing is to be read or
-//! relocated when a command starts.
+//! The lists of all languages, as tables of the build script: integers and one text, so that nothing is parsed or relocated when a command
+//! starts.
 
 use super::normalise::Word;
 use fst::raw::{Fst, Transition};
 use std::sync::LazyLock;
 
 pub struct Pattern {
-    /// Its place in [`super::pattern::LISTS`].
+    /// Its index in [`super::pattern::LISTS`].
     pub list: u8,
-    /// Its place in [`LANGUAGES`].
+    /// Its index in [`LANGUAGES`].
     pub language: u8,
     flags: u8,
     steps: (u32, u8),
@@ -20,7 +20,7 @@ const AT_END: u8 = 2;
 const UNSPACED: u8 = 4;
 const OPEN_LEFT: u8 = 8;
 const OPEN_RIGHT: u8 = 16;
-/// Two bits more: how many words come before the one that is looked up.
+/// The bits above this are the number of words before the one that is looked up.
 const LEAD: u8 = 5;
 
 impl Pattern {
@@ -40,12 +40,12 @@ impl Pattern {
         self.flags & UNSPACED != 0
     }
 
-    /// How many arbitrary words stand before its first.
+    /// The number of arbitrary words before its first.
     pub fn lead(&self) -> usize {
         usize::from(self.flags >> LEAD)
     }
 
-    /// Whether its first word may be what stands in `word` from `start` to `end`.
+    /// Whether its first word may match the text in `word` from `start` to `end`.
     pub fn begins(&self, word: &Word, start: usize, end: usize) -> bool {
         (start == word.start || start == word.elided || self.flags & OPEN_LEFT != 0)
             && (end == word.end || self.flags & OPEN_RIGHT != 0)
@@ -56,12 +56,12 @@ impl Pattern {
         &STEPS[at as usize..][..usize::from(many)]
     }
 
-    /// How many of its words may be any.
+    /// The number of its arbitrary words.
     pub fn unnamed(&self) -> usize {
         self.lead() + self.steps().iter().filter(|step| !matches!(step, Step::Word { .. })).count()
     }
 
-    /// As it is written in its list.
+    /// The text in its list.
     pub fn written(&self) -> &'static str {
         text(self.written)
     }
@@ -71,7 +71,7 @@ impl Pattern {
     }
 }
 
-/// What comes after a pattern's first word: see [`super::pattern::Step`].
+/// A part of a pattern after its first word: see [`super::pattern::Step`].
 pub enum Step {
     Word { text: (u32, u8), flags: u8 },
     One,
@@ -84,7 +84,7 @@ impl Step {
     }
 }
 
-/// Whether a step's word is what stands in this word.
+/// Whether a step's word matches this word.
 pub fn stands_in(written: (u32, u8), flags: u8, normal: &str, word: &Word) -> bool {
     let written = text(written);
     [word.start, word.elided].iter().any(|&start| {
@@ -102,35 +102,35 @@ pub fn text((at, length): (u32, u8)) -> &'static str {
     &TEXT[at as usize..][..usize::from(length)]
 }
 
-/// What a look-up is for.
+/// Where a pattern's first word is looked up.
 #[derive(Debug, Clone, Copy)]
 pub enum WordPosition {
     /// At a word's start.
     Start,
     /// Anywhere in a word.
     Inside,
-    /// Anywhere at all: scripts without blanks.
+    /// Anywhere in the text: scripts without blanks.
     Anywhere,
 }
 
 /// The first bytes of the index's keys, in the order of [`WordPosition`].
 const POSITIONS: [u8; 3] = [b'=', b'*', b'~'];
 
-/// The index, and where the keys of each place begin in it.
+/// The index, and where the keys of each position begin in it.
 struct Index {
     fst: Fst<&'static [u8]>,
     places: [Option<Transition>; 3],
 }
 
 static INDEX: LazyLock<Option<Index>> = LazyLock::new(|| {
-    // It is the build script's own, so it can be read; a test sees to that.
+    // It was written by the build script, so it can be read; a test checks that.
     let fst = Fst::new(INDEX_BYTES).ok()?;
     let root = fst.root();
     let places = POSITIONS.map(|byte| root.find_input(byte).map(|at| root.transition(at)));
     Some(Index { places, fst })
 });
 
-/// Calls `each` for every pattern whose first word begins `normal[start..end]`, with the end of that word.
+/// Calls `each` for every pattern whose first word is at the beginning of `normal[start..end]`, with the end of that word.
 pub fn look_up(
     place: WordPosition,
     normal: &str,
@@ -157,7 +157,7 @@ pub fn look_up(
     }
 }
 
-/// A value of the index: where the patterns that begin with a word are, and how many.
+/// Splits a value of the index: where the patterns that begin with a word are, and how many.
 fn split(value: u64) -> (usize, usize) {
     ((value >> 16) as usize, (value & 0xffff) as usize)
 }

@@ -13,7 +13,7 @@ fn english(name: &str) -> Option<ActionKind> {
 }
 
 #[test]
-fn kinds_are_the_lists_by_name_and_order() {
+fn the_kinds_are_the_names_of_the_lists_in_order() {
     let names: Vec<&str> = ActionKind::ALL.iter().map(|kind| kind.name()).collect();
     assert_eq!(names, LISTS[..usize::from(pattern::BENIGN)]);
     for kind in ActionKind::ALL {
@@ -22,12 +22,12 @@ fn kinds_are_the_lists_by_name_and_order() {
 }
 
 #[test]
-fn a_harmless_word_takes_the_action_away_that_is_no_longer_than_it() {
+fn a_harmless_phrase_cancels_an_action_that_is_not_longer() {
     assert_eq!(english("Send later"), None);
     assert_eq!(english("Cancel"), None);
     assert_eq!(english("Cancel order"), Some(ActionKind::CancelOrder), "longer than cancel");
     assert_eq!(english("Reset filters"), None);
-    assert_eq!(english("Delete reset filters"), Some(ActionKind::Delete), "it doesn't touch delete");
+    assert_eq!(english("Delete reset filters"), Some(ActionKind::Delete), "it does not overlap delete");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn everyday_english_buttons_are_harmless_in_any_language() {
 }
 
 #[test]
-fn a_negation_denies_what_follows_within_two_words() {
+fn a_negation_applies_to_the_next_two_words() {
     assert_eq!(english("Don't delete"), None);
     assert_eq!(english("Do not ever send"), None);
     assert_eq!(english("Not that I want to send"), Some(ActionKind::Send));
@@ -48,7 +48,7 @@ fn a_negation_denies_what_follows_within_two_words() {
 }
 
 #[test]
-fn ends_are_ends() {
+fn patterns_may_be_bound_to_the_ends_of_a_name() {
     assert_eq!(english("Order"), Some(ActionKind::Order));
     assert_eq!(english("Order history"), None);
     assert_eq!(english("Last order"), None);
@@ -57,7 +57,7 @@ fn ends_are_ends() {
 }
 
 #[test]
-fn a_sentence_counts_where_an_action_begins_or_ends_it() {
+fn in_a_sentence_an_action_counts_at_its_beginning_and_end() {
     assert_eq!(english("Delete all of the files that you can see in here"), Some(ActionKind::Delete));
     assert_eq!(english("Yes, delete all of the files that you can see"), Some(ActionKind::Delete));
     assert_eq!(english("All of the files that you can see in here: delete"), Some(ActionKind::Delete));
@@ -67,14 +67,14 @@ fn a_sentence_counts_where_an_action_begins_or_ends_it() {
 }
 
 #[test]
-fn an_action_that_is_only_mentioned_is_none() {
+fn an_action_that_is_only_mentioned_does_not_count() {
     for (name, locale, is_found) in [
-        // A word of `before` or `behind` next to it.
+        // A word of `before` or `behind` is next to it.
         ("退款", "zh-Hans", true),
         ("退款方式", "zh-Hans", false),
         ("Ngày xác nhận", "vi", false),
         ("Xác nhận", "vi", true),
-        // Behind the last verb, and before the first one.
+        // After the last verb, and before the first one.
         ("Hesabı sil", "tr", true),
         ("Sil ve kapat", "tr", true),
         ("Gönder düğmesi", "tr", false),
@@ -95,13 +95,13 @@ fn an_action_that_is_only_mentioned_is_none() {
     ] {
         assert_eq!(kind(name, Some(locale)).is_some(), is_found, "{name}");
     }
-    // Around a button that says nothing, a statement says what it does.
+    // Around a button without a meaning of its own, a statement tells what the button does.
     let ok = Element { name: "OK", context: Some("The file will be deleted: delete it."), ..Element::default() };
     assert!(classify(&ok).is_some());
 }
 
 #[test]
-fn what_weighs_most_is_told_where_there_are_several() {
+fn the_gravest_of_several_actions_is_reported() {
     assert_eq!(english("Confirm and delete"), Some(ActionKind::Delete));
     assert_eq!(english("Accept and pay now"), Some(ActionKind::Pay));
     let found = classify(&Element { name: "Buy now", locale: Some("en-GB"), ..Element::default() }).unwrap();
@@ -110,13 +110,13 @@ fn what_weighs_most_is_told_where_there_are_several() {
 }
 
 #[test]
-fn english_is_heard_in_every_locale() {
+fn english_applies_in_every_locale() {
     assert_eq!(kind("Delete", Some("ja")), Some(ActionKind::Delete));
     assert_eq!(kind("Datei Delete", Some("de-CH")), Some(ActionKind::Delete));
 }
 
 #[test]
-fn a_name_that_says_nothing_is_what_its_dialog_asks() {
+fn a_name_without_meaning_is_judged_by_its_dialog() {
     let in_context = |name, context| {
         classify(&Element { name, context: Some(context), ..Element::default() }).map(|found| found.because)
     };
@@ -125,7 +125,7 @@ fn a_name_that_says_nothing_is_what_its_dialog_asks() {
     assert_eq!(in_context("Yes, continue", "Delete?"), because);
     assert_eq!(in_context("\u{d7}", "Delete?"), because, "a sign");
     assert_eq!(in_context("OK", "Saved"), None);
-    assert_eq!(in_context("Cancel", "Delete?"), None, "it says something of its own");
+    assert_eq!(in_context("Cancel", "Delete?"), None, "it has a meaning of its own");
     assert_eq!(in_context("OK", &format!("{} delete", "x".repeat(NEAR))), None, "too far");
     let value = Element { value: Some("Delete"), ..Element::default() };
     assert_eq!(classify(&value).map(|found| found.kind), Some(ActionKind::Delete));
@@ -133,16 +133,16 @@ fn a_name_that_says_nothing_is_what_its_dialog_asks() {
 }
 
 #[test]
-fn a_role_that_can_t_be_activated_must_be_nothing_but_an_action() {
+fn a_passive_element_counts_only_if_its_whole_name_is_an_action() {
     let with_role = |role, name| classify(&Element { role: Some(role), name, ..Element::default() }).is_some();
     for role in ["button", "Link", "menuitem", "tab", "generic", "what-is-this"] {
         assert!(with_role(role, "Delete this page"), "{role}");
     }
     for role in ["heading", "text", "IMG", "paragraph"] {
-        assert!(with_role(role, "Delete"), "{role}: what is clicked may be inside a button");
+        assert!(with_role(role, "Delete"), "{role}: the text may be inside a button");
         assert!(!with_role(role, "Delete this page"), "{role}");
     }
-    assert!(!with_role("textbox", "Delete"), "what is typed into");
+    assert!(!with_role("textbox", "Delete"), "a field for typing");
 }
 
 /// The lists as they are written, by language.
@@ -161,7 +161,7 @@ fn files() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
         .collect()
 }
 
-/// A name that has nothing but the words of a pattern.
+/// A name with only the words of a pattern.
 fn name_of(pattern: &Pattern) -> String {
     let mut name = "7 ".repeat(usize::from(pattern.lead)) + &pattern.first.text;
     for step in &pattern.rest {
@@ -176,9 +176,9 @@ fn name_of(pattern: &Pattern) -> String {
     name
 }
 
-/// Every fault of the lists at once, for whoever corrects them.
+/// Reports every fault of the lists at once.
 #[test]
-fn each_pattern_of_each_list_finds_what_it_says() {
+fn each_pattern_of_each_list_matches_its_own_words() {
     let mut faults = Vec::new();
     for (language, lists) in files() {
         for required in &LISTS[..=usize::from(pattern::NEGATIONS)] {
@@ -199,7 +199,7 @@ fn each_pattern_of_each_list_finds_what_it_says() {
                     continue;
                 }
             };
-            // An action may be denied as well as done by one word, never by the same list twice.
+            // One word may be both an action and its negation, but not twice in the same list.
             if let Some(other) = seen.insert((format!("{pattern:?}"), place >= usize::from(pattern::NEGATIONS)), list) {
                 faults.push(format!("{language}: {list}: {written:?} is in {other} already"));
                 continue;
@@ -220,7 +220,7 @@ fn each_pattern_of_each_list_finds_what_it_says() {
 }
 
 #[test]
-fn every_file_is_a_language_that_is_asked_by_its_name() {
+fn every_file_is_a_language_that_its_tag_selects() {
     for language in files().keys() {
         let home = languages::of_locale(Some(language)).home;
         assert_eq!(home.count_ones(), 1, "{language}");
@@ -243,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn spelling_changes_nothing(label in prop::sample::select(labels())) {
+    fn spelling_makes_no_difference(label in prop::sample::select(labels())) {
         use unicode_normalization::UnicodeNormalization;
         let verdict = classify(&Element { name: &label, ..Element::default() });
         let spellings =

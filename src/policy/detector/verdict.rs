@@ -1,4 +1,4 @@
-//! What is left of the matches once harmless ones and negations are taken away.
+//! The matches that count, without harmless ones and negations.
 
 use super::find::{Match, Name};
 use super::grammar::{is_mentioned, length, stands_at_an_end};
@@ -7,25 +7,25 @@ use super::pattern::{BENIGN, GENERIC, NEGATIONS};
 use super::{ActionKind, Scope};
 use std::cmp::Reverse;
 
-/// What the lists say of a name.
+/// The verdict of the lists on a name.
 pub enum Verdict {
     /// The action that counts.
     Action(Match),
-    /// It says no more than OK or Yes.
+    /// It has no more meaning than OK or Yes.
     Generic,
     Benign,
 }
 
-/// More words than this are a sentence.
+/// A name with more words than this is a sentence.
 const LABEL: usize = 8;
 
 pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
     let matches = name.matches(languages);
     let actions: Vec<&Match> = matches.iter().filter(|found| found.pattern.list < BENIGN).collect();
-    // A longer pattern knows better than one that it overlaps, and so does one that names more of the words.
+    // A longer pattern outranks shorter ones that it overlaps, and then one with fewer arbitrary words outranks others.
     let weight = |found: &Match| (found.length(), Reverse(found.pattern.unnamed()));
     let is_best = |found: &&&Match| !actions.iter().any(|other| other.overlaps(found) && weight(other) > weight(found));
-    // What one language denies is no action because a cousin has the same verb.
+    // An action that one language negates does not count for a related language with the same verb either.
     let is_denied = |found: &Match| {
         let same = actions.iter().filter(|other| (other.start, other.end) == (found.start, found.end));
         same.into_iter().any(|other| is_negated(other, &matches, name))
@@ -37,7 +37,7 @@ pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
     };
     let left = actions.iter().filter(is_best).filter(|found| counts(found));
     let left = left.filter(|found| !is_harmless(found, &matches, languages) && !is_denied(found));
-    // Around a button that says nothing a statement says what it does.
+    // Around a button without a meaning of its own, a statement tells what the button does.
     let left = left.filter(|found| !matches!(scope, Scope::Label) || !is_mentioned(found, &matches, name));
     match left.min_by_key(|found| rank(found)) {
         Some(found) => Verdict::Action(**found),
@@ -46,7 +46,7 @@ pub fn judge(name: &Name, languages: LanguageSet, scope: Scope) -> Verdict {
     }
 }
 
-/// Whether another match says that it is none.
+/// Whether a benign match outranks the action.
 fn is_harmless(action: &Match, matches: &[Match], languages: LanguageSet) -> bool {
     matches.iter().filter(|other| other.pattern.list == BENIGN && other.overlaps(action)).any(|benign| {
         let outranks = languages.outranks(benign.pattern.language, action.pattern.language);
@@ -54,7 +54,7 @@ fn is_harmless(action: &Match, matches: &[Match], languages: LanguageSet) -> boo
     })
 }
 
-/// Whether a word of its language denies it: one of the two before it, or the next one ("slett ikke").
+/// Whether a word of its language negates it: one of the two before it, or the next one ("slett ikke").
 fn is_negated(action: &Match, matches: &[Match], name: &Name) -> bool {
     let mut negations = matches
         .iter()
@@ -69,7 +69,7 @@ fn is_negated(action: &Match, matches: &[Match], name: &Name) -> bool {
     })
 }
 
-/// In scripts without blanks: within four characters before it, or two after it, in the same part of the sentence.
+/// The same in scripts without blanks: within four characters before it, or two after it, in the same part of the sentence.
 fn denies_unspaced(negation: &Match, action: &Match, name: &Name) -> bool {
     let near = |from: usize, to: usize, most: usize| {
         name.normal.get(from..to).is_some_and(|between| {
@@ -80,7 +80,7 @@ fn denies_unspaced(negation: &Match, action: &Match, name: &Name) -> bool {
     near(negation.end, action.start, 4) || denies_behind(negation) && near(action.end, negation.start, 2)
 }
 
-/// What follows says something of its own in these: "delete not used", 删除不需要的.
+/// Whether a negation applies to the word before it. In these languages it belongs to the words after it: "delete not used", 删除不需要的.
 fn denies_behind(negation: &Match) -> bool {
     !matches!(negation.pattern.language(), "en" | "zh-Hans" | "zh-Hant" | "th" | "lo" | "km")
 }
@@ -89,14 +89,14 @@ fn is_sentence(name: &Name) -> bool {
     length(name) > LABEL
 }
 
-/// Whether words like OK and Yes are all it has.
+/// Whether its words are all like OK and Yes.
 fn is_generic(name: &Name, matches: &[Match]) -> bool {
     let mut generic = matches.iter().filter(|found| found.pattern.list == GENERIC).peekable();
     generic.peek().is_some()
         && name.words.iter().all(|word| generic.clone().any(|found| found.start <= word.start && word.end <= found.end))
 }
 
-/// The order in which kinds are told where several are there: what weighs most first.
+/// The order of kinds if there are several: the gravest first.
 fn rank(found: &Match) -> usize {
     const ORDER: [ActionKind; 14] = [
         ActionKind::Pay,

@@ -1,4 +1,4 @@
-//! What a rule asks of a text or a value.
+//! The conditions of a rule on a text or a value.
 
 use super::plain;
 use crate::glob;
@@ -26,45 +26,45 @@ impl Globs {
         .map(String::as_str)
     }
 
-    /// Whether one of them means the text.
+    /// Whether one of them matches the text.
     pub fn match_text(&self, text: &str) -> bool {
         self.iter().any(|pattern| glob::matches(pattern, text))
     }
 
-    /// The same, whatever the case: for what people read.
+    /// The same, ignoring case: for text that people read.
     pub fn match_folded(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         self.iter().any(|pattern| glob::matches(&pattern.to_lowercase(), &text))
     }
 }
 
-/// What is asked of an argument's value; a text counts without its quotes, everything else as its JSON.
+/// A condition on an argument's value. A string is compared without its quotes, anything else as its JSON.
 #[derive(Debug, Clone)]
 pub enum Condition {
-    /// It is a text, number or truth that a glob means.
+    /// The value is a string, number or Boolean that a glob matches.
     Globs(Globs),
-    /// All that is said here holds.
+    /// All named conditions hold.
     All(NamedConditions),
 }
 
-/// The conditions that have names.
+/// Conditions with names.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedConditions {
-    /// Whether it is there at all.
+    /// Whether there must be a value.
     exists: Option<bool>,
     glob: Option<Globs>,
-    /// It is there, and no glob means it.
+    /// There is a value, and no glob matches it.
     not: Option<Globs>,
-    /// A [`number`], no less than this.
+    /// A [`number`] of at least this.
     min: Option<f64>,
-    /// A [`number`], no more than this.
+    /// A [`number`] of at most this.
     max: Option<f64>,
-    /// An absolute path, in this folder however it is written (`..` is worked out; links aren't followed).
+    /// An absolute path in this folder, however it is written (`..` is resolved; links are not followed).
     within: Option<String>,
 }
 
-// Written out, so that an error names what is wrong inside, with its place: an untagged enum says only that nothing fits.
+// Not derived: an untagged enum's error would only say that nothing fits; these errors name the fault and its place.
 
 impl<'de> Deserialize<'de> for Globs {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Globs, D::Error> {
@@ -115,7 +115,7 @@ impl<'de> Deserialize<'de> for Condition {
 }
 
 impl Condition {
-    /// Whether it can ever hold; why not, in words.
+    /// Checks that it can hold; gives the reason if not.
     pub fn check(&self) -> Result<(), String> {
         match self {
             Condition::All(NamedConditions {
@@ -125,23 +125,23 @@ impl Condition {
                 min: None,
                 max: None,
                 within: None,
-            }) => Err("nothing is asked of it".to_owned()),
+            }) => Err("the condition is empty".to_owned()),
             Condition::All(NamedConditions { within: Some(folder), .. }) if !folder.starts_with('/') => {
-                Err("`within` is an absolute path".to_owned())
+                Err("`within` must be an absolute path".to_owned())
             }
             Condition::All(NamedConditions { min: Some(min), max: Some(max), .. }) if min > max => {
-                Err("no number is above `min` and below `max`".to_owned())
+                Err("`min` is greater than `max`".to_owned())
             }
             _ => Ok(()),
         }
     }
 
-    /// Whether it holds of a value, which is JSON text. Where that can't be said for certain, the strict side is taken, which is
-    /// another one for a rule that `allows`: a pattern of paths doesn't hold of what leads out of it by `..`, and a limit doesn't
-    /// hold of what is no [`number`]; in a rule that confirms or denies, they do.
+    /// Whether it holds for a value, which is JSON text. If that is uncertain, the strict side is taken, which depends on whether the
+    /// rule `allows`: in such a rule, a glob does not hold for a path that leads out of it by `..`, and a limit does not hold for a value
+    /// that is not a [`number`]. In a rule that confirms or denies, they do.
     pub fn holds(&self, value: Option<&str>, allows: bool) -> bool {
         let text = value.map(plain);
-        // The same file has many paths: a rule that does not allow means it under each.
+        // The same file has many paths: a rule that does not allow matches each of them.
         let worked_out =
             text.as_deref().filter(|_| !allows).and_then(steps).map(|steps| format!("/{}", steps.join("/")));
         let is = |globs: &Globs| {
@@ -171,9 +171,9 @@ impl Condition {
     }
 }
 
-/// The number that a value says, which is JSON text: a JSON number, or a string that everybody reads as the same number, which
-/// is digits with perhaps a `-` before them, a fraction behind them, and white space around. Programs read "1e3", "0x10",
-/// "1,000" and "0100" as different numbers, so these are none.
+/// The number in a value, which is JSON text: a JSON number, or a string that every program reads as the same number. Such a string
+/// has digits, perhaps a `-` before and a fraction after them, and white space around. Programs read "1e3", "0x10", "1,000" and "0100" as
+/// different numbers, so these are not numbers.
 fn number(value: &str) -> Option<f64> {
     let text = plain(value);
     let digits = text.trim_ascii();
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_holds_what_is_in_it_however_it_is_written() {
+    fn a_path_in_a_folder_is_found_however_it_is_written() {
         for path in ["/a/b", "/a/b/c", "/a//b/./c", "/x/../a/b/c", "/a/b/../b/c"] {
             assert!(is_within(path, "/a/b/"), "{path}");
         }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_by_a_pattern_does_not_climb_out_of_it() {
+    fn a_path_that_climbs_out_of_a_pattern_is_not_allowed_by_it() {
         let globs = Condition::Globs(Globs::One("/home/*".to_owned()));
         assert!(globs.holds(Some("\"/home/a\""), true) && !globs.holds(Some("\"/home/../etc\""), true));
         assert!(globs.holds(Some("\"/home/../etc\""), false));

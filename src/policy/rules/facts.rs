@@ -1,4 +1,4 @@
-//! What a rule sees of a call, whatever form that came in.
+//! The facts about a call that rules use, the same for every form of call.
 
 use super::plain;
 use crate::json::{Object, quoted};
@@ -7,32 +7,32 @@ use crate::record::Call;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// What is known of a call.
+/// The facts about a call.
 #[derive(Debug, Clone, Copy)]
 pub struct Facts<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// JSON text: an object.
     pub arguments: &'a str,
-    /// What it acts on, where that is known.
+    /// The element that it acts on, if known.
     pub target: Option<&'a Target>,
-    /// The name of the agent that the gate stands before, as the gate's user gave it. The call's own `agent_id` is the caller's word.
+    /// The name of the agent, as the gate's user gave it. The call's own `agent_id` does not count, since the caller wrote it.
     pub agent: Option<&'a str>,
     call: &'a Call<'a>,
 }
 
 impl<'a> Facts<'a> {
-    /// Of a call, which acts on `target`, by the agent of this name.
+    /// The facts about a call that acts on `target`, by the agent with this name.
     pub fn new(call: &'a Call<'a>, target: Option<&'a Target>, agent: Option<&'a str>) -> Facts<'a> {
         Facts { tool: &call.tool, arguments: call.arguments_text(), target, agent, call }
     }
 
-    /// `plan_id` and its like, as text.
+    /// `plan_id` and similar fields, as text.
     pub fn context(&self, key: &str) -> Option<Cow<'a, str>> {
         self.call.context.iter().find(|(own, _)| *own == key).map(|(_, value)| plain(value.get()))
     }
 
-    /// `{"tool","arguments","target","agent","id","session_id","agent_id","plan_id","step_id"}`, JSON text: what a rule's `when` sees.
+    /// `{"tool","arguments","target","agent","id","session_id","agent_id","plan_id","step_id"}`, JSON text: the input of a rule's `when`.
     pub fn json(&self) -> String {
         Object::default()
             .text("tool", self.tool)

@@ -1,4 +1,4 @@
-//! Rules that a person makes while a gate runs. Each allows what it matches until the gate ends or the rule is revoked.
+//! Rules that a person adds while a gate runs. Each allows the calls that it matches until the gate ends or the rule is revoked.
 //!
 //! Such a rule is a text in the language of rules files, without `id` and `verdict`:
 //!
@@ -18,7 +18,7 @@ use crate::record::Call;
 /// A longer rule is not proposed: nobody would read it.
 const LONGEST: usize = 2000;
 
-/// Rules by the order in which they were made.
+/// Rules in the order in which they were added.
 #[derive(Debug, Default)]
 pub struct SessionRules {
     made: usize,
@@ -30,16 +30,16 @@ pub struct SessionRules {
 pub struct SessionRule {
     /// `session-1` and so on.
     pub id: String,
-    /// As it was written.
+    /// The text as it was written.
     pub text: String,
     rules: Rules,
 }
 
 impl SessionRules {
-    /// Checks a rule that a person has made about a call.
+    /// Checks a rule that a person has written about a call.
     ///
     /// # Errors
-    /// Why it is no rule, or not about that call.
+    /// Why it is not a rule, or not about that call.
     pub fn check(text: &str, call: &Call<'_>, target: Option<&Target>) -> Result<(), String> {
         let rule = SessionRule::read(String::new(), text)?;
         match rule.allows(&Facts::new(call, target, None)) {
@@ -48,7 +48,7 @@ impl SessionRules {
         }
     }
 
-    /// The id that the next rule has.
+    /// The id of the next rule.
     pub fn next_id(&self) -> String {
         format!("session-{}", self.made + 1)
     }
@@ -56,7 +56,7 @@ impl SessionRules {
     /// Adds a rule.
     ///
     /// # Errors
-    /// Why it is no rule.
+    /// Why it is not a rule.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let rule = SessionRule::read(self.next_id(), text)?;
         self.made += 1;
@@ -64,14 +64,14 @@ impl SessionRules {
         Ok(())
     }
 
-    /// Removes a rule; says whether it was there.
+    /// Removes a rule; gives whether there was one.
     pub fn revoke(&mut self, id: &str) -> bool {
         let before = self.rules.len();
         self.rules.retain(|rule| rule.id != id);
         self.rules.len() < before
     }
 
-    /// Those that are in force.
+    /// The rules in force.
     pub fn iter(&self) -> impl Iterator<Item = &SessionRule> {
         self.rules.iter()
     }
@@ -85,8 +85,8 @@ impl SessionRules {
 
 impl SessionRule {
     fn read(id: String, text: &str) -> Result<SessionRule, String> {
-        let wrong = |why: &str| format!("that is no rule for this session: {why}");
-        // The line is that of the whole table.
+        let wrong = |why: &str| format!("not a rule for this session: {why}");
+        // The line number is that of the generated table, so it is left out.
         let rules = Rules::read(&table("session", text))
             .map_err(|why| wrong(why.split_once(": ").map_or(&*why, |(_, behind)| behind)))?;
         let is_alone = rules.builtin && rules.default == Verdict::Confirm;
@@ -94,7 +94,7 @@ impl SessionRule {
             [rule] if rule.tool.is_none() => Err(wrong("it has no `tool`")),
             [rule] if rule.when.is_some() => Err(wrong("it has a filter (`when`)")),
             [_] if is_alone => Ok(SessionRule { id, text: text.to_owned(), rules }),
-            _ => Err(wrong("it is more than one")),
+            _ => Err(wrong("it is more than one rule")),
         }
     }
 
@@ -103,7 +103,7 @@ impl SessionRule {
     }
 }
 
-/// A rule as a table of a rules file. It allows no payments: those need a question each time.
+/// A rule as a table of a rules file. It allows no payments: each of those needs its own question.
 pub fn table(id: &str, text: &str) -> String {
     let id = quoted(id);
     format!(
@@ -112,9 +112,9 @@ pub fn table(id: &str, text: &str) -> String {
     )
 }
 
-/// Rules that a person may want to make about a call, the widest first: every call of the tool; and only those with the same target, or
-/// where that is not known, with the same arguments. Other arguments than those of the call may be anything. There is no narrower rule where
-/// a value has `*` or `?`: in a rule they match other values.
+/// Rules that a person may want to add for a call, the widest first: one for every call of the tool, and one for calls with the same
+/// target, or, if that is not known, with the same arguments. Additional arguments may have any value. There is no narrower rule if a
+/// value has `*` or `?`, since in a rule they match other values.
 pub fn proposals(call: &Call<'_>, target: Option<&Target>) -> Vec<String> {
     let is_pattern = |text: &str| text.contains(['*', '?']);
     if is_pattern(&call.tool) {
@@ -168,30 +168,30 @@ mod tests {
         assert!(rules.find(&call, None).is_none());
         assert!(rules.revoke("session-1") && !rules.revoke("session-1"));
         assert!(rules.find(&call, Some(&next)).is_none());
-        assert_eq!(rules.next_id(), "session-2", "a number is not used again");
+        assert_eq!(rules.next_id(), "session-2", "an id is not used again");
     }
 
     #[test]
-    fn what_is_no_single_rule_about_the_call_is_refused() {
+    fn a_text_that_is_not_one_rule_about_the_call_is_refused() {
         let call = recognise(r#"{"tool":"rm","args":{"path":"a"}}"#).unwrap().unwrap();
         for (text, why) in [
             ("", "no `tool`"),
-            ("tool = 7", "no rule"),
+            ("tool = 7", "not a rule"),
             ("tool = \"rm\"\nwhen = \"true\"", "a filter"),
             ("tool = \"rm\"\nverdict = \"deny\"", "duplicate key"),
             ("tool = \"rm\"\n[[rule]]\nid = \"x\"\nverdict = \"allow\"", "more than one"),
             ("tool = \"mv\"", "does not match this call"),
             ("tool = \"rm\"\narguments = { \".path\" = \"b*\" }", "does not match this call"),
         ] {
-            let told = SessionRules::check(text, &call, None).unwrap_err();
-            assert!(told.contains(why), "{text}: {told}");
+            let error = SessionRules::check(text, &call, None).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
         }
     }
 
     proptest! {
-        /// What is proposed matches the call; the narrower rule matches no call with another value.
+        /// A proposed rule matches its call; the narrower one matches no call with another value.
         #[test]
-        fn a_proposed_rule_means_its_call(key in "[a-z \"\\\\.é]{1,6}", value in "\\PC{0,12}", other in "[a-z]{13,15}") {
+        fn a_proposed_rule_matches_its_call(key in "[a-z \"\\\\.é]{1,6}", value in "\\PC{0,12}", other in "[a-z]{13,15}") {
             let line = |value: &str| format!("{{\"tool\":\"rm\",\"args\":{{{}:{}}}}}", quoted(&key), quoted(value));
             let (line, another) = (line(&value), line(&other));
             let call = recognise(&line).unwrap().unwrap();

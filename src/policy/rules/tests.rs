@@ -36,7 +36,7 @@ fn decide(line: &str, target: Option<&Target>, when: Result<bool, String>) -> De
 }
 
 #[test]
-fn the_strictest_rule_that_means_a_call_counts() {
+fn the_strictest_matching_rule_counts() {
     let rule = |line: &str| decide(line, None, Ok(false)).rule.into_owned();
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":9}}"#), "own");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a.pem","size":9}}"#), "no-keys");
@@ -45,7 +45,7 @@ fn the_strictest_rule_that_means_a_call_counts() {
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/a","size":"9e0"}}"#), "builtin.unknown");
     assert_eq!(rule(r#"{"tool":"write_file","args":{"path":"/home/me/../you","size":9}}"#), "builtin.unknown");
     let target = Target { role: Some("button".to_owned()), name: "Auto-Save".to_owned(), ..Target::default() };
-    // The agent is the one that the gate was given, whatever the call says.
+    // The agent is the one that the gate was given, not the one in the call.
     let robot = r#"{"type":"tool_call","tool_name":"x","agent_id":"human"}"#;
     assert_eq!(decide(robot, Some(&target), Ok(false)).rule, "robot");
     assert_eq!(decide(robot, None, Ok(false)).rule, "builtin.unknown");
@@ -60,7 +60,7 @@ fn an_argument_in_another_case_is_read_the_strict_way() {
 }
 
 #[test]
-fn what_the_built_in_policy_denies_no_rule_allows() {
+fn no_rule_allows_a_call_that_the_built_in_policy_denies() {
     let rules =
         Rules::read("builtin = false\n[[rule]]\nid = \"all\"\nverdict = \"allow\"\ninstead_of_builtin = true").unwrap();
     let denied = Decision::new(Verdict::Deny, "builtin.ambiguous", "a key is there twice");
@@ -78,7 +78,7 @@ fn a_filter_counts_and_one_that_fails_denies() {
 }
 
 #[test]
-fn what_a_filter_sees_is_the_same_in_every_form() {
+fn a_filter_gets_the_same_facts_for_every_form() {
     for line in [
         r#"{"type":"tool_call","call_id":7,"tool_name":"x","arguments":{"n":1.10}}"#,
         r#"{"id":7,"tool":"x","args":{"n":1.10}}"#,
@@ -93,15 +93,15 @@ fn what_a_filter_sees_is_the_same_in_every_form() {
 }
 
 #[test]
-fn without_the_built_in_policy_the_default_is_said() {
+fn without_the_built_in_policy_the_default_applies() {
     let rules = Rules::read("builtin = false\ndefault = \"deny\"").unwrap();
     let builtin = Decision::new(Verdict::Allow, "builtin.allow", "");
     assert_eq!(rules.decide(&[], builtin).verdict, Verdict::Deny);
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_told_with_its_place() {
-    for (text, told) in [
+fn an_error_in_a_file_is_reported_with_its_place() {
+    for (text, expected) in [
         ("[[rule]]\nid = \"a\"\nverdict = \"maybe\"", "3:11: unknown variant"),
         ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntoll = \"x\"", "4:1: unknown field `toll`"),
         (
@@ -113,7 +113,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
             "[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \"path\" = \"x\" }",
             "1: rule \"a\": arguments: \"path\": a path names one value, such as .path",
         ),
-        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".path\" = {} }", "nothing is asked"),
+        ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".path\" = {} }", "the condition is empty"),
         ("[[rule]]\nid = \"a\"\nverdict = \"deny\"\narguments = { \".a\" = { within = \"x\" } }", "absolute"),
         ("default = \"allow\"", "1: `default` is for"),
         ("[[rule", "1:7: "),
@@ -122,7 +122,7 @@ fn what_is_wrong_with_a_file_is_told_with_its_place() {
     ] {
         let error = Rules::read(text).unwrap_err();
         assert!(
-            error.starts_with(told) || !told.starts_with(char::is_numeric) && error.contains(told),
+            error.starts_with(expected) || !expected.starts_with(char::is_numeric) && error.contains(expected),
             "{text}: {error}"
         );
     }

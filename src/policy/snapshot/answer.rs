@@ -1,41 +1,41 @@
-//! What a world's line says, whichever form it has.
+//! Reads a line of a world in any form.
 
 use super::call::id_value;
 use crate::record::{Fields, Kind, failed_kind};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// A line of a world's.
+/// A line of a world.
 #[derive(Debug)]
 pub(super) enum WorldOutput {
-    /// Noise, a notification, a request: no element is shown in them.
+    /// Noise, a notification, a request: they show no elements.
     Nothing,
-    /// It may say anything, and others may read it.
+    /// A line that can't be read here, though other programs may read it.
     Unreadable,
     Answer(Answer),
 }
 
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// Of the call that it answers, by its value; an observation has none.
+    /// The id of the call that it answers, by its value; an observation has none.
     pub id: Option<String>,
-    /// What the world shows by itself.
+    /// Whether the world sent it by itself.
     pub is_observation: bool,
     pub failed: bool,
-    /// The call was carried out by nobody.
+    /// The call was not carried out.
     pub is_refused: bool,
     /// The result.
     pub body: Value,
 }
 
-/// Longer lines aren't read.
+/// Longer lines are not read.
 const LONGEST: usize = 8 << 20;
 
 pub(super) fn read(line: &[u8]) -> WorldOutput {
     let line = line.trim_ascii();
     match line.first() {
         Some(b'{') if line.len() <= LONGEST => {}
-        // A batch of answers is one, too.
+        // A line with `[` may be a batch of answers.
         Some(b'{' | b'[') => return WorldOutput::Unreadable,
         _ => return WorldOutput::Nothing,
     }
@@ -53,7 +53,7 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
         () => return WorldOutput::Nothing,
     };
     let failed_kind = body.and_then(|body| failed_kind(body.get()));
-    // Deeper than serde_json's 128 levels is none that can be read.
+    // serde_json reads at most 128 levels.
     let Ok(body) = body.map_or(Ok(Value::Null), |body| serde_json::from_str(body.get())) else {
         return WorldOutput::Unreadable;
     };
@@ -68,12 +68,12 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
     })
 }
 
-/// Whether a call that failed so was carried out by nobody.
+/// Whether this kind of failure means that the call was not carried out.
 fn is_refusal(kind: Kind) -> bool {
     matches!(kind, Kind::Denied | Kind::NeedsApproval | Kind::Rejected)
 }
 
-/// Whether a gate, or a world that takes no marked call, says so: in a field of its own, or in JSON-RPC's error.
+/// Whether a gate, or a world that refuses marked calls, reports a refusal: in a field of its own, or in JSON-RPC's error.
 fn is_refused(fields: &Fields<'_>) -> bool {
     let of_error = || serde_json::from_str::<Value>(fields.get("error")?.get()).ok()?.pointer("/data/kind").cloned();
     let own = || serde_json::from_str(fields.get("kind")?.get()).ok();
@@ -82,13 +82,13 @@ fn is_refused(fields: &Fields<'_>) -> bool {
 }
 
 impl Answer {
-    /// The texts that MCP's content blocks have, or that the result is.
+    /// The texts of MCP's content blocks, or the result itself if it is a text.
     pub fn texts(&self) -> Vec<&str> {
         let content = self.body.get("content").and_then(Value::as_array).into_iter().flatten();
         content.filter_map(|block| block.get("text")?.as_str()).chain(self.body.as_str()).collect()
     }
 
-    /// The structured results: JSON within a text block is one, too.
+    /// The structured results; JSON within a text block is one, too.
     pub fn values(&self) -> Vec<Value> {
         let is_json = |text: &&str| text.trim_start().starts_with(['{', '[']);
         let within = self.texts().into_iter().filter(is_json).filter_map(|text| serde_json::from_str(text).ok());

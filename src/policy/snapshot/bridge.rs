@@ -1,13 +1,13 @@
-//! What `browser-bridge` says of a page: lists whose numbers are kept as long as the document is there, its dialog, and the focus.
+//! The answers of `browser-bridge` about a page: lists whose numbers stay valid as long as the document, its dialog, and the focus.
 
 use super::Shown;
 use super::listed::target;
 use crate::policy::target::Target;
 use serde_json::Value;
 
-/// The list in a result, an object with `snapshot_id` and `items`; `None` where it is not a list of `browser-bridge`.
+/// The list in a result, an object with `snapshot_id` and `items`; `None` if it is not a list of `browser-bridge`.
 ///
-/// `snapshot_id` is `sD.N`: D counts documents, and the numbers of one document are kept in its later lists. An item is an object, or
+/// `snapshot_id` is `sD.N`: D counts documents, and later lists of a document keep its numbers. An item is an object, or
 /// a line `7 button(disabled,covered) Pay now`: number, role, marks, name.
 pub(super) fn list(result: &Value, most: usize) -> Option<Shown<'static>> {
     let fields = result.get("structuredContent").unwrap_or(result);
@@ -23,7 +23,7 @@ fn document(snapshot: &str) -> Option<u64> {
     document.parse().ok()
 }
 
-/// All are kept by the same key: a later list may have other fields.
+/// All have the same key, since a later list may have other fields.
 fn item(item: &Value) -> Option<(String, Target)> {
     let (number, target) = match item {
         Value::String(line) => compact(line)?,
@@ -45,13 +45,13 @@ fn compact(line: &str) -> Option<(u64, Target)> {
     Some((number.parse().ok()?, target))
 }
 
-/// The message of the dialog that is open.
+/// The message of the open dialog.
 pub(super) fn dialog(result: &Value) -> Option<String> {
     let fields = result.get("structuredContent").unwrap_or(result);
     fields.get("dialog")?.get("message")?.as_str().map(str::to_owned)
 }
 
-/// What has the focus.
+/// The focused element.
 pub(super) fn focused(result: &Value) -> Option<Target> {
     let fields = result.get("structuredContent").unwrap_or(result);
     let text = |key: &str| fields.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);

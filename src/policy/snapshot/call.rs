@@ -1,4 +1,4 @@
-//! What a call does to what is known, and which element it names.
+//! The effect of a call on the known elements, and the element that it refers to.
 
 use super::listed::{NUMBERS, plain};
 use super::{Named, Snapshot, godot, selector};
@@ -7,20 +7,20 @@ use crate::policy::target::Target;
 use crate::record::Fields;
 use serde_json::Value;
 
-/// What a tool does to a page, as far as its name tells.
+/// The effect of a tool on a page, judged by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// To another page or tab.
+    /// It leads to another page or tab.
     Leads,
     /// It may change anything.
     Acts,
-    /// It runs a script, and gives what that says.
+    /// It runs a script, and gives its result.
     Runs,
-    /// Into a field.
+    /// It types into a field.
     Types,
-    /// Nothing.
+    /// It changes nothing.
     Looks,
-    /// Nothing; it gives a page's own words.
+    /// It changes nothing, and gives text of the page.
     Reads,
 }
 
@@ -29,7 +29,7 @@ impl Sort {
         !matches!(self, Sort::Looks | Sort::Reads)
     }
 
-    /// Whether its result may be words of a page's, which look like whatever the page wants.
+    /// Whether its result may have text of the page, which may imitate anything.
     pub fn quotes(self) -> bool {
         matches!(self, Sort::Runs | Sort::Reads)
     }
@@ -41,7 +41,7 @@ const LEADS: [&str; 15] = [
 ];
 const RUNS: [&str; 6] = ["evaluate", "eval", "script", "javascript", "code", "execute"];
 const TYPES: [&str; 5] = ["type", "fill", "input", "clear", "focus"];
-/// What is done to an element.
+/// Actions on an element.
 const ACTS: [&str; 20] = [
     "click", "press", "tap", "act", "drag", "drop", "submit", "check", "uncheck", "select", "choose", "toggle",
     "touch", "hold", "upload", "accept", "dismiss", "handle", "dialog", "hover",
@@ -72,7 +72,7 @@ const LOOKS: [&str; 19] = [
     "highlight",
 ];
 
-/// What else the names of an interface's tools are made of.
+/// Other words in the names of tools for user interfaces.
 const INTERFACE: [&str; 32] = [
     "a11y",
     "accessibility",
@@ -107,7 +107,7 @@ const INTERFACE: [&str; 32] = [
     "view",
     "xy",
 ];
-/// What looks at a page has one of these in its name: `get_page` may be a document's.
+/// The name of a tool that looks at a page has one of these words: `get_page` may be about a document.
 const PAGES: [&str; 12] = [
     "snapshot",
     "interactives",
@@ -123,8 +123,8 @@ const PAGES: [&str; 12] = [
     "hover",
 ];
 
-/// Whether a tool's answers show the page that is acted on. Each word of its own name must be one of an interface's: what a
-/// `get_url_snapshot`, a `directory_tree`, a search or a file says, others have written, and it may look like a page.
+/// Whether a tool's answers show the page that is acted on. Each word of its own name must be a word of user interfaces: the results
+/// of a `get_url_snapshot`, a `directory_tree`, a search or a file have other authors, and may imitate a page.
 pub(super) fn shows(tool: &str, sort: Sort, arguments: &str) -> bool {
     let own = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     let words = words(own.rsplit("__").next().unwrap_or(own));
@@ -135,7 +135,7 @@ pub(super) fn shows(tool: &str, sort: Sort, arguments: &str) -> bool {
     !sort.quotes() && is_of_page && words.iter().all(is_known) && !has_snapshot(arguments)
 }
 
-/// Whether a call has lines of a snapshot in its own arguments, which an answer may repeat.
+/// Whether a call's own arguments have lines of a snapshot, which an answer may repeat.
 fn has_snapshot(arguments: &str) -> bool {
     fn is_one(value: &Value) -> bool {
         match value {
@@ -148,8 +148,8 @@ fn has_snapshot(arguments: &str) -> bool {
     serde_json::from_str(arguments).map_or(true, |value| is_one(&value))
 }
 
-/// An id by its value, as the loosest reader takes it: a server may answer `1` to what has the id `1.0`, and large numbers may lose
-/// digits. Null is none.
+/// An id by its value, as the least strict reader takes it: a server may answer `1` to a call with the id `1.0`, and large numbers may
+/// lose digits. Null gives `None`.
 pub(super) fn id_value(id: &str) -> Option<String> {
     match serde_json::from_str(id) {
         Ok(Value::Null) => None,
@@ -159,7 +159,7 @@ pub(super) fn id_value(id: &str) -> Option<String> {
     }
 }
 
-/// By the words of the tool's name; what isn't known acts.
+/// By the words of the tool's name; an unknown tool acts.
 pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
@@ -177,13 +177,13 @@ pub(super) fn sort(tool: &str, arguments: &str) -> Sort {
     }
 }
 
-/// Whether a tool that does what its `action` says types (`browser_overlay_act`).
+/// Whether a tool whose `action` argument selects the action types (`browser_overlay_act`).
 fn is_typing(tool: &[String], arguments: &str) -> bool {
     let is_type = |fields: &Fields<'_>| fields.get("action").is_some_and(|action| action.get() == "\"type\"");
     tool.iter().any(|word| word == "act") && Fields::read(arguments).is_ok_and(|fields| is_type(&fields))
 }
 
-/// Whether something is entered as well as typed.
+/// Whether the text is also submitted.
 fn submits(arguments: &str) -> bool {
     let Ok(Value::Object(fields)) = serde_json::from_str(arguments) else { return true };
     fields.iter().any(|(key, value)| match value {
@@ -193,7 +193,7 @@ fn submits(arguments: &str) -> bool {
     })
 }
 
-/// Whether only part of a page is asked for.
+/// Whether only a part of a page is requested.
 pub(super) fn is_part(sort: Sort, arguments: &str) -> bool {
     if sort != Sort::Looks {
         return false;
@@ -202,28 +202,28 @@ pub(super) fn is_part(sort: Sort, arguments: &str) -> bool {
     fields.iter().any(|(key, _)| matches!(key, "depth" | "target" | "ref" | "selector" | "root" | "filter" | "limit"))
 }
 
-/// A tool that gives the lines of a snapshot in which something is found.
+/// Whether a tool gives the lines of a snapshot that match a search.
 pub(super) fn is_find(tool: &str) -> bool {
     tool.rsplit(['.', '/', ':']).next().is_some_and(|tool| tool.ends_with("browser_find"))
 }
 
-/// A tool that takes a snapshot.
+/// Whether a tool takes a snapshot.
 pub(super) fn is_snapshot(tool: &str) -> bool {
     words(tool).iter().any(|word| word == "snapshot")
 }
 
-/// What names an element in a call, but for numbers: Playwright's own words, and what others call it.
+/// Arguments that refer to an element, besides numbers: Playwright's own, and those of others.
 const REFERENCES: [&str; 6] = ["ref", "target", "startRef", "startTarget", "start_ref", "sourceRef"];
 const SELECTORS: [&str; 4] = ["selector", "css", "xpath", "locator"];
 const TEXTS: [&str; 3] = ["text", "label", "name"];
 
-/// Whether an argument with this key can name an element.
+/// Whether an argument with this key can refer to an element.
 fn may_name(key: &str) -> bool {
     matches!(key, "fields" | "elements" | "path" | "from" | "from_uid")
         || [&REFERENCES[..], &SELECTORS, &NUMBERS].iter().any(|keys| keys.contains(&key))
 }
 
-/// What a call's arguments name.
+/// The element that a call's arguments refer to.
 pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     if arguments.trim().is_empty() {
         return Named::Nothing;
@@ -234,10 +234,10 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     }
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
-    // A `target` or a `ref` of a deployment is no element.
+    // A `target` or a `ref` of a deployment is not an element.
     let is_acting =
         has(&ACTS) || has(&TYPES) || has(&["browser", "page", "dom", "element", "ui"]) || sets_node(tool, &fields);
-    // A tab's number, but not that of the link that is opened in one.
+    // The number of a tab is not an element, but that of a link that is opened in a tab is.
     let is_tab = has(&["tab", "tabs"]) && !has(&["open"]);
     if !is_acting || is_tab || has(&["network", "request", "requests"]) {
         return Named::Nothing;
@@ -264,9 +264,9 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> Named {
     let clicks = has(&["click", "tap", "press"]) && !has(&["key", "keys", "action"]);
     if found.is_empty() && clicks {
         let said = |key| fields.get(key).and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-        found.extend(TEXTS.into_iter().filter_map(said).map(|text| spoken(&text)));
+        found.extend(TEXTS.into_iter().filter_map(said).map(|text| by_text(&text)));
     }
-    // Which of several a server takes isn't known.
+    // It is unknown which of several a server takes.
     found.retain(|named| *named != Named::Nothing);
     match &found[..] {
         [] => Named::Nothing,
@@ -281,7 +281,7 @@ fn sets_node(tool: &str, fields: &Fields<'_>) -> bool {
     words(tool) == ["set", "value"] && path.is_some_and(|path| path.starts_with("/root") || godot::is_short(&path))
 }
 
-/// The answer to a browser's own dialog: its message tells what is accepted.
+/// The answer to a browser's own dialog: its message tells what is being accepted.
 fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<Named> {
     let accepts = fields.get("accept").filter(|_| tool.ends_with("dialog"))?.get() == "true";
     let known = snapshot.dialog.as_ref().filter(|_| snapshot.unanswered.is_empty());
@@ -291,14 +291,14 @@ fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<Named>
             name: if accepts { "OK" } else { "Cancel" }.to_owned(),
             value: None,
             context: Some(message.chars().take(400).collect()),
-            snapshot_id: Some(format!("s{}", snapshot.heard)),
+            snapshot_id: Some(format!("s{}", snapshot.snapshots)),
         }),
         None if accepts => Named::Unknown("a dialog".to_owned()),
         None => Named::Nothing,
     })
 }
 
-/// Playwright's `e12`, `f1e12`, `s2e12`; else a selector, but where only a reference can stand.
+/// Playwright's `e12`, `f1e12`, `s2e12`; any other text is a selector, unless the argument takes only references.
 fn reference(text: &str, argument: &str, snapshot: &Snapshot) -> Named {
     let written = text.strip_prefix("aria-ref=").unwrap_or(text);
     match snapshot.known(&format!("ref={written}")) {
@@ -322,7 +322,7 @@ fn select(text: &str, snapshot: &Snapshot) -> Named {
     selector::read(text).map_or_else(|| Named::Unknown(short(text)), Named::Element)
 }
 
-/// By the number of a list; lists and calls may have different words for it, where the list has only one.
+/// The element with a number of a list. Lists and calls may use different keys for the number; that works if the list uses only one.
 fn numbered(argument: &str, number: &str, snapshot: &Snapshot) -> Named {
     if snapshot.elements.is_empty() {
         return Named::Unknown(short(number));
@@ -356,8 +356,8 @@ fn node(path: &str, snapshot: &Snapshot) -> Named {
     target.map_or_else(|| Named::Unknown(short(path)), Named::Element)
 }
 
-/// An element that is called by what it says.
-fn spoken(text: &str) -> Named {
+/// An element that is referred to by its text.
+fn by_text(text: &str) -> Named {
     match text.chars().any(char::is_alphabetic) {
         true => Named::Element(Target { name: text.to_owned(), ..Target::default() }),
         false => Named::Unknown(short(text)),

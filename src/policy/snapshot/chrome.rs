@@ -1,18 +1,17 @@
-//! The snapshots of chrome-devtools-mcp: `uid=1_2 button "Next page"`, one element a line, indented by its depth.
+//! The snapshots of chrome-devtools-mcp: `uid=1_2 button "Next page"`, one element per line, indented by depth.
 //!
-//! Written after what its version 1.11.0 prints, and 0.2 with its other heading (src/formatters of
+//! Written after the output of its version 1.11.0, and of 0.2, which has another heading (src/formatters of
 //! github.com/ChromeDevTools/chrome-devtools-mcp). Names and values are in quotes, and nothing in them is escaped.
 
 use super::playwright::kind;
 use super::tree::{ElementKind, Item};
 
-/// The heading, of which the lines of the snapshot follow.
+/// The heading before the lines of the snapshot.
 const HEADINGS: [&str; 2] = ["## Latest page snapshot", "## Page content"];
-/// A heading below which a page's own words stand, line breaks and all.
+/// The heading before a page's own text, which may have line breaks.
 const DIALOG: &str = "# Open dialog";
 
-/// The lines of the snapshot in an answer's text; `Err` where there is one that cannot be told from a page's own words, and `None`
-/// where there is none.
+/// The lines of the snapshot in an answer's text; `Err` if they can't be told from a page's own text, and `None` if there is no snapshot.
 pub(super) fn find(text: &str) -> Option<Result<Vec<&str>, ()>> {
     let mut lines = text.lines().map(str::trim_end);
     if !text.contains("uid=") || !lines.any(|line| HEADINGS.contains(&line)) {
@@ -23,10 +22,10 @@ pub(super) fn find(text: &str) -> Option<Result<Vec<&str>, ()>> {
     Some(if is_doubtful { Err(()) } else { Ok(lines.collect()) })
 }
 
-/// Reads the lines. One that begins no element goes on with a name that has a line break in it.
+/// Reads the lines. A line that does not begin an element continues a name that has a line break.
 pub(super) fn read(lines: &[&str], most: usize) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
-    // Those that the next line may be in, with their depths.
+    // The elements that the next line may be inside of, with their depths.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let is_element = |line: &&&str| line.trim_start_matches(' ').starts_with("uid=");
     let mut lines = lines.iter().peekable();
@@ -53,7 +52,7 @@ pub(super) fn read(lines: &[&str], most: usize) -> Vec<Item> {
 fn item(element: &str) -> Item {
     let element = element.strip_suffix(" [selected in the DevTools Elements panel]").unwrap_or(element);
     let (uid, rest) = element.split_once(' ').unwrap_or((element, ""));
-    // A text has no role there.
+    // A text has no role in these snapshots.
     let (role, rest) = if rest.starts_with('"') { ("", rest) } else { rest.split_once(' ').unwrap_or((rest, "")) };
     let (name, attributes) = rest.strip_prefix('"').map_or(("", rest), name);
     let value = ["value", "url"].into_iter().find_map(|key| attribute(attributes, key));
@@ -67,8 +66,8 @@ fn item(element: &str) -> Item {
     }
 }
 
-/// A name, which may have quotes of its own, and what stands behind it: the first quote behind which there are only attributes ends
-/// it. Where there is none, it is all that is left.
+/// A name, which may have quotes of its own, and the rest of the line: the name ends at the first quote that only attributes follow.
+/// Without such a quote, all of the text is the name.
 fn name(rest: &str) -> (&str, &str) {
     let ends = rest.match_indices('"').map(|(at, _)| (&rest[..at], &rest[at + 1..]));
     ends.into_iter().find(|(_, behind)| is_attributes(behind)).unwrap_or((rest, ""))

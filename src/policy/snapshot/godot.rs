@@ -1,14 +1,14 @@
 //! The nodes of a Godot game, as the addon shows them (godot/addons/agent_bridge/README.md).
 //!
-//! A path is no number: developers name nodes by what they do, and a node keeps its path. So what was last seen of one
-//! stays the best that is known of it, and of one that was never seen its name tells. A short name (`@7`) is one node's as long
-//! as that lives, and never another's; of one that was never seen nothing is known.
+//! A path is not a number: developers name nodes by their function, and a node keeps its path. So the last known state of a node stays
+//! valid, and a node that was never shown is known by its name. A short name (`@7`) belongs to one node for its lifetime, and never to
+//! another; one that was never shown is unknown.
 
 use super::tree::{ElementKind, Item};
 use crate::identifier::split;
 use serde_json::{Map, Value};
 
-/// The nodes that a result shows, at whatever place; parents before their children.
+/// The nodes that a result shows, at any place; parents before their children.
 pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     let mut open: Vec<(&Value, Option<usize>)> = vec![(value, None)];
@@ -25,7 +25,7 @@ pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
                     parent = Some(items.len());
                     items.push(item);
                 }
-                // The last comes first from the stack.
+                // The stack gives the last one first.
                 open.extend(fields.values().rev().map(|value| (value, parent)));
             }
             Value::Array(values) => open.extend(values.iter().rev().map(|value| (value, parent))),
@@ -35,9 +35,10 @@ pub(super) fn read(value: &Value, most: usize) -> Vec<Item> {
     items
 }
 
-/// The lines of the view for agents, such as `  @7 button(disabled) Buy`: what is two spaces further in stands in the line above it.
+/// The lines of the view for agents, such as `  @7 button(disabled) Buy`. A line with two more spaces of indentation is inside the line
+/// above.
 fn compact(lines: &[Value], most: usize, items: &mut Vec<Item>) {
-    // What stands side by side is all that tells what an "OK" is about.
+    // Only the neighbours tell what an "OK" is about.
     let mut open = vec![items.len()];
     items.push(Item { kind: ElementKind::Group, ..Item::default() });
     for line in lines.iter().filter_map(Value::as_str) {
@@ -63,7 +64,7 @@ fn line_item(line: &str) -> Option<Item> {
         "dialog" | "window" => ElementKind::Container,
         _ => ElementKind::Other,
     };
-    // What a button says is all its name, whatever signs are in it.
+    // All of a button's text is its name, whatever characters it has.
     let is_valued =
         !matches!(role, "button" | "link" | "checkbox" | "radio" | "object" | "dialog" | "window" | "label");
     let valued = said.find(" = ").or_else(|| said.find(" [")).filter(|_| is_valued);
@@ -83,12 +84,12 @@ pub(in crate::policy) fn is_short(text: &str) -> bool {
     text.strip_prefix('@').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The paths that a difference says are gone.
+/// The paths of the nodes that a difference removes.
 pub(super) fn removed(value: &Value) -> impl Iterator<Item = &str> {
     value.get("removed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// By what a node is kept.
+/// The key of a node.
 pub(super) fn key(path: &str) -> String {
     format!("path={path}")
 }
@@ -115,14 +116,14 @@ fn node(fields: &Map<String, Value>) -> Option<Item> {
     Some(item)
 }
 
-/// An entry of `list_actions`: the call, and the text of what it acts on.
+/// An entry of `list_actions`: the call, and the text of its element.
 fn action(fields: &Map<String, Value>) -> Option<Item> {
     let path = fields.get("args")?.get("path")?.as_str().filter(|path| path.starts_with("/root"))?;
     let text = fields.get("text")?.as_str().filter(|text| !text.is_empty())?;
     Some(Item { key: Some(key(path)), name: text.to_owned(), kind: ElementKind::Active, ..Item::default() })
 }
 
-/// What a node's own name says: `/root/Menu/DeleteSave` is "Delete Save". Names that the engine gives say nothing.
+/// The meaning of a node's own name: `/root/Menu/DeleteSave` is "Delete Save". Names that the engine gives have none.
 pub(super) fn own_name(path: &str) -> Option<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let words = split(name);
@@ -139,7 +140,7 @@ fn kind(class: &str, has_children: bool) -> ElementKind {
     }
 }
 
-/// ARIA's word where there is one.
+/// ARIA's word, if there is one.
 fn role(class: &str) -> String {
     match class {
         "CheckBox" | "CheckButton" => "checkbox",

@@ -4,11 +4,11 @@ use crate::identifier::words;
 use crate::policy::target::Target;
 use serde_json::{Map, Value};
 
-/// What elements are numbered by, in lists and in calls.
+/// The keys of an element's number, in lists and in calls.
 pub(super) const NUMBERS: [&str; 10] =
     ["index", "eid", "ref", "uid", "number", "idx", "element_index", "element_id", "elementId", "id"];
 
-/// What tells that an object is an element.
+/// The keys that identify an object as an element.
 const TELLING: [&str; 9] = ["role", "name", "text", "label", "tag", "tagName", "tag_name", "aria_label", "ariaLabel"];
 const NAMES: [&str; 13] = [
     "name",
@@ -27,7 +27,7 @@ const NAMES: [&str; 13] = [
 ];
 const AROUND: [&str; 7] = ["context", "near", "nearby", "surrounding", "dialog", "parent_text", "description"];
 
-/// The elements that a result lists, wherever in it, by what calls name them by; `None` where there is no list.
+/// The elements that a result lists, at any place in it, with their references; `None` if there is no list.
 pub(super) fn read(value: &Value, most: usize) -> Option<Vec<(String, Target)>> {
     let mut found = Vec::new();
     let mut is_list = false;
@@ -35,7 +35,7 @@ pub(super) fn read(value: &Value, most: usize) -> Option<Vec<(String, Target)>> 
     while let Some(value) = open.pop() {
         match value {
             Value::Object(fields) => {
-                // An empty list of elements is one: nothing is there any more.
+                // An empty list of elements is a list: there are no elements any more.
                 let is_empty = |(key, value): (&String, &Value)| {
                     matches!(&**key, "elements" | "interactives") && value.as_array().is_some_and(Vec::is_empty)
                 };
@@ -61,12 +61,12 @@ fn is_element(item: &Map<String, Value>) -> bool {
     keys(item).next().is_some() && TELLING.iter().any(|key| item.get(*key).is_some_and(Value::is_string))
 }
 
-/// All that it is numbered by.
+/// All of its references.
 fn keys(item: &Map<String, Value>) -> impl Iterator<Item = String> {
     NUMBERS.iter().filter_map(|name| Some(format!("{name}={}", plain(item.get(*name)?)?)))
 }
 
-/// A number or an id as the one text that it has, whether it is quoted or not.
+/// A number or an id as text, quoted or not.
 pub(super) fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -75,7 +75,7 @@ pub(super) fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// What an object says of the element that it is.
+/// The element that an object describes.
 pub(super) fn target(item: &Map<String, Value>) -> Target {
     let text = |key: &str| item.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let first = |keys: &[&str]| keys.iter().find_map(|key| text(key));
@@ -102,12 +102,12 @@ pub(super) fn target(item: &Map<String, Value>) -> Target {
     }
 }
 
-/// What an answer to an acting call says of whether the page is still the same; `None` where it says nothing.
+/// Whether an answer to an acting call reports that the page has changed; `None` if it reports neither.
 pub(super) fn has_changed(value: &Value) -> Option<bool> {
     says(value, &[&["changed"], LEAVING].concat())
 }
 
-/// As [`has_changed`], of whether another page may have taken its place.
+/// As [`has_changed`], for whether another page may have replaced it.
 pub(super) fn has_left(value: &Value) -> Option<bool> {
     says(value, LEAVING)
 }
@@ -134,7 +134,7 @@ fn says(value: &Value, signs: &[&str]) -> Option<bool> {
     said
 }
 
-/// The page's address, where an answer tells it.
+/// The page's address, if an answer has it.
 pub(super) fn address(value: &Value) -> Option<String> {
     let place = |value: &Value| Some(value.get("url")?.as_str()?.to_owned());
     let within = ["page", "data", "result", "state"];

@@ -1,28 +1,28 @@
-//! Which element a call means: what a world has shown of its elements, and what calls name them by.
+//! Which element a call means: the elements that a world has shown, and how calls refer to them.
 //!
-//! A reference (Playwright's `e12`, the number of a list) means something only in the numbering that it was given in. It is never
-//! judged by an element of another page or of an older numbering, so what is known is forgotten
+//! A reference (Playwright's `e12`, the number in a list) has a meaning only in the numbering that it was given in. A call is never
+//! judged by an element of another page or of an older numbering. So the known elements are forgotten
 //!
-//! - with each new snapshot or list, which takes its place; but a list of `browser-bridge` adds to what others of the same document have
-//!   shown, since a document's numbers are kept;
-//! - when a new numbering is hidden: it stands in a file, or where a page's own words may stand that look like one;
-//! - when what looks like a snapshot does not count as one (below);
-//! - when a call was answered that leads elsewhere (navigate, back, a tab), without a snapshot in its answer;
-//! - when a call was answered that acts (a click, a key, a script, whatever isn't known), unless its answer says that nothing has
-//!   changed. One that only looks keeps what is known; so does one that types, unless its answer tells of a change, since
-//!   a form has many fields, and its numbering is the server's until it gives a new one; and so does one that was refused
-//!   before anybody carried it out, since whoever called chooses anew from the same page;
-//! - when a line can't be read, or the page's address is another one.
+//! - with each new snapshot or list, which replaces them; but a list of `browser-bridge` adds to earlier ones of the same document,
+//!   since a document keeps its numbers;
+//! - when a new numbering is hidden: it is in a file, or in a place where a page's own text may imitate one;
+//! - when something that looks like a snapshot does not count as one (below);
+//! - after the answer to a call that leads to another page (navigate, back, a tab), unless the answer has a snapshot;
+//! - after the answer to a call that acts (a click, a key, a script, any unknown tool), unless the answer reports that nothing has
+//!   changed. A call that only looks keeps the elements. So does one that types, unless its answer reports a change, since a form has
+//!   many fields, and the server keeps its numbering until it gives a new one. So does a call that was refused before it was carried
+//!   out, since the caller then chooses again from the same page;
+//! - when a line can't be read, or the page has another address.
 //!
-//! An element whose name says nothing of its own ("OK", an icon) is only known with what stands around it: not from part of a page,
-//! nor from a list that tells no more.
+//! An element with a name that has no meaning of its own ("OK", an icon) is known only together with its surroundings. A part of a page,
+//! or a list without context, is not enough for it.
 //!
 //! A snapshot counts only in the answer to a call of a tool that shows pages ([`call::shows`]), matched by the call's id, or in an
-//! observation, which a world makes by itself; and only if no other call that may change the page was unanswered when it came. The
-//! rest may be anybody's words: an `echo`, a search result, a file.
+//! observation, which a world sends by itself. No other call that may change the page may be unanswered when it arrives. All other
+//! text may have any author: an `echo`, a search result, a file.
 //!
-//! While a call isn't answered, nothing is known: it may lead elsewhere just then. An answer settles the calls before it that only
-//! look; one that may change the page is in flight until it is answered or cancelled.
+//! While a call is unanswered, no element is known: the call may lead to another page at that moment. An answer settles the earlier calls
+//! that only look; a call that may change the page is in flight until it is answered or cancelled.
 
 mod answer;
 mod bridge;
@@ -42,79 +42,79 @@ use playwright::Seen;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
-/// What a world has shown of its elements.
+/// The elements that a world has shown.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     elements: HashMap<String, Known>,
-    /// Godot's, by path.
+    /// Godot's nodes, by path.
     nodes: HashMap<String, Target>,
-    /// The message of the browser's dialog that is open.
+    /// The message of the browser's open dialog.
     dialog: Option<String>,
     address: Option<String>,
-    /// That of `browser-bridge` whose numbers the elements have.
+    /// The document of `browser-bridge` whose numbers the elements have.
     document: Option<u64>,
-    /// What has the focus, where the last answer that may have moved it tells.
+    /// The focused element, if the last answer that may have moved the focus has it.
     focused: Option<Target>,
-    /// How many have been heard: the last one's id.
-    heard: u64,
+    /// The number of snapshots so far, which is the id of the last one.
+    snapshots: u64,
     unanswered: VecDeque<Call>,
     /// Bytes of text in both maps.
     size: usize,
 }
 
-/// What a call's arguments name.
+/// The element that a call's arguments refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Named {
     /// No element.
     Nothing,
-    /// One of which nothing is known: by a reference that no snapshot has shown, or a stale one, or by two that differ.
+    /// An unknown one: its reference is in no snapshot, or is stale, or two references differ.
     Unknown(String),
-    /// This one.
+    /// A known one.
     Element(Target),
 }
 
-/// An element that a reference stands for.
+/// The element of a reference.
 #[derive(Debug)]
 struct Known {
-    /// `None` where two have the same reference.
+    /// `None` if two elements have the same reference.
     target: Option<Target>,
     /// Only part of the page was shown, so its context may be elsewhere.
     is_part: bool,
 }
 
-/// A call that waits for its answer.
+/// A call without an answer so far.
 #[derive(Debug)]
 struct Call {
-    /// Its value, as [`call::id_value`] has it.
+    /// Its id, by [`call::id_value`].
     id: Option<String>,
     tool: String,
     sort: Sort,
-    /// Its answer may define elements.
+    /// Whether its answer may define elements.
     shows: bool,
-    /// It asks for part of the page only.
+    /// Whether it requests only a part of the page.
     is_part: bool,
 }
 
-/// What an answer shows of references.
+/// The references that an answer shows.
 #[derive(Debug, PartialEq)]
 enum Shown<'a> {
-    /// They are given anew, and it can't be told how.
+    /// There are new references, which can't be read.
     Hidden,
     Page(Vec<&'a str>),
-    /// chrome-devtools-mcp's.
+    /// Those of chrome-devtools-mcp.
     Chrome(Vec<&'a str>),
     List(Vec<(String, Target)>),
     /// Elements of a document of `browser-bridge`.
     Numbered(u64, Vec<(String, Target)>),
 }
 
-/// So many elements are kept, so many bytes of their texts, and so many calls that nobody answers.
+/// The greatest number of elements, of bytes of their texts, and of unanswered calls that are kept.
 const MOST: usize = 20_000;
 const MOST_BYTES: usize = 8 << 20;
 const MOST_CALLS: usize = 1000;
 
 impl Snapshot {
-    /// Looks at a line that the world said, in any form of answer; also at an observation.
+    /// Reads a line of the world: an answer in any form, or an observation.
     pub fn observe(&mut self, line: &[u8]) {
         match answer::read(line) {
             WorldOutput::Nothing => {}
@@ -123,7 +123,7 @@ impl Snapshot {
         }
     }
 
-    /// Looks at a call that passes. `id` is JSON text, as it stands in the call; `arguments` is a JSON object.
+    /// Reads a call that passes. `id` is JSON text, as in the call; `arguments` is a JSON object.
     pub fn passes(&mut self, id: Option<&str>, tool: &str, arguments: &str) {
         if self.unanswered.len() == MOST_CALLS {
             self.unanswered.pop_front();
@@ -138,7 +138,7 @@ impl Snapshot {
             id,
             sort,
         };
-        // Which of two with one id an answer is to can't be told.
+        // If two calls have the same id, it is unknown which of them an answer belongs to.
         for twin in self.unanswered.iter_mut().filter(|other| other.id.is_some() && other.id == call.id) {
             (twin.sort, twin.shows) = (Sort::Acts, false);
             (call.sort, call.shows) = (Sort::Acts, false);
@@ -146,7 +146,7 @@ impl Snapshot {
         self.unanswered.push_back(call);
     }
 
-    /// Looks at a request to cancel a call, by its id: it may have been carried out, and need not be answered.
+    /// Reads a request to cancel a call, by its id: the call may have been carried out, and may get no answer.
     pub fn cancelled(&mut self, id: &str) {
         let Some(id) = call::id_value(id) else { return };
         if let Some(at) = self.unanswered.iter().position(|call| call.id.as_ref() == Some(&id)) {
@@ -155,17 +155,17 @@ impl Snapshot {
         }
     }
 
-    /// What a call's arguments name.
+    /// The element that a call's arguments refer to.
     pub fn target(&self, tool: &str, arguments: &str) -> Named {
         call::names(tool, arguments, self)
     }
 
-    /// What has the focus.
+    /// The focused element.
     pub fn focused(&self) -> Option<&Target> {
         self.focused.as_ref().filter(|_| self.unanswered.is_empty())
     }
 
-    /// Whether the elements that are known are `browser-bridge`'s.
+    /// Whether the known elements are those of `browser-bridge`.
     pub fn is_numbered(&self) -> bool {
         self.document.is_some()
     }
@@ -192,7 +192,7 @@ impl Snapshot {
         self.stale(answer, &values, asked.as_ref(), is_change);
         let is_part = is_found || asked.as_ref().is_some_and(|call| call.is_part);
         match (shown.pop(), shown.is_empty()) {
-            // It has been written into a file.
+            // The snapshot has been written to a file.
             (None, _) if asked.as_ref().is_some_and(|call| call.shows && call::is_snapshot(&call.tool)) => {
                 self.forget()
             }
@@ -205,22 +205,22 @@ impl Snapshot {
             (Some(Shown::Numbered(document, list)), true) if counts => self.see_numbered(document, list),
             _ => self.forget(),
         }
-        // A game carries out its calls in order.
+        // A game carries out its calls in order, so its nodes always count.
         if is_source {
             values.iter().for_each(|value| self.see_nodes(value));
         }
     }
 
-    /// Forgets a call that nobody has carried out, if it is the only one with this id. Its answer came from somebody between, so it
-    /// tells nothing of the calls before it.
+    /// Forgets a call that was not carried out, if it is the only one with this id. A program between us and the world answered it, so the
+    /// answer tells nothing about earlier calls.
     fn take_back(&mut self, id: Option<&String>) -> bool {
         let mut same = self.unanswered.iter().enumerate().filter(|(_, call)| call.id.as_ref() == id);
         let (Some((at, _)), None) = (same.next(), same.next()) else { return false };
         self.unanswered.remove(at).is_some()
     }
 
-    /// The call that an answer is to. Those before it that only look are settled, too: nobody may answer them any more, and they
-    /// change nothing.
+    /// The call that an answer belongs to. Earlier calls that only look are settled, too: they may never be answered, and they change
+    /// nothing.
     fn settle(&mut self, answer: &Answer) -> Option<Call> {
         if answer.is_observation {
             return None;
@@ -233,10 +233,10 @@ impl Snapshot {
         asked
     }
 
-    /// Forgets what an answered call may have changed, but where the answer itself shows what has.
+    /// Forgets what an answered call may have changed, unless the answer itself shows the change.
     fn stale(&mut self, answer: &Answer, values: &[Value], asked: Option<&Call>, is_change: bool) {
         let shows = asked.is_some_and(|call| call.shows);
-        // What is typed changes a page. Numbers that are bound to its document stay, as others do where the answer tells nothing.
+        // Typing changes a page. Numbers that are bound to its document stay valid; others do, too, if the answer reports no change.
         let is_typed = self.document.is_some() && asked.is_some_and(|call| call.sort == Sort::Types);
         let has_changed = if is_typed { listed::has_left } else { listed::has_changed };
         let changed: Vec<bool> = values.iter().filter_map(has_changed).collect();
@@ -255,14 +255,14 @@ impl Snapshot {
         self.address = address.or(self.address.take());
     }
 
-    /// Nothing is known of any reference.
+    /// Forgets all references.
     pub fn forget(&mut self) {
         self.size -= self.elements.values().filter_map(|known| known.target.as_ref()).map(Target::size).sum::<usize>();
         self.elements.clear();
         self.document = None;
     }
 
-    /// As [`Snapshot::forget`], where what has the focus isn't known either.
+    /// As [`Snapshot::forget`], and the focus.
     fn lose(&mut self) {
         self.forget();
         self.focused = None;
@@ -274,7 +274,7 @@ impl Snapshot {
             return self.replace(tree::targets(items), is_part);
         }
         playwright::fill_in(&mut items, &self.elements);
-        // Where an element stands that isn't told of may have changed as well.
+        // The surroundings of elements that are not shown may have changed, too.
         self.elements.values_mut().for_each(|known| known.is_part = true);
         self.update(tree::targets(items));
     }
@@ -287,26 +287,26 @@ impl Snapshot {
         self.document = Some(document);
     }
 
-    /// Those that are shown take the place of what was known of them; the others stay.
+    /// The shown elements replace those with the same keys; the others stay.
     fn update(&mut self, targets: Vec<(String, Target)>) {
         for (key, _) in &targets {
             let known = self.elements.remove(key).and_then(|known| known.target);
             self.size -= known.as_ref().map_or(0, Target::size);
         }
-        self.heard += 1;
+        self.snapshots += 1;
         self.add(targets, true);
     }
 
     fn replace(&mut self, targets: Vec<(String, Target)>, is_part: bool) {
         self.forget();
-        self.heard += 1;
+        self.snapshots += 1;
         self.add(targets, is_part);
     }
 
     fn add(&mut self, targets: Vec<(String, Target)>, mut is_part: bool) {
         is_part |= targets.len() >= MOST;
         for (key, mut target) in targets {
-            target.snapshot_id = Some(format!("s{}", self.heard));
+            target.snapshot_id = Some(format!("s{}", self.snapshots));
             if let Some(known) = self.elements.get_mut(&key) {
                 if known.target.as_ref() != Some(&target) {
                     self.size -= known.target.take().as_ref().map_or(0, Target::size);
@@ -324,17 +324,17 @@ impl Snapshot {
     fn see_nodes(&mut self, value: &Value) {
         let items = godot::read(value, MOST);
         if !items.is_empty() {
-            self.heard += 1;
+            self.snapshots += 1;
         }
         let removed = godot::removed(value).map(godot::key).collect::<Vec<_>>();
         for key in removed {
             self.size -= self.nodes.remove(&key).map_or(0, |target| target.size());
         }
         for (key, mut target) in tree::targets(items) {
-            target.snapshot_id = Some(format!("s{}", self.heard));
+            target.snapshot_id = Some(format!("s{}", self.snapshots));
             let old = self.nodes.remove(&key);
             self.size -= old.as_ref().map_or(0, Target::size);
-            // A difference has only the fields that differ.
+            // A difference has only the changed fields.
             if let Some(old) = old {
                 target.role = target.role.or(old.role);
                 target.context = target.context.or(old.context);
@@ -346,15 +346,15 @@ impl Snapshot {
         }
     }
 
-    /// What a reference stands for.
+    /// The element of a reference.
     fn known(&self, key: &str) -> Option<&Target> {
         let known = self.elements.get(key).filter(|_| self.unanswered.is_empty())?;
-        let is_told = |target: &&Target| !known.is_part && target.context.is_some();
-        known.target.as_ref().filter(|target| is_told(target) || !depends_on_context(target))
+        let is_enough = |target: &&Target| !known.is_part && target.context.is_some();
+        known.target.as_ref().filter(|target| is_enough(target) || !depends_on_context(target))
     }
 }
 
-/// What an answer says that looks like a snapshot or a list, whoever has written it.
+/// Everything in an answer that looks like a snapshot or a list.
 fn shown<'a>(texts: &[&'a str], values: &[Value], in_result: bool) -> Vec<Shown<'a>> {
     let mut shown: Vec<Shown<'_>> = Vec::new();
     for text in texts {
@@ -367,12 +367,12 @@ fn shown<'a>(texts: &[&'a str], values: &[Value], in_result: bool) -> Vec<Shown<
     }
     let list = |value| bridge::list(value, MOST).or_else(|| listed::read(value, MOST).map(Shown::List));
     shown.extend(values.iter().filter_map(list));
-    // A list may be there twice: as text and structured.
+    // A list may be in the answer twice: as text and structured.
     shown.dedup();
     shown
 }
 
-/// Whether a name says nothing of its own ("OK"), so that what stands around it counts.
+/// Whether a name has no meaning of its own ("OK"), so that its surroundings count.
 fn depends_on_context(target: &Target) -> bool {
     let element = Element {
         role: target.role.as_deref(),

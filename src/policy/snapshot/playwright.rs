@@ -1,23 +1,23 @@
-//! The snapshots of Playwright's MCP server: `- button "Pay now" [ref=e12]`, one element a line, indented like YAML.
+//! The snapshots of Playwright's MCP server: `- button "Pay now" [ref=e12]`, one element per line, indented like YAML.
 //!
-//! Written after what its versions 0.0.41 (the whole page with each answer), 0.0.56 (what has changed) and 0.0.83 (a link to a
-//! file, and the page only where it is asked for) say.
+//! Written after the output of its versions 0.0.41 (the whole page with each answer), 0.0.56 (what has changed) and 0.0.83 (a link to a
+//! file, and the page only on request).
 
 use super::tree::{ElementKind, Item};
 use std::collections::HashMap;
 
-/// What an answer says of the page.
+/// The page in an answer.
 #[derive(Debug)]
 pub(super) enum Seen<'a> {
     Nothing,
-    /// Refs have been given anew, but they stand elsewhere, or where they can't be told from what a page may say.
+    /// There are new references, but in another place, or where they can't be told from a page's own text.
     Hidden,
     /// The lines of the snapshot.
     Page(Vec<&'a str>),
 }
 
-/// Finds the snapshot in an answer's text. What a tool gives as its result may be a page's own words (its console, its text),
-/// and they may look like a snapshot: only with `in_result` they are one, since that tool writes snapshots there.
+/// Finds the snapshot in an answer's text. The result of a tool may be a page's own text (its console, its content), which may imitate a
+/// snapshot. So a result counts as a snapshot only with `in_result`, for the tool that writes snapshots there.
 pub(super) fn find<'a>(text: &'a str, in_result: bool) -> Seen<'a> {
     let mut section = "";
     let mut fence: Option<bool> = None;
@@ -51,23 +51,23 @@ pub(super) fn find<'a>(text: &'a str, in_result: bool) -> Seen<'a> {
     }
 }
 
-/// The message of the dialog that the page shows (alert, confirm, prompt), of an answer's last words about that.
+/// The message of the page's open dialog (alert, confirm, prompt), from the last such section of an answer.
 pub(super) fn dialog(text: &str) -> Option<String> {
     let (_, state) = text.rsplit_once("### Modal state\n")?;
     let (_, message) = state.lines().next()?.split_once("dialog with message \"")?;
-    // Its own quotes aren't escaped.
+    // The quotes in it are not escaped.
     Some(message.rsplit_once("\"]").map_or(message, |(message, _)| message).to_owned())
 }
 
-/// Whether only what has changed is shown.
+/// Whether only the changes are shown.
 pub(super) fn is_part(lines: &[&str]) -> bool {
     lines.iter().any(|line| line.contains("<changed>") || line.trim_end().ends_with("[unchanged]"))
 }
 
-/// Reads the lines; those that are called unchanged have no role yet.
+/// Reads the lines; those marked as unchanged have no role yet.
 pub(super) fn read(lines: &[&str], most: usize) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
-    // Those that the next line may be in, with their depths.
+    // The elements that the next line may be inside of, with their depths.
     let mut open: Vec<(usize, usize)> = Vec::new();
     for line in lines {
         let rest = line.trim_start_matches(' ');
@@ -95,7 +95,7 @@ pub(super) fn read(lines: &[&str], most: usize) -> Vec<Item> {
 }
 
 enum Entry<'a> {
-    /// `/url: ...` of the element that it stands in.
+    /// `/url: ...` of the element that it is in.
     Property(&'a str, String),
     Element(Item),
     Unread,
@@ -125,7 +125,7 @@ fn entry(said: &str) -> Entry<'_> {
     Entry::Element(item)
 }
 
-/// Role, name and attributes, and what comes behind them.
+/// Role, name and attributes, and the rest of the line.
 fn element(key: &str) -> Option<(Item, &str)> {
     let key = key.strip_prefix("<changed> ").unwrap_or(key);
     let end = key.find([' ', ':']).unwrap_or(key.len());
@@ -140,7 +140,7 @@ fn element(key: &str) -> Option<(Item, &str)> {
     let mut item = Item { role: role.to_owned(), ..Item::default() };
     if let Some(quoted) = rest.strip_prefix(" \"") {
         let end = end_of_double(quoted)?;
-        // Half a surrogate pair is no text; then it is told as it is written.
+        // Half a surrogate pair is not text; the name then stays as it is written.
         item.name = serde_json::from_str(&rest[1..end + 3]).unwrap_or_else(|_| quoted[..end].to_owned());
         rest = &quoted[end + 1..];
     }
@@ -174,7 +174,7 @@ pub(super) fn kind(role: &str, is_pointed: bool) -> ElementKind {
     }
 }
 
-/// Where a text in single quotes ends: a quote of its own is doubled.
+/// The end of a text in single quotes: a quote within it is doubled.
 fn end_of_single(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -187,7 +187,7 @@ fn end_of_single(text: &str) -> Option<usize> {
     }
 }
 
-/// Where a text in double quotes ends: a quote of its own has a backslash before it.
+/// The end of a text in double quotes: a quote within it has a backslash before it.
 fn end_of_double(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -203,7 +203,7 @@ fn end_of_double(text: &str) -> Option<usize> {
     }
 }
 
-/// A YAML value as Playwright writes them.
+/// A YAML value as Playwright writes it.
 fn scalar(text: &str) -> String {
     let text = text.trim();
     let Some(quoted) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) else {
@@ -216,7 +216,7 @@ fn scalar(text: &str) -> String {
             (letter, false) => out.push(letter),
             _ => match letters.next() {
                 Some('n' | 'r' | 't' | 'b' | 'f') => out.push(' '),
-                // \x00 to \x1f and \x7f to \x9f: nothing that is read.
+                // \x00 to \x1f and \x7f to \x9f: control characters.
                 Some('x') => {
                     letters.by_ref().take(2).for_each(drop);
                     out.push(' ');
@@ -229,7 +229,7 @@ fn scalar(text: &str) -> String {
     out
 }
 
-/// Fills in what lines call unchanged.
+/// Fills in the elements that are marked as unchanged.
 pub(super) fn fill_in(items: &mut [Item], known: &HashMap<String, super::Known>) {
     for item in items.iter_mut().filter(|item| item.role.is_empty()) {
         let Some(Some(target)) = item.key.as_ref().and_then(|key| known.get(key)).map(|known| &known.target) else {

@@ -1,13 +1,13 @@
-//! Selectors: what the words in one say of the element that it finds.
+//! Selectors: what their words tell about the elements that they find.
 //!
-//! They are words of whoever calls, so they are weaker than what a page shows; what they lead to is told without a snapshot's id.
+//! The caller chose the words, so they are weaker evidence than what a page shows; such a target has no snapshot's id.
 
 use crate::identifier::split;
 use crate::policy::target::Target;
 
-/// What a selector finds, as far as its words tell; `None` where they tell nothing.
+/// The element of a selector, by its words; `None` if they tell nothing.
 pub(super) fn read(selector: &str) -> Option<Target> {
-    // Escapes hide words, and this one names a reference.
+    // Escapes hide words, and `aria-ref` is a reference.
     if selector.contains('\\') || selector.contains("aria-ref") {
         return None;
     }
@@ -24,7 +24,7 @@ pub(super) fn read(selector: &str) -> Option<Target> {
     says.then(|| Target { role, name: said.join(" "), ..Target::default() })
 }
 
-/// The words in quotes, and those outside where they say something.
+/// The words in quotes, and, if `is_outside`, those outside of them.
 fn quoted<'a>(part: &'a str, is_outside: bool, role: &mut Option<String>, said: &mut Vec<&'a str>) {
     let mut rest = part;
     let outside = |text: &'a str, role: &mut Option<String>, said: &mut Vec<&'a str>| {
@@ -33,7 +33,7 @@ fn quoted<'a>(part: &'a str, is_outside: bool, role: &mut Option<String>, said: 
             self::outside(text, said);
         }
     };
-    // Texts in quotes are what is looked for, as it stands on the page.
+    // Quoted text is the text on the page that is searched for.
     while let Some(at) = rest.find(['"', '\'', '`']) {
         let (before, quoted) = rest.split_at(at);
         outside(before, role, said);
@@ -48,15 +48,15 @@ fn quoted<'a>(part: &'a str, is_outside: bool, role: &mut Option<String>, said: 
     outside(rest, role, said);
 }
 
-/// The words outside of quotes: ids, classes, values, and what stands behind an engine's name (`text=Delete`).
+/// The words outside of quotes: ids, classes, values, and the text after an engine's name (`text=Delete`).
 fn outside<'a>(part: &'a str, said: &mut Vec<&'a str>) {
     for piece in part.split([' ', '>', '(', ')', ',', '+', '~']) {
         let (kind, piece) = match piece.split_once('=') {
-            // In brackets it is an attribute's name.
+            // In brackets, the key is an attribute's name.
             Some((key, value)) => (Some(key.rsplit('[').next().unwrap_or(key)), value),
             None => (None, piece),
         };
-        // A role's own name isn't the element's.
+        // A role is not the element's name.
         if matches!(kind, Some("role" | "nth" | "visible" | "type")) {
             continue;
         }
@@ -83,7 +83,7 @@ fn role(part: &str) -> Option<String> {
     Some(role.to_owned())
 }
 
-/// Words that say what an element is, but not what it does.
+/// Words for what an element is, not for what it does.
 fn is_plain(word: &str) -> bool {
     const PLAIN: [&str; 18] = [
         "btn",

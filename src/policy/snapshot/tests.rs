@@ -10,7 +10,7 @@ const PLAYWRIGHT_56: &str = include_str!("../../../tests/fixtures/snapshots/play
 const PLAYWRIGHT_41: &str = include_str!("../../../tests/fixtures/snapshots/playwright_41.jsonl");
 const GODOT: &str = include_str!("../../../tests/fixtures/snapshots/godot.jsonl");
 
-/// Lets the first calls of a recording pass, each with its answer.
+/// Passes the first calls of a recording, each with its answer.
 fn after(recording: &str, calls: usize) -> Snapshot {
     let mut snapshot = Snapshot::default();
     let lines: Vec<&str> = recording.lines().collect();
@@ -57,7 +57,7 @@ impl Snapshot {
     }
 }
 
-/// What chrome-devtools-mcp 1.11.0 says of a page of ours.
+/// The output of chrome-devtools-mcp 1.11.0 for a page of ours.
 const CHROME: &str = include_str!("../../../tests/fixtures/snapshots/chrome_devtools.jsonl");
 
 fn answer(id: &str, text: &str) -> String {
@@ -68,7 +68,7 @@ fn answer(id: &str, text: &str) -> String {
 }
 
 proptest! {
-    /// Whatever is heard, a reference only means what the last snapshot has. (None of these names is some language's OK.)
+    /// For any input, a reference means only what it means in the last snapshot. (None of these names is an OK in some language.)
     #[test]
     fn a_reference_is_of_the_last_snapshot(pages in prop::collection::vec(prop::collection::vec((0..9u8, "x[0-9]{3,5}"), 0..9), 1..5), noise in ".*") {
         let mut snapshot = Snapshot::default();

@@ -1,52 +1,52 @@
-//! The tree in which elements stand, and what stands close by each.
+//! The tree of elements, and the surroundings of each.
 
 use crate::policy::target::Target;
 
 /// A line of a page's tree, or a node of a game's.
 #[derive(Debug, Default)]
 pub(super) struct Item {
-    /// The one that it is in; always before it.
+    /// The index of its parent, which is always lower.
     pub parent: Option<usize>,
-    /// What calls name it by.
+    /// The reference that calls use.
     pub key: Option<String>,
     pub role: String,
     pub name: String,
     pub value: Option<String>,
-    /// What stands in it by itself.
+    /// The text directly in it.
     pub text: String,
     pub kind: ElementKind,
-    /// What stood around it when it was seen before.
+    /// Its surroundings when it was shown before.
     pub known: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum ElementKind {
-    /// A dialog, a form, a row: what stands in it belongs together.
+    /// A dialog, a form, a row: its contents belong together.
     Container,
-    /// What has no meaning of its own, but may be a dialog to whoever looks at it.
+    /// An element without a meaning of its own, which may still look like a dialog.
     Group,
-    /// A button, a link: what stands in it is its own.
+    /// A button, a link: its contents are its own text.
     Active,
-    /// What is typed into: what stands in it says nothing of what it is.
+    /// A field for typing: its contents tell nothing about its purpose.
     Typed,
     #[default]
     Other,
 }
 
-/// So much of what stands close by is kept, in bytes.
+/// The greatest length of the surroundings, in bytes.
 const NEAR: usize = 400;
-/// So far up is looked for what an element stands in, and for so many of them.
+/// How many levels up containers are searched, and how many containers are used.
 const UP: usize = 64;
 const AROUND: usize = 3;
 
-/// The items that calls can name, with what stands close by. The time is linear, however deep it is nested.
+/// The items that calls can refer to, with their surroundings. The time is linear, at any depth.
 pub(super) fn targets(items: Vec<Item>) -> Vec<(String, Target)> {
     let (inside, around) = texts(&items);
     let contexts: Vec<Option<String>> = (0..items.len())
         .map(|at| {
             let mut near = String::new();
             for kind in [ElementKind::Container, ElementKind::Group] {
-                // Only where nothing better is there.
+                // Groups only if there is no container.
                 let most = if near.is_empty() { AROUND } else { 0 };
                 for container in containers(&items, at, kind).take(most) {
                     join(&mut near, &items[container].name);
@@ -67,7 +67,7 @@ pub(super) fn targets(items: Vec<Item>) -> Vec<(String, Target)> {
     targets
 }
 
-/// For each item, what stands in it at any depth, and (for containers) what of that isn't a button's or a field's own.
+/// For each item, all text in it at any depth; and, for containers, the text that is not part of a button or a field.
 fn texts(items: &[Item]) -> (Vec<String>, Vec<String>) {
     let mut inside = vec![String::new(); items.len()];
     let mut around = vec![String::new(); items.len()];
@@ -85,13 +85,13 @@ fn texts(items: &[Item]) -> (Vec<String>, Vec<String>) {
         for above in above(items, at) {
             join(&mut inside[above], said);
             is_own |= items[above].kind == ElementKind::Active;
-            let met = match items[above].kind {
+            let count = match items[above].kind {
                 ElementKind::Container => &mut containers,
                 ElementKind::Group => &mut groups,
                 _ => continue,
             };
-            *met += 1;
-            if !is_own && *met <= AROUND {
+            *count += 1;
+            if !is_own && *count <= AROUND {
                 join(&mut around[above], said);
             }
         }
@@ -107,10 +107,10 @@ fn containers(items: &[Item], at: usize, kind: ElementKind) -> impl Iterator<Ite
     above(items, at).filter(move |&above| items[above].kind == kind).take(AROUND)
 }
 
-/// Adds a text, as far as there is room.
+/// Appends a text, as far as there is room.
 fn join(to: &mut String, text: &str) {
     let text = text.trim();
-    // A dialog's name is mostly its heading, too.
+    // The name of a dialog is usually also its heading.
     if text.is_empty() || to.len() >= NEAR || to.ends_with(text) {
         return;
     }

@@ -1,6 +1,6 @@
-//! The model side: `model_request` asks a model for one turn, `model_turn` is that turn or why there is none.
+//! The model side: `model_request` asks a model for one turn; `model_turn` is that turn, or the reason why there is none.
 //!
-//! A request carries the whole conversation, so its reader keeps no state.
+//! A request carries the complete conversation, so its reader keeps no state.
 
 mod request;
 mod turn;

@@ -6,31 +6,31 @@ use serde_json::value::RawValue;
 /// `{"type":"model_request","request_id"?,"system"?,"messages","tools"?,"tool_choice"?,"schema"?,"max_output_tokens"?}`.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
-    /// JSON text of any type; comes back in the turn.
+    /// JSON text of any type; repeated in the turn.
     pub request_id: Option<Box<RawValue>>,
-    /// What stands above the conversation.
+    /// The system prompt.
     pub system: Option<String>,
     /// At least one.
     pub messages: Vec<Message>,
     /// In the order in which they are sent.
     pub tools: Vec<OwnedTool>,
-    /// Whether the model has to call one of them.
+    /// Whether the model must call one of them.
     pub tool_choice: ToolChoice,
     /// JSON text: the JSON Schema that the turn's text must match.
     pub schema: Option<Box<RawValue>>,
-    /// The most tokens of the turn.
+    /// The token limit of the turn.
     pub max_output_tokens: Option<u64>,
 }
 
 /// Whether the model calls a tool.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// One at least.
+    /// It must call at least one.
     Any,
-    /// None.
+    /// It may not call any.
     None,
 }
 
@@ -43,9 +43,9 @@ pub enum Message {
     Assistant(OwnTurn),
     /// `{"role":"tool","call_id","content","is_error"?}`.
     Tool {
-        /// That of the call.
+        /// The id of the call.
         call_id: String,
-        /// What the tool gave.
+        /// The tool's output.
         content: Vec<Part>,
         /// Whether it failed.
         is_error: bool,
@@ -64,32 +64,32 @@ pub enum Part {
 /// An image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Image {
-    /// Its media type, such as `image/png`; of a file, its name may tell it.
+    /// Its media type, such as `image/png`. For a file, it may follow from the name.
     pub mime: Option<String>,
-    /// Where its bytes are.
+    /// The location of its bytes.
     pub source: ImageSource,
 }
 
-/// Where an image's bytes are.
+/// The location of an image's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImageSource {
-    /// In a file, whose SHA-256 in hexadecimal digits may be given.
+    /// In a file, with an optional SHA-256 in hexadecimal digits.
     File {
         /// Its path, relative to the folder of images.
         path: String,
-        /// What its bytes must hash to.
+        /// The expected hash of its bytes.
         sha256: Option<String>,
     },
-    /// Here, in base64.
+    /// Inline, in base64.
     Base64(String),
 }
 
-/// A turn of a model's, as it is sent back: a `model_turn`, of which these are used.
+/// A model's own turn, as it is sent back: the fields of a `model_turn` that are used.
 #[derive(Debug, Clone)]
 pub struct OwnTurn {
-    /// The provider that made it; empty where it is not known.
+    /// The provider that made it; empty if unknown.
     pub provider: String,
-    /// The model that made it; empty where it is not known.
+    /// The model that made it; empty if unknown.
     pub model: String,
     /// The provider's turn, JSON text, which goes back to that provider and model unchanged.
     pub raw: Option<Box<RawValue>>,
@@ -103,7 +103,7 @@ impl ModelRequest {
     /// Reads a line; `None` is another record.
     ///
     /// # Errors
-    /// Text that is not a JSON object or has a key twice; no messages; a message, part, tool or choice that is none of the forms.
+    /// Text that is not a JSON object or has a key twice; no messages; a message, part, tool or choice of an unknown form.
     pub fn read(line: &str) -> Result<Option<ModelRequest>, Unreadable> {
         if !line.contains("model_request") {
             return Ok(None);
@@ -115,7 +115,7 @@ impl ModelRequest {
         ModelRequest::from_fields(&fields).map(Some)
     }
 
-    /// As [`ModelRequest::read`], of fields whose type is known.
+    /// As [`ModelRequest::read`], for fields whose type is already known.
     ///
     /// # Errors
     /// As [`ModelRequest::read`].
@@ -134,12 +134,12 @@ impl ModelRequest {
             None => None,
             Some(value) => match value.get().parse::<u64>() {
                 Ok(most) if most > 0 => Some(most),
-                _ => return unreadable("\"max_output_tokens\" is a whole number above 0"),
+                _ => return unreadable("\"max_output_tokens\" must be a whole number above 0"),
             },
         };
         let schema = fields.present("schema");
         if schema.is_some_and(|schema| !schema.get().starts_with('{')) {
-            return unreadable("\"schema\" is a JSON Schema, which is an object");
+            return unreadable("\"schema\" must be a JSON Schema, which is an object");
         }
         Ok(ModelRequest {
             request_id: fields.present("request_id").map(RawValue::to_owned),
@@ -165,7 +165,8 @@ impl ModelRequest {
     }
 }
 
-/// The tools of a request. Providers refuse two of one name, and a schema that is no object; which of them it was, they rarely say.
+/// The tools of a request. Providers refuse two tools of the same name, and a schema that is not an object, but rarely report
+/// which tool it was.
 fn tools(fields: &Fields<'_>) -> Result<Vec<OwnedTool>, Unreadable> {
     let mut tools: Vec<OwnedTool> = Vec::new();
     for raw in fields.list("tools")? {
@@ -177,7 +178,7 @@ fn tools(fields: &Fields<'_>) -> Result<Vec<OwnedTool>, Unreadable> {
         let written = Fields::read(raw.get())?;
         if written.present("input_schema").is_some_and(|schema| !schema.get().starts_with('{')) {
             return unreadable(format!(
-                "the \"input_schema\" of the tool {name:?} is a JSON Schema, which is an object"
+                "the \"input_schema\" of the tool {name:?} must be a JSON Schema, which is an object"
             ));
         }
         tools.push(tool);
@@ -201,7 +202,7 @@ fn message(raw: &RawValue) -> Result<Message, Unreadable> {
             }),
             None => unreadable("a message of a tool needs \"call_id\""),
         },
-        _ => unreadable("the \"role\" of a message is \"user\", \"assistant\" or \"tool\""),
+        _ => unreadable("the \"role\" of a message must be \"user\", \"assistant\" or \"tool\""),
     }
 }
 
@@ -228,7 +229,7 @@ fn part(raw: &RawValue) -> Result<Part, Unreadable> {
         (None, None, Some(data)) if mime.is_some() => {
             Ok(Part::Image(Image { mime, source: ImageSource::Base64(data) }))
         }
-        _ => unreadable(r#"a part is {"text"}, {"image","sha256","mime"} or {"image_base64","mime"}"#),
+        _ => unreadable(r#"a part must be {"text"}, {"image","sha256","mime"} or {"image_base64","mime"}"#),
     }
 }
 
@@ -304,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_no_provider_takes_is_named() {
+    fn a_tool_that_no_provider_accepts_is_named() {
         for tools in [
             r#"{"name":"look"},{"name":"wait"},{"name":"look"}"#,
             r#"{"name":"wait"},{"name":"look","input_schema":7}"#,
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_an_error() {
+    fn an_invalid_request_is_an_error() {
         for fields in [
             r#""messages":[]"#,
             r#""messages":{}"#,

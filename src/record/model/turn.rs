@@ -1,4 +1,4 @@
-//! `model_turn`: what a model answered, or why it did not.
+//! `model_turn`: a model's answer, or the reason why there is none.
 
 use crate::json::{Object, quoted};
 use crate::record::{Fields, Kind, Unreadable, unreadable};
@@ -9,16 +9,16 @@ use serde_json::value::RawValue;
 pub enum Stop {
     /// The model calls at least one tool and waits for the results.
     Call,
-    /// The model has said what it wanted to say.
+    /// The model has finished its answer.
     End,
-    /// The limit of output tokens, or the context window, ended it.
+    /// The limit of output tokens, or the context window, ended the turn.
     Length,
-    /// The model, or a filter of the provider's, refused to answer.
+    /// The model, or a filter of the provider, refused to answer.
     Refusal,
 }
 
 impl Stop {
-    /// As it is written.
+    /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             Stop::Call => "call",
@@ -29,18 +29,18 @@ impl Stop {
     }
 }
 
-/// Tokens that were counted, as the provider counts them, and what they cost. `None` is not reported, which is not 0.
+/// Token counts, as the provider reports them, and their cost. `None` means not reported, which is not 0.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Usage {
-    /// All tokens that were read, cached ones included.
+    /// All tokens read, including cached ones.
     pub input: Option<u64>,
-    /// All tokens that were written, reasoning included.
+    /// All tokens written, including reasoning.
     pub output: Option<u64>,
-    /// Those of the input that came from the provider's cache.
+    /// The part of the input that came from the provider's cache.
     pub cached: Option<u64>,
-    /// Those of the output that are reasoning.
+    /// The part of the output that is reasoning.
     pub reasoning: Option<u64>,
-    /// US dollars, where the model's prices are known.
+    /// US dollars, if the model's prices are known.
     pub cost: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ impl Usage {
         }
     }
 
-    /// Reads `{"input"?,"output"?,"cached"?,"reasoning"?,"cost"?}`; what is no such number is not reported.
+    /// Reads `{"input"?,"output"?,"cached"?,"reasoning"?,"cost"?}`. Any other value counts as not reported.
     pub(crate) fn of(fields: &Fields<'_>) -> Usage {
         let count = |key: &str| fields.get(key)?.get().parse().ok();
         let cost = fields.get("cost").and_then(|cost| cost.get().parse().ok()).filter(|cost: &f64| *cost >= 0.0);
@@ -83,22 +83,22 @@ impl Usage {
     }
 }
 
-/// Without the digits that are left over where binary fractions are added.
+/// Without the surplus digits that adding binary fractions leaves.
 fn dollars(cost: f64) -> f64 {
     (cost * 1e9).round() / 1e9
 }
 
-/// What a tool is called with.
+/// The arguments of a model's call.
 #[derive(Debug, Clone)]
 pub enum Arguments {
     /// JSON text: an object.
     Object(Box<RawValue>),
-    /// What the model wrote where an object should be.
+    /// The model's text, if it is not an object.
     Text(String),
 }
 
 impl Arguments {
-    /// Those that came as text: no text is no arguments.
+    /// Arguments that came as text: empty text means no arguments.
     pub(crate) fn of_text(text: &str) -> Arguments {
         let json = if text.trim().is_empty() { "{}" } else { text };
         match RawValue::from_string(crate::json::one_line(json)) {
@@ -108,10 +108,10 @@ impl Arguments {
     }
 }
 
-/// A call that a turn makes.
+/// A call in a turn.
 #[derive(Debug, Clone)]
 pub struct ModelCall {
-    /// The provider's id, or one that was made where it gave none; unique in the turn.
+    /// The provider's id, or a generated one if it gave none; unique in the turn.
     pub call_id: String,
     /// The tool's name as the model wrote it.
     pub tool_name: String,
@@ -131,31 +131,31 @@ impl ModelCall {
     }
 }
 
-/// A turn that came whole.
+/// A complete turn.
 #[derive(Debug, Clone)]
 pub struct ModelTurn {
     /// How it ended.
     pub stop: Stop,
     /// All of its text.
     pub text: String,
-    /// What the provider shows of the model's reasoning; empty is none.
+    /// The part of the model's reasoning that the provider shows; may be empty.
     pub reasoning: String,
     /// In the order in which they were made.
     pub calls: Vec<ModelCall>,
-    /// What it cost.
+    /// Its token counts and cost.
     pub usage: Usage,
     /// The provider's name, as in `--model PROVIDER/NAME`.
     pub provider: &'static str,
-    /// The model as it was asked for.
+    /// The model, as requested.
     pub model: String,
-    /// The turn as the provider would have sent it unstreamed: JSON text that goes back unchanged.
+    /// The turn as the provider would have sent it unstreamed: JSON text that is sent back unchanged.
     pub raw: Box<RawValue>,
 }
 
 /// Why there is no turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TurnFailure {
-    /// One of the common list.
+    /// A kind of the common list.
     pub kind: Kind,
     /// For people.
     pub message: String,
@@ -163,14 +163,14 @@ pub struct TurnFailure {
     pub code: Option<String>,
 }
 
-/// What a record says of the whole request, however it ended.
+/// Figures about the complete request, however it ended.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attempts {
     /// From the first attempt to the end, in milliseconds.
     pub latency_ms: u64,
     /// Attempts after the first.
     pub retries: u32,
-    /// The turn was kept from an earlier request.
+    /// The turn comes from the cache.
     pub is_cached: bool,
 }
 
@@ -193,7 +193,7 @@ impl ModelTurn {
             .end()
     }
 
-    /// Reads a `model_turn` with the status `ok`, as [`ModelTurn::record`] writes it, but for its usage.
+    /// Reads a `model_turn` with the status `ok`, as [`ModelTurn::record`] writes it, without its usage.
     ///
     /// # Errors
     /// Text that is not such a record.
@@ -205,7 +205,7 @@ impl ModelTurn {
             .find(|one| stop.as_deref() == Some(one.name()));
         let (Some("ok"), Some(stop), Some(raw)) = (fields.string("status")?.as_deref(), stop, fields.present("raw"))
         else {
-            return unreadable("it is no model_turn with \"status\":\"ok\", \"stop\" and \"raw\"");
+            return unreadable("it is not a model_turn with \"status\":\"ok\", \"stop\" and \"raw\"");
         };
         Ok(ModelTurn {
             stop,

@@ -1,11 +1,11 @@
 use super::*;
 
 fn turn(number: u64, theirs: &[&str]) -> Turn {
-    let said = |text: &&str| RecordedLine { bytes: format!("{text}\n").into_bytes(), t: 0, place: (0, number) };
-    Turn { number, think: 0, ours: vec![said(&"we")], theirs: theirs.iter().map(said).collect() }
+    let line = |text: &&str| RecordedLine { bytes: format!("{text}\n").into_bytes(), t: 0, place: (0, number) };
+    Turn { number, think: 0, ours: vec![line(&"we")], theirs: theirs.iter().map(line).collect() }
 }
 
-/// Plays turns against a script: lines, `.` for a while without any, `!` for giving up.
+/// Plays turns against a script: lines, `.` for a pause without lines, `!` for giving up.
 fn play(turns: &[&[&str]], script: &str, world: bool) -> String {
     let mut alignment = Alignment::default();
     let mut rest = turns.iter().enumerate().map(|(index, theirs)| turn(index as u64 + 1, theirs));
@@ -30,8 +30,8 @@ fn play(turns: &[&[&str]], script: &str, world: bool) -> String {
             "!" => alignment.give_up(),
             _ => {
                 number += 1;
-                let heard = LiveLine { bytes: format!("{word}\r\n").into_bytes(), number };
-                alignment.receive(heard, &|recorded, now| recorded == now)
+                let live = LiveLine { bytes: format!("{word}\r\n").into_bytes(), number };
+                alignment.receive(live, &|recorded, now| recorded == now)
             }
         };
     }
@@ -39,9 +39,9 @@ fn play(turns: &[&[&str]], script: &str, world: bool) -> String {
     for (turn, finding) in alignment.findings() {
         out.push(match finding {
             Finding::Same(..) => continue,
-            Finding::Differs(said, heard) => format!("{turn}:{}/{}", text(&said.bytes), text(&heard.bytes)),
-            Finding::Missing(said) => format!("{turn}:-{}", text(&said.bytes)),
-            Finding::Extra(heard) => format!("{turn}:+{}", text(&heard.bytes)),
+            Finding::Differs(line, live) => format!("{turn}:{}/{}", text(&line.bytes), text(&live.bytes)),
+            Finding::Missing(line) => format!("{turn}:-{}", text(&line.bytes)),
+            Finding::Extra(live) => format!("{turn}:+{}", text(&live.bytes)),
             Finding::Unsaid(_) => format!("{turn}:unsaid"),
         });
     }
@@ -77,7 +77,7 @@ fn a_line_that_never_comes_is_missing() {
 }
 
 #[test]
-fn a_world_that_went_on_by_itself_is_followed() {
+fn a_world_that_continues_by_itself_is_followed() {
     let long = "x".repeat(TELLING);
     let turns: [&[&str]; 4] = [&["a"], &["b"], &[&long], &["d"]];
     assert_eq!(play(&turns, &format!("a {long} d"), true), "2:-b 3:unsaid");
@@ -89,8 +89,7 @@ fn a_world_that_went_on_by_itself_is_followed() {
     );
 }
 
-/// The recorded lines that were accounted for, the numbers of the live ones that were told, and how many lines came as
-/// they were recorded.
+/// The recorded lines that were accounted for, the numbers of the reported live lines, and how many lines were the same.
 fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> (Vec<RecordedLine>, Vec<u64>, usize) {
     let is_same = |recorded: &[u8], now: &[u8]| recorded == now;
     let mut alignment = Alignment::default();
@@ -117,23 +116,23 @@ fn account(turns: &[Turn], live: &[Vec<u8>], skips: bool, gives_up: &[bool]) -> 
         alignment.receive(LiveLine { bytes: bytes.clone(), number }, &is_same);
     }
     alignment.give_up();
-    let (mut recorded, mut told, mut same) = (Vec::new(), Vec::new(), 0);
+    let (mut recorded, mut reported, mut same) = (Vec::new(), Vec::new(), 0);
     for (_, finding) in alignment.findings() {
         same += usize::from(matches!(finding, Finding::Same(..)));
         match finding {
-            Finding::Same(said, _) | Finding::Missing(said) => recorded.push(said),
-            Finding::Differs(said, heard) => {
-                recorded.push(said);
-                told.push(heard.number);
+            Finding::Same(line, _) | Finding::Missing(line) => recorded.push(line),
+            Finding::Differs(line, live) => {
+                recorded.push(line);
+                reported.push(live.number);
             }
-            Finding::Extra(heard) => told.push(heard.number),
+            Finding::Extra(live) => reported.push(live.number),
             Finding::Unsaid(_) => {}
         }
     }
-    recorded.sort_by_key(|said| said.place);
-    told.sort_unstable();
-    told.dedup();
-    (recorded, told, same)
+    recorded.sort_by_key(|line| line.place);
+    reported.sort_unstable();
+    reported.dedup();
+    (recorded, reported, same)
 }
 
 proptest::proptest! {
@@ -144,22 +143,22 @@ proptest::proptest! {
         skips in proptest::bool::ANY,
         gives_up in proptest::collection::vec(proptest::bool::weighted(0.3), 1..20),
     ) {
-        // Some lines are so long that they are telling.
+        // Some lines are long enough to be distinctive.
         let text = |letter: u8| vec![b'a' + letter; if letter > 3 { TELLING } else { 1 }];
         let mut place = 0;
-        let mut said = |letter: u8| { place += 1; RecordedLine { bytes: text(letter), t: 0, place: (0, place) } };
+        let mut line = |letter: u8| { place += 1; RecordedLine { bytes: text(letter), t: 0, place: (0, place) } };
         let turns: Vec<Turn> = shape.iter().zip(1..).map(|(theirs, number)| Turn {
-            number, think: 0, ours: Vec::new(), theirs: theirs.iter().map(|&letter| said(letter)).collect(),
+            number, think: 0, ours: Vec::new(), theirs: theirs.iter().map(|&letter| line(letter)).collect(),
         }).collect();
         let expected: Vec<RecordedLine> = turns.iter().flat_map(|turn| turn.theirs.clone()).collect();
         let live: Vec<Vec<u8>> = live.into_iter().map(text).collect();
-        let (recorded, told, same) = account(&turns, &live, skips, &gives_up);
+        let (recorded, reported, same) = account(&turns, &live, skips, &gives_up);
         proptest::prop_assert_eq!(recorded, expected.clone(), "each recorded line once");
-        // Those that came as recorded are told without themselves.
-        proptest::prop_assert_eq!(told.len() + same, live.len(), "each live line once");
+        // Equal lines are counted, not reported.
+        proptest::prop_assert_eq!(reported.len() + same, live.len(), "each live line once");
         // The same conversation has no findings.
-        let bytes: Vec<Vec<u8>> = expected.iter().map(|said| said.bytes.clone()).collect();
-        let (_, told, same) = account(&turns, &bytes, false, &[false]);
-        proptest::prop_assert_eq!((told, same), (Vec::new(), expected.len()));
+        let bytes: Vec<Vec<u8>> = expected.iter().map(|line| line.bytes.clone()).collect();
+        let (_, reported, same) = account(&turns, &bytes, false, &[false]);
+        proptest::prop_assert_eq!((reported, same), (Vec::new(), expected.len()));
     }
 }

@@ -1,4 +1,4 @@
-//! What makes two messages of a client the same.
+//! Decides when two messages of a client are the same.
 
 use crate::io::lines::{Path, Step};
 use crate::record::Call;
@@ -11,7 +11,7 @@ use crate::rpc::Message;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-/// What a message is about.
+/// The subject of a message.
 pub(super) struct About {
     /// The method; [`TOOL_CALL`] for a call in one of our own forms.
     pub(super) method: String,
@@ -19,7 +19,7 @@ pub(super) struct About {
     pub(super) tool: Option<String>,
 }
 
-/// These are the same whatever the client says of itself.
+/// These are the same regardless of the client's data about itself.
 const GREETINGS: [&str; 2] = ["initialize", "server/discover"];
 
 pub(super) fn is_greeting(method: &str) -> bool {
@@ -28,21 +28,22 @@ pub(super) fn is_greeting(method: &str) -> bool {
 
 pub(super) const CALL: &str = "tools/call";
 
-/// In the place of the method, for calls in our own forms.
+/// Stands in for the method of calls in our own forms.
 pub(super) const TOOL_CALL: &str = "tool_call";
 
-/// The same, for requests to a model.
+/// Stands in for the method of requests to a model.
 pub(super) const MODEL_REQUEST: &str = "model_request";
 
-/// What makes two requests to a model the same: all of their messages. Settings are compared apart from that.
+/// Keys of requests to a model: two requests are the same if all of their messages are. Settings are compared separately.
 #[derive(Debug, Default)]
 pub(super) struct ModelKeys {
-    /// The hash of messages as they are compared, by their hash in [`RequestDelta`]: each request continues from that of an earlier one.
+    /// The hash of messages in their compared form, by their hash in [`RequestDelta`]. Each request continues the messages of an
+    /// earlier one.
     hashes: HashMap<u64, u64>,
 }
 
 impl ModelKeys {
-    /// The key has the last message, and the hash of those before it.
+    /// The key contains the last message, and the hash of the earlier ones.
     pub(super) fn key(&mut self, same: &Comparison, request: &RequestDelta) -> (String, About) {
         let line = same.normalised(request.line.as_bytes());
         let fields = std::str::from_utf8(&line).ok().and_then(|line| serde_json::from_str::<Object<'_>>(line).ok());
@@ -65,8 +66,8 @@ impl ModelKeys {
     }
 }
 
-/// What makes two messages the same, as JSON text: of a call in one of our own forms the tool and the arguments; else the method and, but
-/// for `_meta`, the parameters.
+/// The key of a message, as JSON text; two messages with the same key are the same. For a call in one of our own forms it is the
+/// tool and the arguments; else the method and the parameters without `_meta`.
 pub(super) fn key(same: &Comparison, line: &str) -> Option<(String, About)> {
     let changed = same.normalise.as_ref().and_then(|normalise| normalise(line.as_bytes()));
     let changed = changed.and_then(|line| String::from_utf8(line).ok());
@@ -105,7 +106,7 @@ fn key_of(method: String, params: Option<&RawValue>, ignored: &[&[Step]]) -> (St
             fields.remove("_meta");
             if method == CALL {
                 tool = fields.get("name").and_then(|name| serde_json::from_str(name.get()).ok());
-                // No arguments are empty ones.
+                // Missing arguments count as empty ones.
                 if let Ok(none) = serde_json::from_str("{}") {
                     fields.entry("arguments".to_owned()).or_insert(none);
                 }

@@ -1,4 +1,4 @@
-//! A request that isn't in the recording: what was recorded that is nearest to it.
+//! A request that is not in the recording, and the recorded requests nearest to it.
 
 use super::key::{About, CALL};
 use super::{Answers, RecordedMessage};
@@ -6,35 +6,35 @@ use crate::replay::compare::{Comparison, Object};
 use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 
-/// A request that isn't in the recording.
+/// A request that is not in the recording.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Miss {
-    /// What was asked for.
+    /// The method of the request.
     pub method: String,
     /// The tool that was called.
     pub tool: Option<String>,
-    /// Whether anything was asked for by this method.
+    /// Whether the recording has any request with this method.
     pub is_known: bool,
-    /// Where neither the method nor, of a call, the tool is in the recording: those that are, the nearest first.
+    /// If neither the method nor the tool of a call is in the recording: the recorded ones, nearest first.
     pub names: Vec<String>,
-    /// Else: what was asked for otherwise, the nearest first.
+    /// Otherwise: the recorded requests with the same method and tool, nearest first.
     pub near: Vec<Near>,
 }
 
-/// A recorded request of the same method, and of the same tool.
+/// A recorded request with the same method and tool.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Near {
-    /// A call's arguments, else the parameters; JSON text.
+    /// A call's arguments, or else the parameters; JSON text.
     pub arguments: String,
-    /// Where they differ.
+    /// The paths at which they differ.
     pub paths: Vec<String>,
 }
 
-/// So many are named, of so many that are looked at, and none that is longer than this.
+/// How many requests are shown, how many are searched, and the length of the longest that is searched.
 const SHOWN: usize = 5;
 const LOOKED_AT: usize = 500;
 const LONGEST: usize = 16 << 10;
-/// So much of two texts is compared for how alike they are.
+/// How many characters of two texts are compared for similarity.
 const COMPARED: usize = 200;
 
 impl Answers {
@@ -61,10 +61,10 @@ impl Answers {
         of: impl Fn() -> I,
     ) -> Vec<Near> {
         let mut recorded: Vec<_> = of().filter(|(other, _)| other.len() <= LONGEST).collect();
-        // The order of a map is by chance.
+        // A map has no fixed order.
         recorded.sort_by_key(|(_, asked)| asked.exchanges.first());
         recorded.truncate(LOOKED_AT);
-        // What doesn't count isn't in the keys any more.
+        // Ignored parts are no longer in the keys.
         let plain = Comparison::default();
         let mut near: Vec<_> = recorded
             .into_iter()
@@ -100,13 +100,13 @@ fn nearest_names(name: &str, names: BTreeSet<&str>) -> Vec<String> {
     names.into_iter().map(|(_, name)| name).take(SHOWN).collect()
 }
 
-/// What a key says was asked with.
+/// The arguments in a key.
 fn arguments(key: &str) -> String {
     let field = |json: &str, key: &str| {
         let fields: Object<'_> = serde_json::from_str(json).ok()?;
         fields.get(key).map(|value| RawValue::get(value).to_owned())
     };
-    // A call in one of our own forms has neither.
+    // A call in one of our own forms has neither field.
     let params = field(key, "params").unwrap_or_else(|| key.to_owned());
     let is_call = field(key, "method").is_none_or(|method| method.trim_matches('"') == CALL);
     field(&params, "arguments").filter(|_| is_call).unwrap_or(params)

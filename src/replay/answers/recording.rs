@@ -1,4 +1,4 @@
-//! A recording, read line by line: which answer belongs to which request.
+//! Reads a recording line by line, and finds the request of each answer.
 
 use super::key::{About, ModelKeys, key};
 use super::{Answers, Exchange, RecordedMessage, RecordedReply, ReplyKind};
@@ -13,23 +13,23 @@ use std::collections::HashMap;
 /// Answered without a recording.
 pub const PING: &str = "ping";
 
-/// Makes [`Answers`] of a recording, line by line.
+/// Builds [`Answers`] from a recording, line by line.
 pub struct Recording {
     answers: Answers,
-    /// Requests without an answer as yet, by their ids.
+    /// Requests without an answer so far, by their ids.
     open: Vec<(String, usize)>,
-    /// The same of calls in our own forms.
+    /// The same for calls in our own forms.
     calls: OpenCalls<usize>,
-    /// The same of requests to a model.
+    /// The same for requests to a model.
     models: Vec<(Option<String>, usize)>,
     with_model: Conversations,
     model_keys: ModelKeys,
-    /// The latest message of the client's.
+    /// The client's latest message.
     last: Option<usize>,
 }
 
 impl Recording {
-    /// `same` says which requests are: what is normalised and ignored in them.
+    /// `same` decides which requests are equal: what is normalised and ignored in them.
     pub fn new(same: Comparison) -> Recording {
         let answers = Answers {
             same,
@@ -49,7 +49,7 @@ impl Recording {
         }
     }
 
-    /// Another session begins, which has ids of its own.
+    /// Another session begins. Its ids are independent.
     pub fn begin_session(&mut self) {
         self.open.clear();
         self.calls = OpenCalls::default();
@@ -57,23 +57,23 @@ impl Recording {
         self.last = None;
     }
 
-    /// All that was recorded.
+    /// Returns everything recorded.
     pub fn finish(self) -> Answers {
         self.answers
     }
 
-    /// Takes a line of the client's. What is neither JSON-RPC, nor a call, nor a request to a model is left out.
-    /// `place` is the file (counted from 0) and the line that it stands in.
+    /// Takes a line of the client. Ignores lines that are not JSON-RPC, a call or a request to a model. `place` is the file
+    /// (counted from 0) and line number.
     pub fn client(&mut self, line: &str, t: u64, place: (usize, u64)) {
         if let Some(request) = self.with_model.add(line.as_bytes()) {
             let (key, about) = self.model_keys.key(&self.answers.same, &request);
-            let exchange = Exchange { t, asked: request.line, place, token: None, said: Vec::new() };
+            let exchange = Exchange { t, asked: request.line, place, token: None, replies: Vec::new() };
             let at = self.keep(key, about, exchange, true);
             self.models.push((request.request_id.map(|id| name(&id)), at));
             return;
         }
         match read(line) {
-            // Whether somebody is alive isn't recorded.
+            // Pings are not kept.
             Ok(Message::Request { method, .. }) if method == PING => {}
             Ok(Message::Request { id, params, .. }) => {
                 let Some(at) = self.begin(line, t, place, true, request_progress_token(params).map(name)) else {
@@ -84,7 +84,7 @@ impl Recording {
                 self.open.push((id, at));
             }
             Ok(Message::Notification { method, params }) => match cancelled(&method, params) {
-                // What comes of it isn't waited for any more.
+                // Its answer is no longer waited for.
                 Some(id) => self.open.retain(|(other, _)| *other != name(id)),
                 None => _ = self.begin(line, t, place, false, None),
             },
@@ -107,7 +107,7 @@ impl Recording {
         token: Option<String>,
     ) -> Option<usize> {
         let (key, about) = key(&self.answers.same, line)?;
-        let exchange = Exchange { t, asked: line.to_owned(), place, token, said: Vec::new() };
+        let exchange = Exchange { t, asked: line.to_owned(), place, token, replies: Vec::new() };
         Some(self.keep(key, about, exchange, is_request))
     }
 
@@ -120,7 +120,7 @@ impl Recording {
         at
     }
 
-    /// Takes a line of the world's.
+    /// Takes a line of the world.
     pub fn server(&mut self, line: &str, t: u64) {
         if let Some((at, kind)) = self.model_reply(line) {
             return self.push(at, t, line, kind);
@@ -132,7 +132,7 @@ impl Recording {
                 (self.calls.close(about), ReplyKind::Answer)
             }
             (Some(about), _) => (self.calls.first(about).copied(), ReplyKind::Other),
-            // Of a call that is answered already, nothing more is said.
+            // A call that is already answered gets no further lines.
             (None, Err(_)) if type_of(line).is_some() && about().is_none() => (self.latest(), ReplyKind::Other),
             (None, Ok(Message::Response { id, .. })) => {
                 let id = name(id);
@@ -151,7 +151,7 @@ impl Recording {
         }
     }
 
-    /// The request that a line of a model's belongs to.
+    /// The request that a model's line belongs to.
     fn model_reply(&mut self, line: &str) -> Option<(usize, ReplyKind)> {
         let (record, id) = model_record(line.as_bytes())?;
         let id = id.map(name);
@@ -165,7 +165,7 @@ impl Recording {
 
     fn push(&mut self, at: usize, t: u64, line: &str, kind: ReplyKind) {
         if let Some(exchange) = self.answers.exchanges.get_mut(at) {
-            exchange.said.push(RecordedReply { t, line: line.trim_ascii().to_owned(), kind });
+            exchange.replies.push(RecordedReply { t, line: line.trim_ascii().to_owned(), kind });
         }
     }
 

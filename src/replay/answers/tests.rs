@@ -6,7 +6,7 @@ use crate::rpc::Message;
 use crate::rpc::request_progress_token;
 use proptest::prelude::*;
 
-/// A recording: `>` is the client's, `<` the server's, a millisecond apart; `-` begins another session.
+/// A recording: `>` marks the client's lines, `<` the server's, a millisecond apart; `-` begins another session.
 fn recorded(lines: &[&str]) -> Answers {
     recorded_as(Comparison::default(), lines)
 }
@@ -27,12 +27,12 @@ fn raw(json: &str) -> Box<RawValue> {
     serde_json::from_str(json).unwrap()
 }
 
-/// What is said to a request, a line each.
+/// The replies to a request, one per line.
 fn ask(answers: &mut Answers, line: &str) -> Vec<String> {
     let Ok(Message::Request { id, params, .. }) = read(line) else { panic!("{line}") };
     let exchange = answers.find_request(line).unwrap();
-    let said = exchange.replies(Caller::Request(id, request_progress_token(params)));
-    said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
+    let replies = exchange.replies(Caller::Request(id, request_progress_token(params)));
+    replies.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
 }
 
 fn call(id: &str, tool: &str, arguments: &str) -> String {
@@ -42,7 +42,7 @@ fn call(id: &str, tool: &str, arguments: &str) -> String {
 }
 
 #[test]
-fn what_nobody_asked_for_is_known_by_its_place_and_greetings_do_not_count() {
+fn unasked_requests_have_their_place_and_greetings_do_not_count() {
     let list = r#">{"id":9,"method":"tools/list"}"#;
     let mut answers = recorded(&[
         r#">{"id":1,"method":"initialize","params":{}}"#,
@@ -64,7 +64,7 @@ fn what_nobody_asked_for_is_known_by_its_place_and_greetings_do_not_count() {
 }
 
 #[test]
-fn an_answer_is_found_by_what_is_asked_and_keeps_every_digit() {
+fn an_answer_is_found_by_its_request_and_keeps_every_digit() {
     let mut answers = recorded(&[
         r#">{"id":1,"method":"tools/call","params":{"name":"a","arguments":{"x":1,"y":[2.50]},"_meta":{"progressToken":1}}}"#,
         r#"< {"result":{"n":12345678901234567890123, "x":1.10},"id":1 ,"jsonrpc":"2.0"}"#,
@@ -82,7 +82,7 @@ fn an_answer_is_found_by_what_is_asked_and_keeps_every_digit() {
         ask(&mut answers, r#"{"id":12345678901234567890123,"method":"tools/list","params":{}}"#),
         [r#"{"id":12345678901234567890123,"result":{"tools":[]}}"#]
     );
-    assert!(answers.find_request(&call("1", "a", r#"{"x":1.0,"y":[2.5]}"#)).is_ok(), "2.5 is 2.50");
+    assert!(answers.find_request(&call("1", "a", r#"{"x":1.0,"y":[2.5]}"#)).is_ok(), "2.5 equals 2.50");
     assert!(answers.find_request(&call("1", "a", r#"{"x":1,"y":[2.51]}"#)).is_err());
 }
 
@@ -102,7 +102,7 @@ fn repeats_are_answered_in_order_and_the_last_again() {
 }
 
 #[test]
-fn who_greets_may_be_another() {
+fn the_greeting_may_come_from_another_client() {
     let mut answers = recorded(&[
         r#">{"id":0,"method":"initialize","params":{"clientInfo":{"name":"a"}}}"#,
         r#"<{"id":0,"result":{"protocolVersion":"2025-11-25"}}"#,
@@ -112,7 +112,7 @@ fn who_greets_may_be_another() {
 }
 
 #[test]
-fn what_the_server_said_about_a_request_comes_with_its_answer() {
+fn the_servers_lines_about_a_request_come_with_its_answer() {
     let mut answers = recorded(&[
         r#">{"method":"notifications/initialized"}"#,
         r#"<{"id":"s1","method":"roots/list"}"#,
@@ -140,14 +140,14 @@ fn what_the_server_said_about_a_request_comes_with_its_answer() {
             r#"{"method":"notifications/tools/list_changed"}"#
         ]
     );
-    let told =
+    let replies =
         answers.find_notification(r#"{"method":"notifications/initialized"}"#).unwrap().replies(Caller::Notification);
-    assert_eq!(told, [Due { t: 1000, line: b"{\"id\":\"s1\",\"method\":\"roots/list\"}\n".to_vec() }]);
+    assert_eq!(replies, [Due { t: 1000, line: b"{\"id\":\"s1\",\"method\":\"roots/list\"}\n".to_vec() }]);
     assert!(answers.find_notification(r#"{"method":"notifications/roots/list_changed"}"#).is_none());
 }
 
 #[test]
-fn what_was_never_answered_says_so() {
+fn a_request_that_was_never_answered_is_marked() {
     let mut answers = recorded(&[
         r#">{"id":1,"method":"tools/call","params":{"name":"a"}}"#,
         r#">{"method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -165,7 +165,7 @@ fn what_was_never_answered_says_so() {
 }
 
 #[test]
-fn a_miss_names_what_is_nearest() {
+fn a_miss_names_the_nearest_requests() {
     let mut answers = recorded(&[
         &format!(">{}", call("1", "echo", r#"{"message":"hello","loud":true}"#)),
         &format!(">{}", call("2", "echo", r#"{"message":"help"}"#)),
@@ -193,19 +193,19 @@ fn a_miss_names_what_is_nearest() {
     assert_eq!((miss.is_known, miss.names), (false, vec!["resources/read".to_owned(), "tools/call".to_owned()]));
     assert!(
         answers.find_request(r#"{"id":1,"method":"notifications/initialized"}"#).is_err(),
-        "it was told, not asked"
+        "it was a notification, not a request"
     );
 }
 
 #[test]
-fn what_does_not_count_may_differ() {
+fn ignored_and_normalised_parts_may_differ() {
     let ignored = vec![Path::parse(".params.arguments.at").unwrap()];
     let same = Comparison { ignored, ..Comparison::default() };
     let mut answers =
         recorded_as(same, &[&format!(">{}", call("1", "a", r#"{"at":1,"x":2}"#)), r#"<{"id":1,"result":1}"#]);
     assert!(answers.find_request(&call("1", "a", r#"{"x":2,"at":9}"#)).is_ok());
     assert!(answers.find_request(&call("1", "a", r#"{"x":3}"#)).is_err());
-    // What is redacted in the log is taken out of what comes.
+    // The log's redacted text is also removed from live lines.
     let normalise: crate::replay::compare::Normalise =
         Box::new(|line| Some(String::from_utf8(line.to_vec()).ok()?.replace(r#","key":"secret""#, "").into_bytes()));
     let same = Comparison { normalise: Some(normalise), ..Comparison::default() };
@@ -213,11 +213,11 @@ fn what_does_not_count_may_differ() {
     assert_eq!(ask(&mut answers, &call("2", "a", r#"{"x":1,"key":"secret"}"#)), [r#"{"id":2,"result":1}"#]);
 }
 
-/// What is said to a call in one of our own forms, a line each.
+/// The replies to a call in one of our own forms, one per line.
 fn call_now(answers: &mut Answers, line: &str) -> Vec<String> {
     let call = own_call(line.as_bytes()).unwrap();
-    let said = answers.find_request(line).unwrap().replies(Caller::Call(&call));
-    said.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
+    let replies = answers.find_request(line).unwrap().replies(Caller::Call(&call));
+    replies.into_iter().map(|due| String::from_utf8(due.line).unwrap().trim_end().to_owned()).collect()
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn a_place_in_the_arguments_of_a_call_is_ignored_under_both_names() {
     }
 }
 
-/// Ids of whatever JSON type.
+/// Ids of any JSON type.
 fn ids() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<i64>().prop_map(|id| id.to_string()),
@@ -284,7 +284,7 @@ fn ids() -> impl Strategy<Value = String> {
     ]
 }
 
-/// What is asked (of four things), by which id then, and by which now.
+/// A request (one of four), its recorded id, and its live id.
 type Asking = (usize, String, String);
 
 /// Requests, and the order in which they are asked again.
@@ -298,8 +298,8 @@ fn askings() -> impl Strategy<Value = (Vec<Asking>, Vec<usize>)> {
 }
 
 proptest! {
-    /// Asked in any order, each thing gets its own answers, in their order, by the ids of whoever asks; whether they were asked
-    /// one after the other, or waited all at once.
+    /// In any order, each request gets its own answers, in their order, with its live ids. This holds whether the requests were
+    /// recorded one after the other or all at once.
     #[test]
     fn any_order_of_the_same_requests_gets_the_same_answers((asked, order) in askings(), at_once in any::<bool>()) {
         let mut recording = Recording::new(Comparison::default());
@@ -316,13 +316,13 @@ proptest! {
         for at in order {
             let (what, _, id) = &asked[at];
             let expected = answered[*what].pop_front().unwrap();
-            let said = ask(&mut answers, &call(id, "t", &format!("{{\"b\":0, \"a\":{what}}}")));
-            prop_assert_eq!(said, vec![format!("{{\"id\":{id},\"result\":{expected}}}")]);
+            let replies = ask(&mut answers, &call(id, "t", &format!("{{\"b\":0, \"a\":{what}}}")));
+            prop_assert_eq!(replies, vec![format!("{{\"id\":{id},\"result\":{expected}}}")]);
         }
     }
 }
 
-/// Lines made of what JSON-RPC is made of, mostly broken.
+/// Lines made of pieces of JSON-RPC, mostly broken.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "{",
@@ -358,9 +358,9 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Whatever stands in a log or comes from a client, each request gets what was said, or a miss.
+    /// For any log and any client, each request gets a recorded answer, or a miss.
     #[test]
-    fn no_line_is_too_odd(lines in prop::collection::vec((any::<bool>(), pieces()), 0..12), asked in pieces()) {
+    fn odd_lines_are_handled(lines in prop::collection::vec((any::<bool>(), pieces()), 0..12), asked in pieces()) {
         let mut recording = Recording::new(Comparison::default());
         for (is_client, line) in &lines {
             if *is_client { recording.client(line, 0, (0, 0)) } else { recording.server(line, 0) }

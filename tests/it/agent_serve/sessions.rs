@@ -61,7 +61,7 @@ fn what_is_no_message_to_an_agent_is_refused_to_its_sender_alone() {
     let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &[]);
     let (mut socket, mut other) = (server.socket("s"), server.socket("s"));
     for (text, why) in [
-        ("no JSON", "it is no JSON object"),
+        ("no JSON", "it is not a JSON object"),
         (r#"{"type":"final"}"#, "final is no message to an agent"),
         (r#"{"type":"user_message"}"#, "its content is no text"),
         (r#"{"type":"user_message","content":"x","session_id":"t"}"#, "not \"t\""),
@@ -140,9 +140,12 @@ fn the_history_of_an_agent_tells_its_state_and_its_plan() {
         r#"{"type":"status","status":"running","pending_kind":"none","current_goal":"Look.","plan_id":"plan-1","step_id":"1"}"#,
         r#"{"type":"tool_call","call_id":"a1","tool_name":"look","arguments":{},"plan_id":"plan-1","step_id":"1"}"#,
     ];
-    let history: String = history.iter().map(|record| format!("echo '{{\"type\":\"history\",\"record\":{record}}}'; ")).collect();
+    let history: String =
+        history.iter().map(|record| format!("echo '{{\"type\":\"history\",\"record\":{record}}}'; ")).collect();
     let result = r#"{"type":"tool_result","call_id":"a1","status":"ok","result":1,"plan_id":"plan-1","step_id":"1"}"#;
-    let script = format!("read -r line; {history}echo '{{\"type\":\"history\",\"is_final\":true}}'; echo '{result}'; cat >/dev/null");
+    let script = format!(
+        "read -r line; {history}echo '{{\"type\":\"history\",\"is_final\":true}}'; echo '{result}'; cat >/dev/null"
+    );
     let mut agent = Command::new("sh");
     agent.arg("-c").arg(script).arg(place.path().join("{session}.session"));
     let server = Server::start(&agent, &[]);
@@ -177,7 +180,10 @@ fn a_session_that_nobody_uses_is_closed() {
     let place = Place::new();
     let agent = place.scripted(&[RUNNING, IDLE]);
     let mut serve = command("agent-serve");
-    serve.args(["--listen", "127.0.0.1:0", "--idle-timeout", "300ms", "--"]).arg(agent.get_program()).args(agent.get_args());
+    serve
+        .args(["--listen", "127.0.0.1:0", "--idle-timeout", "300ms", "--"])
+        .arg(agent.get_program())
+        .args(agent.get_args());
     let server = Server::of(serve.env("XDG_RUNTIME_DIR", place.path()));
     let sockets = || {
         let folders = std::fs::read_dir(place.path().join("pipewright")).unwrap();

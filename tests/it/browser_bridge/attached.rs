@@ -1,4 +1,4 @@
-//! A browser that somebody else has started: it is used, and stays open.
+//! A browser that was started by another program is used, and stays open.
 
 use super::{Player, serve};
 use crate::process::{Talk, command, eventually, pipe, text};
@@ -15,7 +15,7 @@ const PAGES: &[(&str, &str)] = &[
 pub struct Theirs(Child);
 
 impl Theirs {
-    /// Starts it with this profile, at this page; done when it can be attached to.
+    /// Starts it with this profile, at this page. Returns when it can be attached to.
     pub fn start(profile: &Path, url: &str) -> Theirs {
         let _ = std::fs::remove_file(profile.join("DevToolsActivePort"));
         let mut chromium = Command::new("chromium");
@@ -53,7 +53,7 @@ fn attach(place: &str, origin: &str) -> Command {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_is_used_where_it_is_and_stays_open_with_its_pages() {
+fn an_attached_browser_stays_open_with_its_pages() {
     let (profile, origin) = (tempfile::tempdir().unwrap(), serve(PAGES));
     let mut theirs = Theirs::start(profile.path(), &origin);
     let (port, path) = address(profile.path()).unwrap();
@@ -73,7 +73,7 @@ fn a_browser_is_used_where_it_is_and_stays_open_with_its_pages() {
 }
 
 #[test]
-fn a_place_without_a_browser_is_3_with_what_to_do() {
+fn a_place_without_a_browser_gives_status_3_with_advice() {
     let folder = tempfile::tempdir().unwrap();
     let call = b"{\"tool\":\"browser_tabs\",\"id\":1}\n";
     let folder = folder.path().to_str().unwrap();
@@ -92,7 +92,7 @@ fn a_place_without_a_browser_is_3_with_what_to_do() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_that_ends_is_attached_to_again_or_is_4() {
+fn a_browser_that_ends_is_attached_to_again_or_gives_status_4() {
     let (profile, origin) = (tempfile::tempdir().unwrap(), serve(PAGES));
     let mut theirs = Theirs::start(profile.path(), &origin);
     let mut bridge = attach(profile.path().to_str().unwrap(), &origin);
@@ -113,7 +113,7 @@ fn a_browser_that_ends_is_attached_to_again_or_is_4() {
     again.end();
     let lost = talk.ask(r#"{"tool":"browser_tabs","id":2}"#);
     assert!(lost.contains(r#""kind":"lost""#), "{lost}");
-    // Only then it has been attached to in vain, and given up.
+    // Only by then has attaching failed for good.
     let again = talk.ask(r#"{"tool":"browser_tabs","id":3}"#);
     assert!(again.contains(r#""kind":"lost""#), "{again}");
     let ended = talk.end_after_close();

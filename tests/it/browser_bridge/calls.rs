@@ -53,7 +53,7 @@ fn elements_are_listed_and_acted_on_by_one_number() {
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 4, "action": "type"})).0, "invalid_args");
 }
 
-/// A page of documentation of 290 kB with 500 links: a menu beside sections of text.
+/// A documentation page of 290 kB with 500 links: a menu next to sections of text.
 fn documentation() -> String {
     let menu: String = (0..60).map(|number| format!("<div><a href='#s{number}'>Section {number}</a></div>")).collect();
     let text = "The value that a function gives is a copy of it. ".repeat(12);
@@ -84,7 +84,7 @@ fn the_list_of_a_window_takes_at_most_1000_bytes_of_a_large_page() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_number_of_an_element_that_is_gone_never_means_another_one() {
+fn the_number_of_a_removed_element_never_means_another_one() {
     let mut shop = shop();
     let replace = shop.number("Replace");
     let snapshot = shop.ok("browser_list_interactives", json!({}))["snapshot_id"].clone();
@@ -94,7 +94,7 @@ fn a_number_of_an_element_that_is_gone_never_means_another_one() {
     assert!(stale["data"]["items"].to_string().contains("button Other"), "{stale}");
     let pay = shop.number("Pay now");
     shop.click("Next");
-    // No number is used again, also where the caller has not seen the list of the next page.
+    // No number is used twice, even if the caller has not seen the list of the next page.
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 1})).1, "stale_index");
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 1})).1, "stale_index");
     let there = shop.number("There");
@@ -106,7 +106,7 @@ fn a_number_of_an_element_that_is_gone_never_means_another_one() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn an_element_that_is_called_otherwise_by_now_is_not_acted_on() {
+fn an_element_whose_name_has_changed_is_not_acted_on() {
     const PAGE: &str = r#"<!doctype html><title>Draft</title><input aria-label=Text oninput="pay.textContent = 'Pay now'">
         <button id=pay onclick="document.title = 'Paid'">Save draft</button>"#;
     let mut page = Player::start(&[&serve(&[("/", PAGE)])]);
@@ -124,7 +124,7 @@ fn an_element_that_is_called_otherwise_by_now_is_not_acted_on() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn ids_and_names_of_elements_are_not_taken_for_our_own() {
+fn ids_and_names_of_elements_do_not_collide_with_our_own() {
     const PAGE: &str = r#"<!doctype html><title>Names</title><div id=overlay>kept</div><div id=elements></div><div id=numbers></div>
         <div id=last></div><div id=opaque></div><div id=observer></div><div id=changes></div><div id=actions></div><img name=title>
         <form tabindex=0 onclick=1><input name=matches type=hidden><input name=parentNode type=hidden><input name=getRootNode type=hidden><b>x</b><input type=button value=In></form>
@@ -142,7 +142,7 @@ fn ids_and_names_of_elements_are_not_taken_for_our_own() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn pages_and_tabs_are_gone_to_and_waited_for() {
+fn pages_and_tabs_are_opened_and_waited_for() {
     let mut shop = shop();
     let next = shop.click("Next");
     assert_eq!((&next["nav_type"], &next["title"]), (&"full".into(), &"Next".into()), "{next}");
@@ -172,7 +172,7 @@ fn pages_and_tabs_are_gone_to_and_waited_for() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_dialog_is_reported_and_holds_the_page_up_until_it_is_answered() {
+fn a_dialog_is_reported_and_blocks_the_page_until_it_is_answered() {
     let mut shop = shop();
     let asked = shop.click("Ask");
     assert_eq!(asked["dialog"], json!({"kind": "confirm", "message": "Sure?"}));
@@ -204,7 +204,7 @@ fn pictures_have_the_numbers_of_the_list() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn files_come_and_go_only_through_the_folders_that_were_named() {
+fn downloads_and_uploads_use_only_the_given_folders() {
     let mut closed = shop();
     let file = closed.number("File");
     assert_eq!(closed.fails("browser_click_and_wait_download", json!({"id": file})).0, "denied");
@@ -233,7 +233,7 @@ fn files_come_and_go_only_through_the_folders_that_were_named() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_keyboard_and_the_wheel_move_as_a_person_moves_them() {
+fn keys_and_scrolling_move_as_for_a_person() {
     let mut shop = shop();
     let focused = shop.ok("browser_focus_next", json!({"role": "button"}));
     assert_eq!((&focused["focused_role"], &focused["focused_name"]), (&"button".into(), &"Pay now".into()));
@@ -258,7 +258,7 @@ fn the_keyboard_and_the_wheel_move_as_a_person_moves_them() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn scripts_run_only_where_that_is_allowed() {
+fn scripts_run_only_if_allowed() {
     assert_eq!(shop().fails("browser_evaluate", json!({"script": "1"})).0, "denied");
     let mut open = Player::start(&[&serve(PAGES), "--allow-evaluate"]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! docs/browser.md names the tools that there are, with their arguments and defaults.
+//! docs/browser.md lists the existing tools, with their arguments and defaults.
 
 use pipewright_browser::tools::declared;
 use serde_json::Value;
@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const PAGE: &str = include_str!("../../../docs/browser.md");
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The cell of arguments in the row of each tool.
+/// Each tool, with the arguments cell of its row.
 fn rows() -> BTreeMap<&'static str, &'static str> {
     let rows = PAGE.lines().filter(|line| line.starts_with("| `browser_"));
     rows.flat_map(|row| {
@@ -23,7 +23,7 @@ fn rows() -> BTreeMap<&'static str, &'static str> {
 }
 
 #[test]
-fn the_page_has_the_tools_that_there_are_and_their_arguments() {
+fn the_page_lists_the_existing_tools_and_their_arguments() {
     let mut rows = rows();
     for tool in declared(true) {
         let cell = rows.remove(tool.name).unwrap_or_else(|| panic!("docs/browser.md has no row for {}", tool.name));
@@ -37,9 +37,9 @@ fn the_page_has_the_tools_that_there_are_and_their_arguments() {
                 Value::Number(number) if number.as_f64() == Some(0.0) => "0".to_owned(),
                 other => other.to_string(),
             };
-            let said = cell.split_once(&format!("`{name}` (")).map_or("", |(_, said)| said);
-            let said = said.split(|end: char| !end.is_alphanumeric() && end != '-').next();
-            assert_eq!(said, Some(&*default), "the default of {name} of {} in docs/browser.md", tool.name);
+            let documented = cell.split_once(&format!("`{name}` (")).map_or("", |(_, default)| default);
+            let documented = documented.split(|end: char| !end.is_alphanumeric() && end != '-').next();
+            assert_eq!(documented, Some(&*default), "the default of {name} of {} in docs/browser.md", tool.name);
         }
     }
     assert!(rows.is_empty(), "docs/browser.md has tools that do not exist: {:?}", rows.keys());

@@ -1,4 +1,4 @@
-//! What pages and browsers do wrong: each is answered within its limit, with a kind, and the next page can be used.
+//! Faults of pages and browsers: each is answered within its limit, with a kind, and the next page can be used.
 
 use super::{MORE, Player, serve_with};
 use crate::process::eventually;
@@ -27,7 +27,7 @@ fn origin() -> String {
             "/tabs" => html(
                 "<title>Tabs</title><button onclick='for (let i = 0; i < 100; i++) window.open(\"/?\" + i)'>Open</button>",
             ),
-            // More is promised than comes.
+            // Promises more bytes than it sends.
             "/endless" => {
                 let file = "Content-Type: application/octet-stream\r\nContent-Disposition: attachment; filename=a.bin";
                 Some(format!("HTTP/1.1 200 OK\r\n{file}\r\n{MORE}\r\n\r\n{}", "x".repeat(1 << 20)))
@@ -37,7 +37,7 @@ fn origin() -> String {
     })
 }
 
-/// The processes below one, with their arguments.
+/// The processes below this one, with their arguments.
 pub fn below(pid: i32) -> Vec<(i32, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -65,13 +65,13 @@ fn kill_those(player: &Player, is_meant: impl Fn(&str) -> bool) {
     }
 }
 
-/// That the browser goes on.
-fn goes_on(player: &mut Player, origin: &str) {
+/// Checks that the browser continues to work.
+fn still_works(player: &mut Player, origin: &str) {
     assert_eq!(player.ok("browser_navigate", json!({"url": origin}))["title"], "Home");
     assert!(player.ok("browser_list_interactives", json!({}))["items"][0].as_str().unwrap().ends_with(" button Home"));
 }
 
-/// The call with a limit, which it keeps.
+/// Makes a call with a time limit, and checks that the limit is kept.
 fn limited(player: &mut Player, seconds: u64, tool: &str, arguments: Value) -> Value {
     let call = json!({"tool": tool, "args": arguments, "timeout": seconds, "id": "limited"}).to_string();
     let begun = Instant::now();
@@ -82,7 +82,7 @@ fn limited(player: &mut Player, seconds: u64, tool: &str, arguments: Value) -> V
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_tab_that_has_crashed_is_said_so_and_can_be_used_again() {
+fn a_crashed_tab_is_reported_and_can_be_used_again() {
     let origin = origin();
     let mut player = Player::start(&[&origin]);
     player.ok("browser_tabs", json!({}));
@@ -90,12 +90,12 @@ fn a_tab_that_has_crashed_is_said_so_and_can_be_used_again() {
     eventually("the crash is reported", || {
         player.call("browser_list_interactives", json!({}))["code"] == "page_crashed"
     });
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_browser_that_was_killed_is_started_again_with_its_first_page() {
+fn a_killed_browser_is_restarted_with_its_first_page() {
     let mut player = Player::start(&[&origin()]);
     player.ok("browser_tabs", json!({}));
     player.talk.say(&json!({"tool": "browser_wait", "args": {"ms": 30_000}, "id": 1}).to_string());
@@ -111,23 +111,23 @@ fn a_browser_that_was_killed_is_started_again_with_its_first_page() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_never_comes_and_one_that_wanders_for_ever_are_late() {
+fn a_page_that_never_loads_or_always_redirects_times_out() {
     let origin = origin();
     let mut player = Player::start(&[&origin]);
     for path in ["never", "wander"] {
         let late = limited(&mut player, 1, "browser_navigate", json!({"url": format!("{origin}/{path}")}));
         assert_eq!(late["kind"], "timeout", "{path}: {late}");
-        goes_on(&mut player, &origin);
+        still_works(&mut player, &origin);
     }
     let redirected = player.call("browser_navigate", json!({"url": format!("{origin}/redirect")}));
     assert_eq!(redirected["code"], "navigation_failed", "{redirected}");
     assert!(redirected["error"].as_str().unwrap().contains("ERR_TOO_MANY_REDIRECTS"), "{redirected}");
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn dialogs_without_end_hold_up_their_own_tab_alone() {
+fn endless_dialogs_block_only_their_own_tab() {
     let origin = origin();
     let mut player = Player::start(&[&format!("{origin}/alerts")]);
     assert_eq!(player.click("Loop")["dialog"]["kind"], "alert");
@@ -136,7 +136,7 @@ fn dialogs_without_end_hold_up_their_own_tab_alone() {
     }
     assert_eq!(player.fails("browser_navigate", json!({"url": origin})).1, "dialog_open");
     player.ok("browser_close_tab", json!({}));
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
@@ -153,19 +153,19 @@ fn a_page_that_asks_before_it_is_left_is_answered() {
         player.call("browser_dialog", json!({"accept": true}));
         player.ok("browser_tabs", json!({}))["tabs"][0]["title"] == "Home"
     });
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_page_that_hangs_is_late_and_is_left_all_the_same() {
+fn a_hanging_page_times_out_and_can_be_left() {
     let origin = origin();
     let mut player = Player::start(&[&format!("{origin}/hang")]);
     let index = player.number("Hang");
     let hung = limited(&mut player, 1, "browser_overlay_act", json!({"index": index}));
     assert_eq!(hung["kind"], "timeout", "{hung}");
     assert_eq!(limited(&mut player, 1, "browser_screenshot", json!({}))["kind"], "timeout");
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn a_hundred_tabs_are_listed_and_closed() {
     let mut player = Player::start(&[&format!("{origin}/tabs")]);
     let opened = player.click("Open");
     assert!(!opened["new_tabs"].as_array().unwrap().is_empty(), "{opened}");
-    // The browser blocks most of what a page opens by itself; these are the caller's.
+    // The browser blocks most windows that a page opens by itself; these are opened by calls.
     player.ok("browser_navigate", json!({"url": origin}));
     let link = player.number("Endless");
     for _ in 0..3 {
@@ -183,12 +183,12 @@ fn a_hundred_tabs_are_listed_and_closed() {
         player.ok("browser_switch_tab", json!({"index": 0}));
     }
     assert!(player.ok("browser_tabs", json!({}))["tabs"].as_array().unwrap().len() > 2);
-    goes_on(&mut player, &origin);
+    still_works(&mut player, &origin);
 }
 
 #[test]
 #[ignore = "needs Chromium"]
-fn nothing_is_left_of_a_browser_that_was_ended_while_it_worked() {
+fn a_browser_ended_during_a_call_leaves_nothing_behind() {
     let (downloads, temporary) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut bridge = super::bridge(&[&origin(), "--download-dir", downloads.path().to_str().unwrap()]);
     let talk = crate::process::Talk::start(bridge.env("TMPDIR", temporary.path()));

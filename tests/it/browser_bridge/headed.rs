@@ -1,4 +1,4 @@
-//! A window that a person uses at the same time: on a display of its own (Xvfb), with real mouse and keys (xdotool).
+//! A window that a person uses at the same time: on its own display (Xvfb), with real mouse and keys (xdotool).
 
 use super::{Player, faults, serve_with};
 use crate::display::Display;
@@ -6,7 +6,7 @@ use crate::process::{command, eventually};
 use serde_json::{Value, json};
 use std::process::Command;
 
-/// What a person does with mouse and keys.
+/// A person's mouse and keys.
 fn person(display: &Display, arguments: &[&str]) {
     let mut xdotool = Command::new("xdotool");
     let done =
@@ -40,7 +40,7 @@ fn site() -> String {
     })
 }
 
-/// Where the middle of the element with this name is on the display.
+/// The position on the display of the middle of the element with this name.
 fn place(player: &mut Player, name: &str) -> [String; 2] {
     let offset = "[screenX + (outerWidth - innerWidth) / 2, screenY + outerHeight - innerHeight]";
     let offset = player.ok("browser_evaluate", json!({"script": offset}))["value"].clone();
@@ -55,7 +55,7 @@ fn place(player: &mut Player, name: &str) -> [String; 2] {
 
 #[test]
 #[ignore = "needs Chromium, Xvfb and xdotool"]
-fn a_person_logs_in_by_hand_and_the_agent_goes_on() {
+fn a_person_logs_in_by_hand_and_the_agent_continues() {
     let display = Display::start();
     let mut agent = bridge(&display, &["--headed", "--allow-evaluate", &site()]);
     let [x, y] = place(&mut agent, "Name");
@@ -74,7 +74,7 @@ fn a_person_logs_in_by_hand_and_the_agent_goes_on() {
 
 #[test]
 #[ignore = "needs Chromium, Xvfb and xdotool"]
-fn a_window_is_shown_where_there_is_a_display() {
+fn a_window_is_shown_if_there_is_a_display() {
     let display = Display::start();
     let is_headless = |player: &mut Player| {
         player.ok("browser_tabs", json!({}));
@@ -89,7 +89,7 @@ fn a_window_is_shown_where_there_is_a_display() {
 
 #[test]
 #[ignore = "needs Chromium, Xvfb and xdotool"]
-fn a_window_has_room_for_the_whole_viewport() {
+fn a_window_has_room_for_the_complete_viewport() {
     let display = Display::start();
     let page = "<button style='position:fixed;left:0;bottom:0' onclick='document.title=1'>Last</button>";
     let site =

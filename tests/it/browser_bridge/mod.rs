@@ -1,5 +1,5 @@
-//! `browser-bridge`: with a program that stands in for a browser (`tests/stand_in/browser.rs`) where a fault is needed that a real one
-//! does not have, and with Chromium.
+//! `browser-bridge` with Chromium, and with a program that stands in for a browser (`tests/stand_in/browser.rs`) for faults that
+//! a real one does not have.
 
 pub mod attached;
 mod calls;
@@ -26,7 +26,7 @@ fn bridge(arguments: &[&str]) -> Command {
     bridge
 }
 
-/// A bridge that calls are made of, one after the other.
+/// A bridge that gets one call after the other.
 struct Player {
     talk: Talk,
     last: u64,
@@ -41,7 +41,7 @@ impl Player {
         Player { talk: Talk::start(bridge), last: 0 }
     }
 
-    /// The whole answer to a call.
+    /// The complete answer to a call.
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.last += 1;
         let call = json!({"tool": tool, "args": arguments, "id": self.last}).to_string();
@@ -67,7 +67,7 @@ impl Player {
         (text("kind"), text("code"))
     }
 
-    /// The number of the element with this name, as the page is listed now.
+    /// The number of the element with this name, in a new list of the page.
     fn number(&mut self, name: &str) -> u64 {
         let found = self.ok("browser_find", json!({"text": name}));
         let items = found["items"].as_array().unwrap();
@@ -82,7 +82,7 @@ impl Player {
     }
 }
 
-/// A server of pages, each for a path; gives its origin.
+/// A server with a page for each path. Returns its origin.
 pub fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
     serve_with(move |path| {
         let found = pages.iter().find(|(known, _)| *known == path);
@@ -95,10 +95,10 @@ pub fn serve(pages: &'static [(&'static str, &'static str)]) -> String {
     })
 }
 
-/// In an answer that does not come to its end.
+/// The header of an answer that never ends.
 const MORE: &str = "Content-Length: 1000000000";
 
-/// A server whose answers to paths are given whole; what has none is a 404, and an empty one is never answered.
+/// A server whose complete answers are given by path. A path without one is a 404, and an empty answer means no answer.
 pub fn serve_with(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What pages say, and what they may not do.
+//! What pages show, and what they may not do.
 
 use super::{Player, serve, serve_with};
 use serde_json::json;
@@ -49,7 +49,7 @@ fn the_mouse_hovers_and_drags() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_banner_is_declined_and_nothing_else_is_pressed() {
+fn only_the_decline_button_of_a_banner_is_pressed() {
     let mut shop = Player::start(&[&format!("{}/shop", serve(PAGES))]);
     let closed = shop.ok("browser_close_banners", json!({"time_budget_ms": 6000}));
     assert_eq!((&closed["closed"], &closed["clicks"].as_array().unwrap().len()), (&1.into(), &1), "{closed}");
@@ -60,7 +60,7 @@ fn a_banner_is_declined_and_nothing_else_is_pressed() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn addresses_that_were_not_allowed_are_refused_wherever_they_come_from() {
+fn addresses_that_are_not_allowed_are_refused_from_every_source() {
     let private = serve(&[("/", "<title>Private</title>")]);
     let to = private.clone();
     let open = serve_with(move |path| {
@@ -98,7 +98,7 @@ fn addresses_that_were_not_allowed_are_refused_wherever_they_come_from() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn logins_are_kept_in_a_file_of_their_owner_alone() {
+fn logins_are_kept_in_a_file_that_only_its_owner_can_read() {
     use std::os::unix::fs::PermissionsExt;
     let origin = serve(&[(
         "/",

@@ -1,4 +1,4 @@
-//! Faults that a real browser cannot be made to show.
+//! Faults that a real browser cannot be made to have.
 
 use crate::process::{Talk, command, example, pipe, text};
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn answers(stdout: &[u8]) -> Vec<Value> {
 }
 
 #[test]
-fn a_browser_that_does_not_start_is_3_with_what_it_printed() {
+fn a_browser_that_does_not_start_gives_status_3_and_its_output() {
     let output = pipe(&mut with("start", &[]), TABS);
     assert_eq!(output.status.code(), Some(3));
     let answers = answers(&output.stdout);
@@ -28,7 +28,7 @@ fn a_browser_that_does_not_start_is_3_with_what_it_printed() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_named() {
     let mut bridge = command("browser-bridge");
     let output = pipe(bridge.args(["--headless", "--browser", "/none/chromium"]), TABS);
     assert_eq!(output.status.code(), Some(3));
@@ -36,7 +36,7 @@ fn a_program_that_is_not_there_is_named() {
 }
 
 #[test]
-fn a_browser_that_crashes_is_started_again_and_the_call_may_have_been_executed() {
+fn a_crashed_browser_is_restarted_and_the_call_may_have_been_executed() {
     let mut input = TABS.to_vec();
     input.extend_from_slice(b"{\"tool\":\"browser_back\",\"id\":2}\n");
     let output = pipe(&mut with("crash", &[]), &input);
@@ -47,7 +47,7 @@ fn a_browser_that_crashes_is_started_again_and_the_call_may_have_been_executed()
 }
 
 #[test]
-fn a_browser_that_crashes_too_often_is_4() {
+fn a_browser_that_crashes_too_often_gives_status_4() {
     let output = pipe(&mut with("crash", &["--restart", "1"]), &TABS.repeat(3));
     assert_eq!(output.status.code(), Some(4));
     let kinds: Vec<Value> = answers(&output.stdout).iter().map(|answer| answer["kind"].clone()).collect();
@@ -56,7 +56,7 @@ fn a_browser_that_crashes_too_often_is_4() {
 }
 
 #[test]
-fn a_call_that_is_not_answered_is_late_and_the_next_one_is_carried_out() {
+fn a_call_without_an_answer_times_out_and_the_next_one_is_carried_out() {
     let begun = Instant::now();
     let mut input = b"{\"tool\":\"browser_tabs\",\"id\":1,\"timeout\":\"200ms\"}\n".to_vec();
     input.extend_from_slice(b"{\"tool\":\"browser_dialog\",\"args\":{\"accept\":true},\"id\":2}\n");
@@ -67,7 +67,7 @@ fn a_call_that_is_not_answered_is_late_and_the_next_one_is_carried_out() {
 }
 
 #[test]
-fn a_call_that_is_cancelled_ends_at_once() {
+fn a_cancelled_call_ends_at_once() {
     let mut talk = Talk::start(&mut with("silence", &[]));
     talk.say(r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_tabs"}"#);
     talk.say(r#"{"type":"cancel","call_id":"c1"}"#);

@@ -1,11 +1,11 @@
-//! What pages have that makes them hard to drive.
+//! Properties of pages that make them hard to drive.
 
 use super::{Player, serve, serve_with};
 use serde_json::{Value, json};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A page from memory.
+/// A page given as text.
 fn page(body: &str) -> Player {
     let answer = html(&format!("<!doctype html><meta charset=utf-8>{body}"));
     Player::start(&[&serve_with(move |path| (path == "/").then(|| answer.clone())), "--allow-evaluate"])
@@ -26,7 +26,7 @@ fn put(player: &mut Player, name: &str, action: &str, text: &str) -> Value {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_is_in_a_closed_shadow_root_is_listed_and_acted_on() {
+fn elements_in_a_closed_shadow_root_are_listed_and_acted_on() {
     let mut player = page(
         "<x-form></x-form><script>
         const root = document.querySelector('x-form').attachShadow({mode: 'closed'});
@@ -40,7 +40,7 @@ fn what_is_in_a_closed_shadow_root_is_listed_and_acted_on() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn what_is_in_a_frame_of_another_site_is_listed_and_acted_on() {
+fn elements_in_a_frame_of_another_site_are_listed_and_acted_on() {
     let inner = serve(&[(
         "/",
         "<label>Card <input></label><button onclick=\"this.textContent = document.querySelector('input').value\">Check</button>",
@@ -58,7 +58,7 @@ fn what_is_in_a_frame_of_another_site_is_listed_and_acted_on() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn an_application_that_always_loads_something_is_taken_as_it_is() {
+fn an_application_that_never_stops_loading_is_used_as_it_is() {
     let mut player = Player::start(&[&serve(&[
         (
             "/",
@@ -117,7 +117,7 @@ fn media_that_plays_is_reported() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn every_kind_of_input_takes_what_it_is_for() {
+fn every_kind_of_input_accepts_its_values() {
     let inputs = [
         ("text", "Юля 李 🙂"),
         ("search", "kettle"),
@@ -160,7 +160,7 @@ fn every_kind_of_input_takes_what_it_is_for() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_file_is_given_to_an_input_that_only_its_label_shows() {
+fn a_file_is_selected_in_a_hidden_input_with_a_visible_label() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("отчёт.txt"), "b").unwrap();
     let site = serve(&[(

@@ -1,4 +1,4 @@
-//! The agent with a model: recorded on every edge, and run again from the logs.
+//! The agent with a model: recorded on both sides, and run again from the logs.
 
 use super::{run, run_with};
 use crate::documents::{has_jq, path_with_our_programs};
@@ -10,7 +10,7 @@ use std::process::{Output, Stdio};
 const NO_DIFFERENCE: [&str; 2] =
     ["4 turns, 0 different; lines: 3 the same\n", "3 turns, 0 different; lines: 2 the same\n"];
 
-/// The loop once more, between both recorded sides.
+/// Runs the loop again, between the two recorded sides.
 fn again(place: &Path, world: &str) -> Output {
     let mut agent = command("agent-loop");
     agent.args(["--goal", "Pay the open invoice."]);
@@ -25,8 +25,8 @@ fn an_agent_is_replayed_offline_without_a_difference() {
         return;
     }
     let ran = run("replay-an-agent.sh", &[]);
-    let told = "Invoice 7 is paid.\nInvoice 7 is paid.\n";
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+    let expected = "Invoice 7 is paid.\nInvoice 7 is paid.\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), expected), "{}", ran.stderr);
     for sum in NO_DIFFERENCE {
         assert!(ran.stderr.contains(sum), "{}", ran.stderr);
     }
@@ -39,7 +39,7 @@ fn a_chat_calls_refuses_and_approves() {
     }
     let ran = run("chat.sh", &[]);
     assert_eq!(ran.status, Some(1), "a call was rejected: {}", ran.stderr);
-    let said: Vec<&str> = ran
+    let lines: Vec<&str> = ran
         .stdout
         .lines()
         .filter(|line| ["+", "x", "open", "I", "Then"].iter().any(|word| line.starts_with(word)))
@@ -52,7 +52,7 @@ fn a_chat_calls_refuses_and_approves() {
         "Then invoice 8.",
         "+ pay_invoice number=8",
     ];
-    assert_eq!(said[..6], expected, "{}", ran.stdout);
+    assert_eq!(lines[..6], expected, "{}", ran.stdout);
     assert!(
         ran.stdout.contains("may this call pass?") && ran.stdout.contains("Invoice 8 is paid.\n   1  list_invoices\n"),
         "{}",
@@ -76,7 +76,7 @@ fn a_chain_of_agents_ends_with_all_of_them_done() {
 }
 
 #[test]
-fn an_agent_in_shell_answers_an_editor() {
+fn a_shell_agent_answers_an_editor() {
     if !has_jq() {
         return;
     }
@@ -86,7 +86,7 @@ fn an_agent_in_shell_answers_an_editor() {
 }
 
 #[test]
-fn an_agent_in_shell_answers_in_a_web_page() {
+fn a_shell_agent_answers_in_a_web_page() {
     if !has_jq() {
         return;
     }
@@ -114,7 +114,7 @@ fn an_agent_with_llm_pipe_is_replayed_without_network_or_key() {
     for sum in NO_DIFFERENCE {
         assert!(ran.stderr.contains(sum), "{}", ran.stderr);
     }
-    assert_eq!(server.requests().len(), 3, "the second run asked the server");
+    assert_eq!(server.requests().len(), 3, "the second run must not reach the server");
 }
 
 #[test]
@@ -143,13 +143,13 @@ fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_w
     assert_ne!(changed, read("world.log"));
     std::fs::write(place.join("changed.log"), changed).unwrap();
     let output = again(place, "changed.log");
-    let told = text(&output.stderr);
-    // The loop has done its part: what differs, the recordings say.
-    assert!(text(&output.stdout).contains("\"content\":\"Invoice 7 is paid.\""), "{told}");
+    let stderr = text(&output.stderr);
+    // The loop itself succeeds; the recordings report the differences.
+    assert!(text(&output.stdout).contains("\"content\":\"Invoice 7 is paid.\""), "{stderr}");
     let shown = "replay: llm.log:5: turn 2: another answer than was recorded\n\
         replay:   - .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":40.5}]\\n</world_data>\"\n\
         replay:   + .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":41.5}]\\n</world_data>\"\n";
-    assert!(told.contains(shown), "{told}");
-    assert!(told.contains("4 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ\n"), "{told}");
-    assert!(told.contains(NO_DIFFERENCE[1]), "{told}");
+    assert!(stderr.contains(shown), "{stderr}");
+    assert!(stderr.contains("4 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ\n"), "{stderr}");
+    assert!(stderr.contains(NO_DIFFERENCE[1]), "{stderr}");
 }

@@ -1,4 +1,4 @@
-//! Those that drive a browser.
+//! The examples that drive a browser.
 
 use super::at_a_terminal;
 use crate::documents::{has_jq, path_with_our_programs};
@@ -10,7 +10,7 @@ use std::process::Command;
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_person_has_the_last_word_in_a_browser() {
+fn a_person_decides_in_a_browser() {
     if !has_jq() {
         return;
     }
@@ -33,7 +33,7 @@ fn a_person_has_the_last_word_in_a_browser() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn the_picture_is_what_happens() {
+fn the_picture_shows_the_real_output() {
     let place = tempfile::tempdir().unwrap();
     let drawn = place.path().join("picture.svg");
     let repository = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -41,5 +41,5 @@ fn the_picture_is_what_happens() {
     let output = picture.arg(&drawn).env("PATH", path_with_our_programs()).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     let committed = fs::read_to_string(repository.join("docs/picture.svg")).unwrap();
-    assert!(fs::read_to_string(drawn).unwrap() == committed, "docs/picture.svg is another: run scripts/picture");
+    assert!(fs::read_to_string(drawn).unwrap() == committed, "docs/picture.svg is outdated: run scripts/picture");
 }

@@ -1,4 +1,4 @@
-//! Those that play a game on a real Godot.
+//! The examples that play a game on a real Godot.
 
 use super::run;
 use crate::godot::{catch, vault};
@@ -14,7 +14,7 @@ fn copy(of: &std::path::Path) -> tempfile::TempDir {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_smoke_test_of_a_game_that_is_well() {
+fn the_smoke_test_passes_for_a_working_game() {
     let game = vault();
     let ran = run("godot-smoke-test.sh", &[game.to_str().unwrap()]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
@@ -23,11 +23,11 @@ fn a_smoke_test_of_a_game_that_is_well() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_smoke_test_of_a_game_that_is_not() {
+fn the_smoke_test_fails_for_a_broken_game() {
     let game = copy(&vault());
     let level = game.path().join("scripts/level_scene.gd");
     let well = fs::read_to_string(&level).unwrap();
-    // A script that fails while it plays, but goes on.
+    // A script that fails during play, but continues.
     fs::write(&level, well.replace("\tcompleted.emit()", "\tcompleted.emit()\n\t\tpush_error(\"the key is stuck\")"))
         .unwrap();
     let ran = run("godot-smoke-test.sh", &[game.path().to_str().unwrap()]);
@@ -38,7 +38,7 @@ fn a_smoke_test_of_a_game_that_is_not() {
         ran.stderr
     );
 
-    // A level that can't be played to its end.
+    // A level that cannot be completed.
     fs::write(&level, well.replace("\tcompleted.emit()", "\tget_tree().quit(7)")).unwrap();
     let ran = run("godot-smoke-test.sh", &[game.path().to_str().unwrap()]);
     assert_eq!(ran.status, Some(4), "{}", ran.stderr);
@@ -47,7 +47,7 @@ fn a_smoke_test_of_a_game_that_is_not() {
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_menu_is_used_as_a_player_uses_it() {
+fn a_menu_is_used_as_by_a_player() {
     let ran = run("godot-menu-test.sh", &[catch().to_str().unwrap()]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "ok\n".repeat(10).as_str()), "{}", ran.stderr);
 }

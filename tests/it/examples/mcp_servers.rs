@@ -1,4 +1,4 @@
-//! Those that call the MCP servers that people use.
+//! The examples that call popular MCP servers.
 
 use super::run_with;
 use crate::documents::path_with_our_programs;
@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// A PATH on which `npx -y PACKAGE` is what was installed; no registry is asked.
+/// A PATH on which `npx -y PACKAGE` runs the installed package, without a registry.
 fn path_with_npx(place: &Path) -> String {
     let npx = format!(
         "#!/bin/sh\nshift\ncase \"$1\" in\n@modelcontextprotocol/server-everything) exec {} ;;\nesac\nexit 1\n",
@@ -20,7 +20,7 @@ fn path_with_npx(place: &Path) -> String {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn a_recorded_server_answers_as_the_real_one() {
+fn a_recorded_server_answers_like_the_real_one() {
     let place = tempfile::tempdir().unwrap();
     let ran = run_with("recorded-mcp-server.sh", &[], &path_with_npx(place.path()));
     assert_eq!(ran.status, Some(0), "{}{}", ran.stdout, ran.stderr);

@@ -1,4 +1,4 @@
-//! The pipelines of `examples/`, each run as it is written: what it prints, how it ends, and that it leaves nothing behind.
+//! The pipelines of `examples/`, each run as written: its output, its exit status, and that it leaves nothing behind.
 
 mod agent;
 #[cfg(feature = "browser")]
@@ -17,7 +17,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("examples")
 }
 
-/// A script of the examples, started from elsewhere, with a folder of its own for what it makes.
+/// A script of the examples, started from another folder, with a folder of its own for its files.
 fn script(name: &str, path: &str, place: &Path) -> Command {
     let mut script = Command::new("bash");
     script.arg(folder().join(name)).current_dir(place).env("TMPDIR", place).env("PATH", path);
@@ -36,7 +36,7 @@ struct Ran {
 fn run_with(name: &str, arguments: &[&str], path: &str) -> Ran {
     let place = tempfile::tempdir().unwrap();
     let output = script(name, path, place.path()).args(arguments).output().unwrap();
-    // godot-bridge's folder for its sessions stays, but has nothing in it.
+    // godot-bridge's session folder stays, but must be empty.
     let is_empty = |path: &Path| path.is_dir() && std::fs::read_dir(path).unwrap().next().is_none();
     let left = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().path());
     let left: Vec<_> = left.filter(|path| !is_empty(path)).collect();
@@ -49,7 +49,7 @@ fn run(name: &str, arguments: &[&str]) -> Ran {
     run_with(name, arguments, &path_with_our_programs())
 }
 
-/// A script that asks a person, and the terminal that it is started from; its exit status is the last that is shown there.
+/// A script that asks a person, with its terminal. The terminal finally shows the exit status.
 fn at_a_terminal(name: &str, arguments: &[&str], path: &str, place: &Path) -> PtySession {
     let script = script(name, path, place);
     let mut shell = Command::new("bash");
@@ -65,7 +65,7 @@ fn at_a_terminal(name: &str, arguments: &[&str], path: &str, place: &Path) -> Pt
 }
 
 #[test]
-fn each_is_run_here_and_has_its_row() {
+fn each_example_is_run_here_and_has_its_row() {
     let readme = std::fs::read_to_string(folder().join("README.md")).unwrap();
     let tests = [
         include_str!("mod.rs"),
@@ -87,7 +87,7 @@ fn each_is_run_here_and_has_its_row() {
             let started =
                 [format!("run(\"{name}\""), format!("run_with(\"{name}\""), format!("at_a_terminal(\"{name}\"")];
             let is_run = tests.iter().any(|test| started.iter().any(|call| test.contains(call)));
-            assert!(is_run, "examples/{name} is run by no test in tests/it/examples");
+            assert!(is_run, "no test in tests/it/examples runs examples/{name}");
         }
     }
     assert!(scripts >= 8, "{scripts}");
@@ -102,22 +102,25 @@ fn secrets_stay_out_of_a_log_that_still_replays() {
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("replay: 2 turns, 0 different"), "{}", ran.stderr);
     let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(lines[0], r#"{"id":1,"tool":"log_in","status":"ok","data":{"token":"c0ffee"}}"#, "what passes is whole");
-    assert_eq!(lines[2], r#"{"id":1,"tool":"log_in","status":"ok","data":{}}"#, "what was recorded isn't");
+    assert_eq!(
+        lines[0], r#"{"id":1,"tool":"log_in","status":"ok","data":{"token":"c0ffee"}}"#,
+        "passed lines are complete"
+    );
+    assert_eq!(lines[2], r#"{"id":1,"tool":"log_in","status":"ok","data":{}}"#, "recorded lines are not");
     assert_eq!(lines.len(), 4);
 }
 
 #[test]
-fn a_log_that_is_shared_has_no_personal_data_and_is_still_a_log() {
+fn a_shared_log_has_no_personal_data_and_is_still_a_log() {
     let ran = run("share-a-log.sh", &[]);
-    let told = "{\"tool\":\"browser_type\",\"args\":{\"element\":\"E-mail\",\"text\":\"<EMAIL_1>\"}}\n\
+    let expected = "{\"tool\":\"browser_type\",\"args\":{\"element\":\"E-mail\",\"text\":\"<EMAIL_1>\"}}\n\
                 {\"tool\":\"browser_type\",\"args\":{\"element\":\"Password\",\"text\":\"<PASSWORD_1>\"}}\n\
                 {\"tool\":\"pay\",\"args\":{\"card\":\"<CARD_1>\",\"amount\":12.50}}\n";
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), expected), "{}", ran.stderr);
 }
 
 #[test]
-fn an_agent_in_the_shell_decides_by_results() {
+fn a_shell_agent_decides_by_results() {
     if !has_jq() {
         return;
     }
@@ -126,7 +129,7 @@ fn an_agent_in_the_shell_decides_by_results() {
 }
 
 #[test]
-fn a_world_in_shell_is_an_mcp_server() {
+fn a_shell_world_is_an_mcp_server() {
     if !has_jq() {
         return;
     }
@@ -140,19 +143,19 @@ fn a_world_in_shell_is_an_mcp_server() {
 }
 
 #[test]
-fn an_agent_that_works_by_commands_calls_one_world() {
+fn an_agent_that_uses_commands_calls_one_world() {
     let ran = run("calls-by-command.sh", &[]);
-    let told = "weather  The weather in a city\n         city=string\nBern: 12.50 degrees, rain\nCairo: 31 degrees, sun\ngo to Cairo\n";
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), told), "{}", ran.stderr);
+    let expected = "weather  The weather in a city\n         city=string\nBern: 12.50 degrees, rain\nCairo: 31 degrees, sun\ngo to Cairo\n";
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), expected), "{}", ran.stderr);
 }
 
 #[test]
-fn a_program_may_approve_what_the_caller_may_not() {
+fn a_program_may_approve_calls_that_the_caller_may_not() {
     if !has_jq() {
         return;
     }
     let ran = run("a-program-decides.sh", &[]);
-    let told =
+    let expected =
         "1 list_invoices: carried out\n2 pay_invoice: carried out\n3 pay_invoice: it was rejected: more than 100\n";
-    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), told), "{}", ran.stderr);
+    assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), expected), "{}", ran.stderr);
 }

@@ -1,4 +1,4 @@
-//! Those that play the recorded game.
+//! The examples that play the recorded game.
 
 use super::{at_a_terminal, folder, run};
 use crate::documents::{has_jq, path_with_our_programs};
@@ -13,7 +13,7 @@ use std::process::Command;
 
 fn recorded_decisions() -> usize {
     let commands = demo_session().into_iter().filter(|step| matches!(step, Step::Command(_)));
-    // The first starts the run.
+    // The first command starts the run.
     commands.count() - 1
 }
 
@@ -49,8 +49,13 @@ fn two_bots_compared() {
     }
     let ran = run("compare-two-bots.sh", &[]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), "66 decisions, 4 different\n"), "{}", ran.stderr);
-    let told: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("turn 10")).collect();
-    assert_eq!(told[1..3], ["replay:   - play 1", "replay:   + play 3"], "a strike, and a defence: {}", ran.stderr);
+    let differences: Vec<&str> = ran.stderr.lines().skip_while(|line| !line.contains("turn 10")).collect();
+    assert_eq!(
+        differences[1..3],
+        ["replay:   - play 1", "replay:   + play 3"],
+        "a strike, and a defence: {}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -60,16 +65,16 @@ fn a_run_is_watched_from_outside() {
     }
     let ran = run("watch-a-run.sh", &[]);
     assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "the bot notices nothing: {}", ran.stderr);
+    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "the bot is not affected: {}", ran.stderr);
     assert_eq!(ran.stdout.lines().next(), Some("floor 1, hp 63: Cultist 54"), "{}", ran.stdout);
 }
 
 #[test]
-fn who_watches_a_bot_that_fails_ends_too() {
+fn the_watchers_of_a_failing_bot_end_too() {
     if !has_jq() {
         return;
     }
-    // Were one of them left, it would hold stderr open, and this would wait for it.
+    // If one of them were left, it would hold stderr open, and this would wait for it.
     let ran = run("watch-a-run.sh", &["sh", "-c", "exit 3"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
 }
@@ -82,7 +87,7 @@ fn a_log_as_a_table() {
     assert_eq!(rows[0], "time,game_state.floor,game_state.current_hp,game_state.gold,game_state.screen_type");
     assert_eq!(rows[1], "2026-11-22T02:41:38.072416Z,0,63,99,EVENT");
     assert!(rows.last().unwrap().ends_with(",3,0,113,GAME_OVER"), "{rows:?}");
-    assert_eq!(run("log-to-csv.sh", &["/nowhere/run.jsonl"]).status, Some(2), "a log that isn't there");
+    assert_eq!(run("log-to-csv.sh", &["/nowhere/run.jsonl"]).status, Some(2), "a missing log");
 }
 
 #[test]
@@ -121,7 +126,7 @@ fn a_bot_in_python_answers_each_decision_with_a_legal_id() {
         }
         decisions += 1;
         message["decision"] = json!(decisions);
-        // It waits for the next question, so an answer that is not flushed would not come.
+        // It waits for the next question, so an answer that is not flushed would never arrive.
         let answer: Value = serde_json::from_str(&bot.ask(&message.to_string())).unwrap();
         assert!(actions.iter().any(|action| action["action_id"] == answer["action_id"]), "{answer} to {message}");
         assert_eq!(answer["decision"], decisions);
@@ -158,7 +163,7 @@ fn a_model_that_gives_an_illegal_answer_is_asked_again_with_the_reason() {
     game.env("AI_STS_PROXY_DATA_DIR", place.path()).current_dir(env!("CARGO_MANIFEST_DIR"));
     let output = game.output().unwrap();
     let stderr = text(&output.stderr);
-    assert!(stderr.contains("lines: 65 the same\n"), "the game is played as it was recorded: {stderr}");
+    assert!(stderr.contains("lines: 65 the same\n"), "the game is the recorded one: {stderr}");
     assert!(stderr.contains("ended with exit status 1"), "an answer was refused: {stderr}");
     let requests = server.requests();
     assert_eq!(requests.len(), recorded_decisions() + 1);

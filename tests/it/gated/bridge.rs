@@ -1,4 +1,4 @@
-//! `browser-bridge` behind both gates, as an MCP client sees it, and a recording of it in its place.
+//! `browser-bridge` behind both gates, used by an MCP client, and a recording of it in its place.
 
 use super::{Guarded, assert_shows, path, read};
 use crate::browser_bridge::serve;
@@ -15,14 +15,14 @@ const PAGES: &[(&str, &str)] = &[
     ("/next", "<!doctype html><title>Next</title><button>There</button>"),
 ];
 
-/// An MCP client before `mcp-serve`.
+/// An MCP client of `mcp-serve`.
 struct Client {
     guarded: Guarded,
     last: u64,
 }
 
 impl Client {
-    /// Starts the line in the folder, with the person's terminal where it says TTY.
+    /// Starts the command line in the folder, with the person's terminal in place of TTY.
     fn start(line: &str, folder: &Path) -> Client {
         let line = line.replace("TTY", super::TERMINAL);
         let mut client = Client { guarded: Guarded::start(&line, folder, &path()), last: 0 };
@@ -55,14 +55,14 @@ impl Client {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))["result"].clone()
     }
 
-    /// Clicks, and gives the title of the page then.
+    /// Clicks, and gives the title of the page afterwards.
     #[track_caller]
     fn click(&mut self, index: u64) -> Value {
         self.call("browser_overlay_act", &json!({"index": index}))["structuredContent"]["title"].clone()
     }
 }
 
-/// The calls that are made live, and of the recording; each with what its answer says.
+/// The calls of the live run and of the recording, each with a part of its answer.
 fn visit(client: &mut Client) {
     let listed = client.call("browser_list_interactives", &json!({}));
     let items = &listed["structuredContent"]["items"];

@@ -5,16 +5,16 @@ use crate::mcp_servers::{page, path_with_npx, running_with};
 use crate::process::{binary, eventually};
 use serde_json::{Value, json};
 
-/// What is pressed last is the title.
+/// The button that was pressed last becomes the title.
 pub const SHOP: &str = "<title>Shop</title><h1>Basket</h1><p>2 items</p>\
     <button onclick=\"document.title='Second'\">Next page</button>\
     <button onclick=\"document.title='Paid'\">Pay now</button>\
     <button onclick=\"document.title='Invoiced'\">Pay by invoice</button>";
 
-/// The text of a result, also of one that is an error.
+/// The text of a result, which may be an error.
 const TEXT: &str = "/result/content/0/text";
 
-/// A caller at a page.
+/// A client on a page.
 struct Caller<'a> {
     gated: &'a mut Guarded,
     calls: u32,
@@ -27,7 +27,7 @@ impl Caller<'_> {
         json!({"jsonrpc": "2.0", "id": self.calls, "method": "tools/call", "params": params})
     }
 
-    /// What an answer says, which is this call's.
+    /// A part of an answer, which must be this call's.
     fn said(&self, answer: &Value, pointer: &str) -> String {
         assert_eq!(answer["id"], self.calls, "{answer}");
         answer.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("no {pointer} in {answer}")).to_owned()
@@ -39,7 +39,7 @@ impl Caller<'_> {
         self.said(&answer, TEXT)
     }
 
-    /// What stands on the page, and by what calls name the elements with these names.
+    /// The elements with these names on the page, and the references that calls use for them.
     fn look<const N: usize>(&mut self, names: [&str; N]) -> [String; N] {
         let seen = self.unasked("browser_snapshot", json!({}));
         names.map(|name| {
@@ -60,7 +60,7 @@ impl Caller<'_> {
     }
 }
 
-/// An ordinary click, one that is rejected, one that is edited, and one that is approved.
+/// An ordinary click, then a rejected one, an edited one, and an approved one.
 fn shop(gated: &mut Guarded, url: &str) {
     let mut caller = Caller { gated, calls: 0 };
     caller.unasked("browser_navigate", json!({"url": url}));
@@ -77,7 +77,7 @@ fn shop(gated: &mut Guarded, url: &str) {
     assert_eq!(caller.said(&rejected, "/result/_meta/kind"), "rejected");
     let said = caller.said(&rejected, TEXT);
     assert!(said.contains("a person rejected it: too expensive"), "{said}");
-    // Nothing was clicked, so the caller chooses anew from what it has seen.
+    // Nothing was clicked, so the caller chooses again from the same page.
     let clicked = caller.unasked("browser_click", json!({"target": next}));
     assert!(clicked.contains("Page Title: Second"), "{clicked}");
 
@@ -96,10 +96,10 @@ fn shop(gated: &mut Guarded, url: &str) {
 
 #[test]
 #[ignore = "needs the MCP servers: scripts/test installs them"]
-fn a_client_that_knows_nothing_of_us_is_held_as_well() {
+fn calls_of_any_mcp_client_are_held() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("server.jsonl");
-    // Before the server stands who sees what reaches it.
+    // The log records what reaches the server.
     let recorder = format!("{} {} --", binary("jsonl-record").display(), log.display());
     let line = shown_line("policy-check --confirm mark -- hitl-gate --tty /dev/pts/3 --");
     let mut gated = Guarded::start(line, folder.path(), &path_with_npx(folder.path(), &recorder));
@@ -119,7 +119,7 @@ fn a_client_that_knows_nothing_of_us_is_held_as_well() {
     let reached: Vec<Value> = reached.map(|mut line| line["msg"].take()).collect();
     let calls: Vec<&Value> = reached.iter().filter(|message| message["method"] == "tools/call").collect();
     let clicks = calls.iter().filter(|call| call["params"]["name"] == "browser_click").count();
-    assert_eq!(clicks, 4, "the one that was rejected isn't there: {calls:?}");
+    assert_eq!(clicks, 4, "the rejected click is not there: {calls:?}");
     for call in calls {
         assert_eq!(
             call["params"]["_meta"],

@@ -13,7 +13,7 @@ fn click(number: u64) -> Value {
     call("browser_overlay_act", json!({"index": number}))
 }
 
-/// The numbers of the elements with these names, in the page as it is now.
+/// The numbers of the elements with these names on the current page.
 fn look<const N: usize>(gated: &mut Guarded, names: [&str; N]) -> [u64; N] {
     let listed = gated.unasked(&call("browser_list_interactives", json!({})));
     names.map(|name| {
@@ -24,7 +24,7 @@ fn look<const N: usize>(gated: &mut Guarded, names: [&str; N]) -> [u64; N] {
     })
 }
 
-/// An ordinary click, one that is rejected, one that is edited, and one that is approved.
+/// An ordinary click, then a rejected one, an edited one, and an approved one.
 #[test]
 #[ignore = "needs Chromium"]
 fn a_dangerous_click_is_held_and_an_ordinary_one_is_not() {
@@ -46,7 +46,7 @@ fn a_dangerous_click_is_held_and_an_ordinary_one_is_not() {
     let rejected = gated.decide("n too expensive");
     assert_eq!(rejected["kind"], "rejected");
     assert!(rejected["error"].as_str().unwrap().contains("a person rejected it: too expensive"), "{rejected}");
-    // Nothing was clicked, so the caller chooses anew from what it has seen.
+    // Nothing was clicked, so the caller chooses again from the same page.
     assert_eq!(title(&gated.unasked(&click(next))), "Second");
 
     let [pay_again] = look(&mut gated, ["Pay now"]);

@@ -1,4 +1,4 @@
-//! A Godot game whose nodes' names say nothing.
+//! A Godot game whose nodes have meaningless names.
 
 use super::{Guarded, assert_shows, path, shown_line};
 use crate::godot::small_game;
@@ -29,12 +29,12 @@ fn press(id: u32, node: &str) -> Value {
 }
 
 fn has_event(answer: &Value, event: &str) -> bool {
-    answer["events"].as_array().is_some_and(|events| events.iter().any(|told| told["type"] == event))
+    answer["events"].as_array().is_some_and(|events| events.iter().any(|entry| entry["type"] == event))
 }
 
 #[test]
 #[ignore = "needs Godot: scripts/test installs it"]
-fn a_button_is_asked_about_for_what_it_says_and_not_for_its_name() {
+fn a_button_is_judged_by_its_text_and_not_by_its_name() {
     std::env::var("PIPEWRIGHT_GODOT").expect("PIPEWRIGHT_GODOT names no Godot: run scripts/test");
     let project = small_game(MENU);
     let [first, second] = ["first.save", "second.save"].map(|name| project.path().join(name));

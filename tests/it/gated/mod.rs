@@ -1,5 +1,5 @@
-//! Both gates before real worlds, as `docs/gates.md` shows them: a page in Chromium, a shell, a Godot game. What is harmless goes through
-//! unasked; what isn't is held, shown, edited, approved and rejected by a person at a terminal of their own.
+//! Both gates in front of real worlds, as `docs/gates.md` shows them: a page in Chromium, a shell, a Godot game. Harmless calls pass
+//! without a question. Others are held, shown, edited, approved and rejected by a person at a terminal of their own.
 
 #[cfg(feature = "browser")]
 mod bridge;
@@ -16,31 +16,31 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The page's terminal, in whose place the person's is put.
+/// The page's name for the terminal, which is replaced by the person's.
 const TERMINAL: &str = "/dev/pts/3";
 const PROMPT: &str = "help [?]\r\n> ";
 
-/// Whoever makes the calls, and the person who is asked.
+/// The caller, and the person who is asked.
 struct Guarded {
     calls: Talk,
     person: PtySession,
 }
 
 impl Guarded {
-    /// Starts a command in this folder, with what is on this PATH.
+    /// Starts a command in this folder, with this PATH.
     fn start(line: &str, folder: &Path, path: &str) -> Guarded {
         let mut terminal = Command::new("sh");
         terminal.args(["-c", "tty; sleep 1d"]);
         let mut person = spawn_command(terminal, Some(20_000)).unwrap();
         let line = line.replace(TERMINAL, person.read_line().unwrap().trim());
-        // In a session of its own it has no other terminal, as one that a desktop's program has started.
+        // In a session of its own it has no other terminal, like one that a desktop program has started.
         let mut shell = Command::new("setsid");
         shell.args(["bash", "-c", &line]).env("PATH", path).current_dir(folder);
         shell.env_remove("PIPEWRIGHT_FOREGROUND").env("NO_COLOR", "1");
         Guarded { calls: Talk::start(&mut shell), person }
     }
 
-    /// The next answer: a server also says what nobody has asked.
+    /// The next answer; other records of a server are skipped.
     fn hear(&mut self) -> Value {
         loop {
             let said = read(&self.calls.hear());
@@ -50,13 +50,13 @@ impl Guarded {
         }
     }
 
-    /// Makes a call that is answered while nobody says anything: nobody was asked, since a question waits much longer.
+    /// Makes a call that is answered without a person: no question was asked, since a question waits much longer.
     fn unasked(&mut self, call: &Value) -> Value {
         self.calls.say(&call.to_string());
         self.hear()
     }
 
-    /// Makes a call that is held: what the person is shown. The caller gets a notice in our own forms.
+    /// Makes a call that is held; gives the question on the terminal. The caller gets a notice in our own forms.
     fn held(&mut self, call: &Value) -> String {
         self.calls.say(&call.to_string());
         let shown = self.shown();
@@ -67,12 +67,12 @@ impl Guarded {
         shown
     }
 
-    /// What stands on the person's terminal up to the next prompt.
+    /// The text on the person's terminal up to the next prompt.
     fn shown(&mut self) -> String {
         self.person.exp_string(PROMPT).unwrap()
     }
 
-    /// The person changes an argument: what they are shown then, before they agree to it.
+    /// The person changes an argument; gives the text that is shown before they approve it.
     fn edit(&mut self, setting: &str) -> String {
         self.person.send_line(&format!("e {setting}")).unwrap();
         let shown = self.shown();
@@ -80,7 +80,7 @@ impl Guarded {
         shown
     }
 
-    /// The person's decision, and what becomes of the call.
+    /// The person's decision; gives the answer to the call.
     fn decide(&mut self, typed: &str) -> Value {
         self.person.send_line(typed).unwrap();
         self.hear()
@@ -97,7 +97,7 @@ fn assert_shows(shown: &str, parts: &[&str]) {
     }
 }
 
-/// The page's command line that begins so.
+/// The page's command line with this beginning.
 fn shown_line(begins: &str) -> &'static str {
     let line = include_str!("../../../docs/gates.md").lines().find(|line| line.starts_with(begins));
     line.expect("the page shows it")

@@ -1,4 +1,4 @@
-//! The gates before a file server, started as `docs/gates.md` has it for the configuration of clients, by clients on the official SDKs
+//! The gates around a file server, started as `docs/gates.md` shows it for the configuration of clients, by clients on the official SDKs
 //! (`tests/sdk`), in a session without a terminal.
 
 use super::path;
@@ -14,10 +14,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The folder that the page's configurations serve.
+/// The folder that the configurations of the page serve.
 const PLACE: &str = "/home/me/project";
 
-/// The servers' entries in the page's configurations.
+/// The servers' entries in the configurations of the page.
 fn shown() -> Vec<Value> {
     let page = include_str!("../../../docs/gates.md");
     let blocks = page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
@@ -28,7 +28,7 @@ fn shown() -> Vec<Value> {
     entries.collect()
 }
 
-/// A client's program, with its arguments but those of `tests/sdk`.
+/// A client's program, with its arguments besides those of `tests/sdk`.
 fn typescript() -> Command {
     let mut client = Command::new("setsid");
     client.arg(folder().join("node_modules/node/bin/node")).arg(script("guarded.mjs")).arg(folder());
@@ -54,7 +54,7 @@ impl Project {
         fs::create_dir(folder.path().join("project")).unwrap();
         let project = Project(folder);
         fs::write(project.file(), "old").unwrap();
-        // What npx would install is there already.
+        // The package that npx would install is already there.
         let npx = format!("#!/bin/sh\nshift 2\nexec {} \"$@\"\n", server("mcp-server-filesystem").display());
         fs::write(project.0.path().join("npx"), npx).unwrap();
         fs::set_permissions(project.0.path().join("npx"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -69,7 +69,7 @@ impl Project {
         self.0.path().join("project/old.txt")
     }
 
-    /// Starts the client with a configuration; `user` is what its user decides.
+    /// Starts the client with a configuration; `user` is the decision of its user.
     fn start(&self, mut client: Command, entry: &Value, user: &[&str]) -> Child {
         let entry =
             json!({"command": entry["command"], "args": entry["args"]}).to_string().replace(PLACE, &self.place());
@@ -79,7 +79,7 @@ impl Project {
     }
 }
 
-/// What the client read of each answer: its text, and whether it was an error.
+/// The text of each answer that the client read, and whether it was an error.
 fn read(client: Child) -> Vec<(String, bool)> {
     let output = client.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -110,7 +110,7 @@ fn is_guarded(client: fn() -> Command) {
     is_held(client, &shown[0]);
 }
 
-/// A program answers on a FIFO, later than the call is held.
+/// A program answers on a FIFO, after the call has been held for too long.
 fn is_held(client: fn() -> Command, entry: &Value) {
     let project = Project::new();
     let at = |name: &str| project.0.path().join(name);
@@ -137,7 +137,7 @@ fn is_held(client: fn() -> Command, entry: &Value) {
     assert!(got[1].1 && got[1].0.contains("a person is still being asked"), "{got:?}");
     assert!(got.last().is_some_and(|(_, is_error)| !is_error), "{got:?}");
     assert_eq!(fs::read_to_string(project.file()).unwrap(), "new");
-    // Each time that the call was made was marked, and is settled.
+    // Each time that the call was made, it was marked, and is settled.
     let verified = pipe(command("policy-check").arg("verify").args([judged, asked]), b"");
     assert_eq!(verified.status.code(), Some(0), "{}{}", text(&verified.stdout), text(&verified.stderr));
 }

@@ -9,7 +9,7 @@ fn run(command: &str) -> Value {
 }
 
 #[test]
-fn what_only_reads_runs_unasked_and_what_removes_is_asked_about() {
+fn reading_commands_run_without_a_question_and_removing_ones_are_asked_about() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["letters", "cache", "drafts"] {
@@ -34,7 +34,7 @@ fn what_only_reads_runs_unasked_and_what_removes_is_asked_about() {
         &gated.edit("command=rm -rf cache"),
         &["- .command: \"rm -rf letters\"", "+ .command: \"rm -rf cache\""],
     );
-    assert!(at("cache").exists(), "it waits until what was edited is approved");
+    assert!(at("cache").exists(), "it waits until the edit is approved");
     assert_eq!(gated.decide("y")["status"], "ok");
     assert!(at("letters").exists() && !at("cache").exists());
 

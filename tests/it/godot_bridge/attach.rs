@@ -67,7 +67,11 @@ fn one_at_a_time() {
     first.ask(r#"{"cmd":"x"}"#);
     let second = pipe(&mut started.attach(), b"");
     assert_eq!(second.status.code(), Some(3));
-    assert!(text(&second.stderr).contains("somebody else speaks with this game already"), "{}", text(&second.stderr));
+    assert!(
+        text(&second.stderr).contains("another godot-bridge is already attached to this game"),
+        "{}",
+        text(&second.stderr)
+    );
     first.ask(r#"{"cmd":"x"}"#);
     assert_eq!(first.end_after_close().status.code(), Some(0));
     assert_eq!(pipe(&mut started.attach(), b"").status.code(), Some(0));
@@ -99,8 +103,8 @@ fn what_was_said_to_somebody_before_us_is_nobodys() {
 #[test]
 fn it_is_left_when_it_goes() {
     for (command, status, told) in [
-        (r#"{"cmd":"exit","id":1}"#, 4, "the game has gone (GAME_EXITED)"),
-        (r#"{"cmd":"abort","id":1}"#, 4, "the game has gone (GAME_EXITED)"),
+        (r#"{"cmd":"exit","id":1}"#, 4, "the game closed its connection (GAME_EXITED)"),
+        (r#"{"cmd":"abort","id":1}"#, 4, "the game closed its connection (GAME_EXITED)"),
         (r#"{"cmd":"quit","id":1}"#, 0, ""),
     ] {
         // Nobody waits for the dead game, as a program that started it and does something else wouldn't.
@@ -113,7 +117,7 @@ fn it_is_left_when_it_goes() {
         assert!(ended.stderr.contains(told), "{}", ended.stderr);
         let again = pipe(&mut started.attach(), b"");
         assert_eq!(again.status.code(), Some(3));
-        assert!(text(&again.stderr).contains("has gone"), "{}", text(&again.stderr));
+        assert!(text(&again.stderr).contains("is not running any more"), "{}", text(&again.stderr));
     }
 }
 
@@ -123,7 +127,7 @@ fn a_folder_that_is_no_sessions() {
     for (game, told) in [
         (None, "game.json: No such file"),
         (Some("{}"), "game.json: missing field `pid`"),
-        (Some("{\"pid\":0}"), "has gone"),
+        (Some("{\"pid\":0}"), "is not running any more"),
     ] {
         if let Some(game) = game {
             std::fs::write(folder.path().join("game.json"), game).unwrap();

@@ -89,7 +89,7 @@ fn what_requires_approval_never_reaches_the_game() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = text(&output.stderr);
     assert!(
-        stderr.starts_with("godot-bridge: stdin:1: it still requires approval: let hitl-gate stand before"),
+        stderr.starts_with("godot-bridge: stdin:1: it still requires approval: put hitl-gate in front of"),
         "{stderr}"
     );
 }
@@ -116,7 +116,7 @@ fn lines_that_are_no_calls_for_certain_are_refused_in_their_order() {
         (b"[{\"cmd\":\"x\"}]", "BAD_JSON", "line 2: it is an array"),
         (b"{\"cmd\":\"x\",\"Cmd\":\"y\"}", "BAD_JSON", "line 3: "),
         (b"{\"cmd\":\"x\",\"tool\":\"y\"}", "BAD_JSON", "line 4: both"),
-        (b"{\"cmd\":\"\xff\"}", "BAD_JSON", "line 5: it is no UTF-8"),
+        (b"{\"cmd\":\"\xff\"}", "BAD_JSON", "line 5: it is not UTF-8"),
         (b"{\"cmd\":\"x\",\"args\":{\"a\":[[[]]]}}", "BAD_JSON", "line 6: nested deeper"),
         (long.as_bytes(), "TOO_LARGE", "line 7: longer than --max-line"),
         (b"{\"cmd\":\"x\",\"args\":[]}", "BAD_JSON", "line 8: "),

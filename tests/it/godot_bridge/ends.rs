@@ -140,7 +140,7 @@ fn a_game_that_answers_quit_and_goes_on_is_given_up() {
 
 #[test]
 fn a_game_has_its_time_to_end() {
-    const NOTE: &str = "godot-bridge: the game was asked to quit, and hasn't ended in time (--quit-timeout)\n";
+    const NOTE: &str = "godot-bridge: the game was asked to quit but has not ended in time (--quit-timeout)\n";
     for (options, said) in [(&[][..], NOTE), (&["--quit-timeout", "20s"], ""), (&["--quit-timeout", "0"], "")] {
         let output = play("ends-late", options, &[r#"{"cmd":"x"}"#]);
         assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), said), "{options:?}");
@@ -195,13 +195,13 @@ fn no_game_is_2_and_one_that_cannot_be_started_3() {
         bridge.env("XDG_RUNTIME_DIR", home.path()).args(arguments).stdin(Stdio::null()).output().unwrap()
     };
     for (arguments, status, told) in [
-        (&[][..], 2, "which game? --launch PROJECT, --attach DIR, or -- GAME ARGS"),
+        (&[][..], 2, "no game is named: give --launch PROJECT, --attach DIR, or -- GAME ARGS"),
         (&["--attach", "/tmp", "--", "true"], 2, "name one game"),
         (&["--attach", "/tmp", "--transport", "unix"], 2, "--transport is for a game that is started"),
         (&["tree", "--attach", "/tmp", "--transport", "tcp"], 2, "--transport is for a game that is started"),
         (&["--", "/no/such/game"], 3, "cannot start /no/such/game: No such file or directory"),
         (&["--transport", "unix", "--", "/no/such/game"], 3, "cannot start /no/such/game"),
-        (&["--", "false"], 3, "the game has ended before it greeted: exit status 1"),
+        (&["--", "false"], 3, "the game ended before the handshake: exit status 1"),
     ] {
         let output = run(arguments);
         let stderr = text(&output.stderr);

@@ -61,9 +61,9 @@ fn has_ended(output: &Output) {
 fn another_version_of_the_addon_is_refused() {
     let install = "run godot-bridge install on the project";
     for (fault, says) in [
-        ("other-version", "the addon speaks version 2.0 of the protocol, this bridge 1.0"),
-        ("no-version", "the addon names no version of the protocol"),
-        ("no-hello", r#"the addon answers "Unknown command: hello""#),
+        ("other-version", "the addon uses version 2.0 of the protocol, this bridge 1.0"),
+        ("no-version", "the addon reported no version of the protocol"),
+        ("no-hello", r#"the addon answered "Unknown command: hello""#),
     ] {
         check(fault, &[], None, &Fault { code: "VERSION_MISMATCH", status: 3, told: &[says, install] });
     }
@@ -85,7 +85,7 @@ fn a_game_that_ends_before_it_greets() {
 #[test]
 fn a_game_that_never_greets() {
     for transport in ["file", "unix", "tcp"] {
-        let told = &["not greeted within 0.5 s (--start-timeout): ", "addon may be missing or older"];
+        let told = &["not completed the handshake within 0.5 s (--start-timeout): ", "addon may be missing or older"];
         let fault = Fault { code: "GAME_START_FAILED", status: 3, told };
         check("silent", &["--start-timeout", "0.5", "--transport", transport], None, &fault);
     }
@@ -101,7 +101,7 @@ fn a_script_that_cannot_be_loaded_is_not_waited_for_to_the_end() {
 
 #[test]
 fn a_game_that_hangs() {
-    let told = &["the game has not answered for 2.2 s, and is given up (TIMEOUT)"];
+    let told = &["the game has not answered for 2.2 s; giving it up (TIMEOUT)"];
     check("hangs", &["--timeout", "0.2"], None, &Fault { code: "TIMEOUT", status: 4, told });
     check("echo", &["--timeout", "0.2"], Some(r#"{"cmd":"hang"}"#), &Fault { code: "TIMEOUT", status: 4, told });
 }
@@ -149,7 +149,7 @@ fn a_game_that_crashes() {
 #[test]
 fn a_game_that_hangs_up_and_runs_on() {
     for transport in ["unix", "tcp"] {
-        let told = &["the game has closed its connection, and hasn't ended in time (--quit-timeout) (GAME_EXITED)"];
+        let told = &["the game has closed its connection but has not ended in time (--quit-timeout) (GAME_EXITED)"];
         let fault = Fault { code: "GAME_EXITED", status: 4, told };
         check("echo", &["--transport", transport], Some(r#"{"cmd":"hang_up"}"#), &fault);
     }
@@ -185,7 +185,7 @@ fn lines_that_answer_nothing_are_told_and_hurt_only_themselves() {
         let stderr = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{stderr}");
         assert!(
-            stderr.contains("an answer to nothing that was asked") && stderr.contains("it is no JSON object"),
+            stderr.contains("an answer that matches no command") && stderr.contains("it is not a JSON object"),
             "{stderr}"
         );
         let begins = [r#"{"ok":true,"id":7,"#, r#"{"ok":true,"id":8,"#];
@@ -202,7 +202,7 @@ fn not_every_answer_to_nothing_is_told() {
     let output = play("echo", &[], &[r#"{"cmd":"mutter","id":1,"args":{"lines":500}}"#]);
     has_ended(&output);
     let stderr = text(&output.stderr);
-    assert_eq!(stderr.matches("an answer to nothing that was asked").count(), 20, "{stderr}");
+    assert_eq!(stderr.matches("an answer that matches no command").count(), 20, "{stderr}");
     assert!(stderr.ends_with("godot-bridge: and 480 more notes\n"), "{stderr}");
 }
 

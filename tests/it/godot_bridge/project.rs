@@ -58,7 +58,7 @@ fn a_link_that_leads_nowhere_makes_room() {
     std::os::unix::fs::symlink("../../elsewhere", folder.path().join("addons/agent_bridge")).unwrap();
     let put_in = run(&["install"], folder.path());
     assert!(put_in.status.success() && folder.path().join(SCRIPT).is_file(), "{}", text(&put_in.stderr));
-    assert!(text(&put_in.stdout).contains("-addons/agent_bridge (a link that led nowhere)"));
+    assert!(text(&put_in.stdout).contains("-addons/agent_bridge (a dangling link)"));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_autoload_of_that_name_that_is_not_the_addons_stays() {
     assert!(said.contains(line) && said.contains("give that autoload another name"), "{said}");
     assert!(!folder.path().join("addons").exists(), "nothing is written");
     let left = run(&["install", "--remove"], folder.path());
-    let line = " AgentBridge=\"*res://src/agent_bridge.gd\"    (project.godot:4, not the addon's: left as it is)\n";
+    let line = " AgentBridge=\"*res://src/agent_bridge.gd\"    (project.godot:4, not the addon's: left unchanged)\n";
     assert_eq!((left.status.code(), text(&left.stdout).as_str()), (Some(0), line));
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let output = run(&["--launch"], folder.path());
@@ -179,7 +179,7 @@ const PLAYS: &str = r#"case $* in *--import) exit;; esac; exec "$game" "$@" echo
 #[test]
 fn an_addon_of_another_version_is_told() {
     let launch = Launch::new();
-    let note = |output: &Output| text(&output.stderr).matches("its AgentBridge is not of this version").count();
+    let note = |output: &Output| text(&output.stderr).matches("its AgentBridge is of another version").count();
     let (output, _) = launch.launch(PLAYS);
     assert_eq!((output.status.code(), note(&output)), (Some(0), 1));
     let advice = format!("run godot-bridge install {}\n", launch.folder.path().display());

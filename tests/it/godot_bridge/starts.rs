@@ -65,16 +65,16 @@ fn what_cannot_be_is_refused() {
     ];
     for options in options {
         let output = pipe(command("godot-bridge").args(["--attach", "/no/such/folder"]).args(options), b"");
-        let said = format!("godot-bridge: {} is for a game that is started, not for --attach\n", options[0]);
-        assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), said));
+        let message = format!("godot-bridge: {} applies only to a game that is started, not to --attach\n", options[0]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), message));
     }
-    for (options, said) in [
+    for (options, message) in [
         (["--seed", "1.5"], "invalid digit"),
         (["--seed", "9223372036854775808"], "too large"),
-        (["--movie", "x.mp4"], "a movie's name ends in .avi, .ogv or .png"),
+        (["--movie", "x.mp4"], "the name must end in .avi, .ogv or .png"),
     ] {
         let output = pipe(command("godot-bridge").args(["--launch", "x"]).args(options), b"");
         assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(message), "{}", text(&output.stderr));
     }
 }

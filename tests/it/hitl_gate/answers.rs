@@ -11,7 +11,7 @@ fn a_program_asks_and_answers() {
     let held = r#"{"type":"tool_call","call_id":"c1","tool_name":"x","arguments":{"n":1.10,  "big":12345678901234567890123},"step_id":3,"target":{"name":"Pay"},"requires_approval":true,"policy":{"rule":"r"}}"#;
     let line = desk.talk.ask(held);
     let asked = json(&line);
-    assert!(line.contains(r#""arguments":{"n":1.10,  "big":12345678901234567890123}"#), "as they stand there: {line}");
+    assert!(line.contains(r#""arguments":{"n":1.10,  "big":12345678901234567890123}"#), "as in the call: {line}");
     for (key, value) in [
         ("type", json("\"status\"")),
         ("status", json("\"waiting_human\"")),
@@ -24,7 +24,7 @@ fn a_program_asks_and_answers() {
     ] {
         assert_eq!(asked[key], value, "{key}");
     }
-    assert!(asked["nonce"].as_str().unwrap().len() >= 24, "96 bits at least");
+    assert!(asked["nonce"].as_str().unwrap().len() >= 24, "at least 96 bits");
     desk.answer_to(&asked, r#""action":"approve","feedback":"fine""#);
     assert_eq!(desk.hear()["status"], "approved");
     let result = desk.hear();
@@ -34,14 +34,14 @@ fn a_program_asks_and_answers() {
     assert_eq!(desk.talk.end().status.code(), Some(0));
 }
 
-/// By somebody else's hand.
+/// Computed by another program.
 fn sha256(text: &str) -> String {
     let output = crate::process::pipe(&mut std::process::Command::new("sha256sum"), text.as_bytes());
     crate::process::text(&output.stdout).split(' ').next().unwrap().to_owned()
 }
 
 #[test]
-fn a_wrong_answer_is_told_and_changes_nothing() {
+fn a_wrong_answer_is_reported_and_changes_nothing() {
     let mut desk = Desktop::start(&[]);
     let first = desk.hold(MARKED);
     let sha = first["arguments_sha256"].as_str().unwrap().replace(|c: char| c.is_ascii_digit(), "f");
@@ -72,7 +72,7 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
         ),
         (
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","replace":true}}"#),
-            "say edit",
+            "use edit",
         ),
         (
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit","replace":true}}"#),
@@ -85,14 +85,14 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
     for (answer, _) in &wrong {
         desk.answer(answer);
     }
-    // A blank line is the terminal's sign, and says nothing where there is none.
+    // A blank line is the terminal's signal; it has no effect without a terminal.
     desk.answer("");
     desk.talk.hear_nothing_for(300);
     desk.answer_to(&first, r#""action":"reject","feedback":"no""#);
     desk.hear();
     desk.hear();
     assert_eq!(desk.hear()["error"], "it was rejected: no");
-    // The nonce of a question that is over opens no other.
+    // The nonce of a settled question settles no other.
     let second = desk.hold(&marked(2));
     assert_ne!(second["nonce"], first["nonce"]);
     desk.answer(&format!(r#"{{"type":"hitl_response","call_id":2,"nonce":{nonce},"action":"approve"}}"#));
@@ -109,7 +109,7 @@ fn a_wrong_answer_is_told_and_changes_nothing() {
     for (answer, why) in &wrong {
         assert!(ended.stderr.contains(why), "{answer}: {}", ended.stderr);
     }
-    assert!(ended.stderr.starts_with("hitl-gate: answers:1: not taken for an answer: its nonce"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("hitl-gate: answers:1: not accepted as an answer: its nonce"), "{}", ended.stderr);
     assert!(ended.stderr.contains("no question is open"), "{}", ended.stderr);
     assert_eq!(ended.lines, [""; 0]);
 }
@@ -168,33 +168,33 @@ fn edited_arguments_are_merged_over_the_calls_own_or_replace_them() {
         desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":1,"A":2}}{replace}"#));
         assert_eq!(desk.hear()["status"], "rejected");
         desk.hear();
-        let told = desk.hear();
-        assert!(told["error"].as_str().unwrap().contains("edited_arguments: "), "{told}");
-        assert!(told["error"].as_str().unwrap().contains("two spellings"), "{told}");
+        let received = desk.hear();
+        assert!(received["error"].as_str().unwrap().contains("edited_arguments: "), "{received}");
+        assert!(received["error"].as_str().unwrap().contains("two spellings"), "{received}");
     }
 }
 
 #[test]
-fn the_side_that_makes_the_calls_cannot_approve_them() {
+fn a_caller_cannot_approve_its_calls() {
     let mut desk = Desktop::start(&[]);
     let asked = desk.hold(MARKED);
     let answer =
         |kind: &str| format!(r#"{{"type":"{kind}","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
     for kind in ["hitl_response", "hitl\\u005fresponse"] {
-        let told = json(&desk.talk.ask(&answer(kind)));
-        assert_eq!((&told["type"], &told["context"]["call_id"]), (&"error".into(), &1.into()), "{told}");
+        let received = json(&desk.talk.ask(&answer(kind)));
+        assert_eq!((&received["type"], &received["context"]["call_id"]), (&"error".into(), &1.into()), "{received}");
     }
     desk.talk.hear_nothing_for(200);
     desk.answer_to(&asked, r#""action":"reject""#);
     desk.hear();
     desk.talk.close();
     let ended = desk.talk.end();
-    assert!(ended.stderr.contains("stdin:2: the side that makes the calls may not answer"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stdin:2: the caller may not answer"), "{}", ended.stderr);
     assert_eq!(ended.status.code(), Some(1));
 }
 
 #[test]
-fn unless_it_is_told_that_it_may() {
+fn a_caller_can_approve_its_calls_with_answers_stdin() {
     let mut talk = Talk::start(&mut gate(&["--answers", "stdin"]));
     let asked = json(&talk.ask(MARKED));
     talk.say(r#"{"tool":"look"}"#);
@@ -203,7 +203,7 @@ fn unless_it_is_told_that_it_may() {
     talk.hear();
     assert_eq!((talk.hear().as_str(), talk.hear().as_str()), (SETTLED, r#"{"tool":"look"}"#));
     assert_eq!(talk.end_after_close().status.code(), Some(0));
-    // Wrapped, the questions come back to the side that may answer.
+    // Wrapped, the questions are written to the caller, which may answer.
     let mut talk = Talk::start(&mut gate(&["--answers", "stdin", "--", "cat"]));
     let asked = json(&talk.ask(MARKED));
     talk.say(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]));
@@ -222,14 +222,14 @@ fn a_plain_file_of_answers_is_refused() {
 }
 
 #[test]
-fn a_channel_that_is_not_there_is_told_at_once() {
+fn a_missing_channel_is_reported_at_once() {
     let (status, lines, stderr) = super::ran(&mut gate(&["--answers", "/nowhere/at/all"]), "");
     assert_eq!((status, lines.len()), (Some(2), 0));
     assert!(stderr.contains("--answers: /nowhere/at/all: No such file"), "{stderr}");
 }
 
 #[test]
-fn whoever_answers_first_decides_and_the_other_is_told() {
+fn the_first_answer_decides_and_the_other_answerer_is_notified() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("answers");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();

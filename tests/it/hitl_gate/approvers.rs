@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Where gates and those who approve meet.
+/// A folder in which gates and approvers find each other.
 pub struct Place {
     pub folder: TempDir,
 }
@@ -22,7 +22,7 @@ impl Place {
         Place { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// `hitl-gate OPTIONS`, started by a program without a terminal, which so is the one that makes the calls.
+    /// `hitl-gate OPTIONS`, started by a program without a terminal, which is therefore the caller.
     pub fn gate(&self, options: &[&str]) -> Command {
         let mut caller = Command::new("setsid");
         caller.args(["timeout", "600"]).arg(binary("hitl-gate")).args(options);
@@ -56,7 +56,7 @@ pub fn hold(gate: &mut Talk, line: &str) {
     assert_eq!(asked["status"], "waiting_human", "{asked}");
 }
 
-/// The status of a decision, and by whom it is.
+/// The status of a decision, and who made it.
 pub fn decision(gate: &mut Talk) -> (Value, Value) {
     let (status, result) = (json(&gate.hear()), json(&gate.hear()));
     (status["status"].clone(), result["by"].clone())
@@ -101,17 +101,17 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
 }
 
 #[test]
-fn what_stands_beside_the_arguments_is_shown() {
+fn fields_besides_the_arguments_are_shown() {
     let place = Place::new();
     let mut person = place.attach();
     let mut gate = Talk::start(&mut place.gate(&["--approver"]));
     hold(&mut gate, &MARKED.replace("\"args\"", "\"force\":true,\"args\""));
     let shown = person.exp_string(PROMPT).unwrap();
-    assert!(shown.contains("beside the arguments") && shown.contains("  .force: true"), "{shown}");
+    assert!(shown.contains("besides the arguments") && shown.contains("  .force: true"), "{shown}");
 }
 
 #[test]
-fn who_started_both_windows_is_no_caller() {
+fn the_parent_of_both_windows_is_not_the_caller() {
     let place = Place::new();
     let mut person = place.attach();
     let runtime = format!("XDG_RUNTIME_DIR={}", place.folder.path().display());
@@ -123,20 +123,20 @@ fn who_started_both_windows_is_no_caller() {
     assert_eq!(desk.hear_decision(), ("approved".into(), "approver".into()));
 }
 
-/// Longer than nothing is taken for an answer to a question that has replaced another.
+/// Longer than the time for which nothing is taken as an answer to a question that has replaced another.
 fn read_it() {
     std::thread::sleep(std::time::Duration::from_millis(600));
 }
 
 #[test]
-fn what_was_meant_for_a_question_that_was_replaced_is_no_answer() {
+fn input_for_a_replaced_question_does_not_answer_the_next() {
     let place = Place::new();
     let mut person = place.attach();
     let [mut first, mut second] = [(); 2].map(|()| Talk::start(&mut place.gate(&["--approver"])));
     hold(&mut first, MARKED);
     person.exp_string(PROMPT).unwrap();
     hold(&mut second, &marked(2));
-    // The second is in the queue then.
+    // The second one is in the queue then.
     crate::process::eventually("both wait", || {
         person.send_line("s").unwrap();
         person.exp_regex("no other question|skipped").unwrap().1 == "skipped"
@@ -170,7 +170,7 @@ fn of_two_attaches_the_first_answer_counts_and_the_other_question_is_withdrawn()
 }
 
 #[test]
-fn what_several_gates_ask_stands_in_a_queue() {
+fn questions_of_several_gates_are_queued() {
     let place = Place::new();
     let [mut first, mut second] = [(); 2].map(|()| Talk::start(&mut place.gate(&["--approver"])));
     hold(&mut first, MARKED);
@@ -198,7 +198,7 @@ fn what_several_gates_ask_stands_in_a_queue() {
 }
 
 #[test]
-fn who_leaves_lets_the_gates_wait_for_the_next() {
+fn gates_wait_for_the_next_approver_when_one_leaves() {
     let place = Place::new();
     let mut gate = Talk::start(&mut place.gate(&["--approver"]));
     let mut person = place.attach();
@@ -207,7 +207,7 @@ fn who_leaves_lets_the_gates_wait_for_the_next() {
     person.send_control('c').unwrap();
     let said = person.exp_string("this question still waits").unwrap();
     assert!(!said.contains("withdrawn"), "{said}");
-    // The shell dies of it as well.
+    // The shell dies of it, too.
     person.exp_eof().unwrap();
     let left: Vec<_> = std::fs::read_dir(place.folder.path().join("pipewright")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -235,7 +235,7 @@ fn without_an_answer_the_question_is_withdrawn_everywhere() {
 }
 
 #[test]
-fn what_was_edited_and_does_not_pass_is_asked_again() {
+fn an_edited_call_that_does_not_pass_is_asked_about_again() {
     let place = Place::new();
     let rules = place.folder.path().join("rules.toml");
     std::fs::write(&rules, "[[rule]]\nid = \"etc\"\nverdict = \"deny\"\narguments = { \".path\" = \"/etc*\" }\n")
@@ -247,7 +247,7 @@ fn what_was_edited_and_does_not_pass_is_asked_again() {
     person.send_line("e path=/etc/passwd").unwrap();
     person.exp_string(PROMPT).unwrap();
     person.send_line("y").unwrap();
-    person.exp_string("that doesn't pass: the policy denies this").unwrap();
+    person.exp_string("that does not pass: the policy denies this").unwrap();
     person.exp_string(PROMPT).unwrap();
     person.send_line("e path=b.txt").unwrap();
     person.exp_string(PROMPT).unwrap();
@@ -257,7 +257,7 @@ fn what_was_edited_and_does_not_pass_is_asked_again() {
 }
 
 #[test]
-fn attaching_takes_a_terminal() {
+fn attaching_needs_a_terminal() {
     let place = Place::new();
     let mut attach = Command::new("setsid");
     attach.arg(binary("hitl-gate")).arg("attach");
@@ -266,7 +266,7 @@ fn attaching_takes_a_terminal() {
     assert_eq!(output.status.code(), Some(3), "{}", crate::process::text(&output.stderr));
 }
 
-/// A client that talks with the person, as chat and editors will.
+/// A client that asks the person itself, as chats and editors do.
 pub struct Client {
     listener: UnixListener,
     place: Place,
@@ -306,13 +306,13 @@ fn a_client_is_asked_over_its_socket_and_answers_by_nonce() {
     let client = Client::listen();
     let mut gate = client.gate(&[]);
     gate.say(MARKED);
-    let told = json(&gate.hear());
+    let status = json(&gate.hear());
     let (mut from, mut to) = client.accept();
     let asked = read(&mut from);
     for field in ["call_id", "tool_name", "arguments", "arguments_sha256"] {
-        assert_eq!(asked[field], told[field], "{field}");
+        assert_eq!(asked[field], status[field], "{field}");
     }
-    assert_ne!(asked["nonce"], told["nonce"], "what the side of the calls can read is no answer here");
+    assert_ne!(asked["nonce"], status["nonce"], "what the caller can read is not an answer here");
     assert!(asked["asked_at"].as_str().unwrap() < asked["expires_at"].as_str().unwrap(), "{asked}");
     let answer = |nonce: &Value, more: &str| {
         format!("{{\"type\":\"hitl_response\",\"call_id\":1,\"nonce\":{nonce},\"action\":\"approve\"{more}}}\n")
@@ -332,17 +332,17 @@ fn a_client_is_asked_over_its_socket_and_answers_by_nonce() {
     assert_eq!((&settled["verdict"], &settled["nonce"]), (&"approved".into(), &asked["nonce"]));
     gate.close();
     let ended = gate.end();
-    assert_eq!(ended.stderr.matches("not taken for an answer").count(), 3, "{}", ended.stderr);
+    assert_eq!(ended.stderr.matches("not accepted as an answer").count(), 3, "{}", ended.stderr);
 }
 
 #[test]
-fn where_the_client_is_not_there_any_more_nobody_is_asked() {
+fn nobody_is_asked_if_the_client_has_gone() {
     let client = Client::listen();
     let mut gate = client.gate(&[]);
     hold(&mut gate, MARKED);
     let connection = client.accept();
     drop(connection);
-    // It is looked for once more.
+    // The gate looks for it again.
     let connection = client.accept();
     std::fs::remove_file(client.path()).unwrap();
     drop(connection);
@@ -358,7 +358,7 @@ fn where_the_client_is_not_there_any_more_nobody_is_asked() {
 }
 
 #[test]
-fn a_client_that_accepts_no_connection_holds_up_nobody() {
+fn a_client_that_accepts_no_connection_does_not_block_the_gate() {
     let client = Client::listen();
     listen(&client.listener, Backlog::new(0).unwrap()).unwrap();
     let _waiting = UnixStream::connect(client.path()).unwrap();
@@ -371,7 +371,7 @@ fn a_client_that_accepts_no_connection_holds_up_nobody() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_or_floods_holds_up_nobody() {
+fn a_client_that_reads_nothing_or_floods_does_not_block_the_gate() {
     let client = Client::listen();
     let mut gate = client.gate(&["--max-line", "64K", "--timeout", "0.2"]);
     for id in 1..40 {
@@ -391,7 +391,7 @@ fn a_client_that_reads_nothing_or_floods_holds_up_nobody() {
 }
 
 #[test]
-fn a_program_is_run_when_a_call_begins_to_wait_and_not_twice_at_once() {
+fn the_notify_program_runs_when_a_call_begins_to_wait_and_once_at_a_time() {
     let client = Client::listen();
     let notes = client.place.folder.path().join("notes");
     let script = format!("echo 'it waits' >>{}; sleep 1; echo noise", notes.display());

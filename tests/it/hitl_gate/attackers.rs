@@ -1,4 +1,4 @@
-//! Processes of the same user that try to answer for the person. Root reads everything, so as root the attacked and the attackers run as
+//! Processes of the same user that try to answer for the person. Root may read everything, so under root the gate and the attackers run as
 //! another user.
 #![cfg(target_os = "linux")]
 
@@ -12,10 +12,10 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
-/// What no user of this machine is: its processes have no rights but the usual ones.
+/// A user id that no user of this machine has: its processes have only the usual rights.
 const NOBODY: u32 = 65534;
 
-/// A place whose owner has no special rights, with the programs in it, which that user could not reach in ours.
+/// A folder whose owner has no special rights, with copies of the programs, which that user could not reach in ours.
 struct Field {
     place: Place,
 }
@@ -38,7 +38,7 @@ impl Field {
         self.place.folder.path().join(name)
     }
 
-    /// A program of this place, as its owner.
+    /// A program of this folder, run as its owner.
     fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         self.place.around(&mut command);
@@ -49,8 +49,8 @@ impl Field {
         command
     }
 
-    /// A gate before a shell script, which plays the world and is attacking; timeout(1), which has started the shell that starts the
-    /// gate, is its caller.
+    /// A gate around a shell script, which plays an attacking world. The caller is timeout(1), which has started the shell that starts the
+    /// gate.
     fn gate(&self, before: &str, options: &str, world: &str) -> Talk {
         self.gate_below(&["setsid"], before, options, world)
     }
@@ -71,7 +71,7 @@ impl Field {
         eventually("the attacker listens", || self.path(socket).exists());
     }
 
-    /// An approver that nobody has started who is asked or asks.
+    /// An approver that no legitimate process has started, which is asked or connects itself.
     fn approver(&self, socket: &str) -> Killed {
         let approver = self.command(self.path("approver")).arg(socket).spawn().unwrap();
         self.wait_for(socket);
@@ -79,7 +79,7 @@ impl Field {
     }
 }
 
-/// Ends with the test.
+/// Killed at the end of the test.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -89,14 +89,14 @@ impl Drop for Killed {
     }
 }
 
-/// What comes behind the notice that the call waits.
+/// The line after the notice that the call waits.
 #[track_caller]
 fn answer_of(gate: &mut Talk) -> String {
     let lines = std::iter::repeat_with(|| gate.hear());
     lines.into_iter().find(|line| !line.contains("waiting_human")).unwrap()
 }
 
-/// What the caller gets for a call that nobody may approve.
+/// Checks that a call is rejected, and for which reason.
 #[track_caller]
 fn is_rejected(mut gate: Talk, why: &str) {
     gate.say(MARKED);
@@ -108,7 +108,7 @@ fn is_rejected(mut gate: Talk, why: &str) {
 }
 
 #[test]
-fn who_has_started_the_gate_may_approve_and_nobody_else() {
+fn only_a_process_that_started_the_gate_may_approve() {
     let field = Field::new();
     let starter = ["setsid", "./approver", "approvals", "--"];
     let mut gate = field.gate_below(&starter, "", "", "true");
@@ -116,28 +116,28 @@ fn who_has_started_the_gate_may_approve_and_nobody_else() {
     gate.say(MARKED);
     assert_eq!(json(&answer_of(&mut gate))["status"], "approved");
     assert_eq!(gate.hear(), SETTLED);
-    // Not even one that descends from neither the gate nor its caller: what an earlier world has left behind does not, either.
+    // Nor may a process that descends neither from the gate nor from its caller, such as one that an earlier world has left behind.
     let field = Field::new();
     let _approver = field.approver("approvals");
     is_rejected(field.gate("", "", "true"), "has not started this command");
 }
 
 #[test]
-fn the_world_cannot_approve_in_the_clients_place() {
+fn the_world_cannot_approve_in_place_of_the_client() {
     for start in
         ["./approver approvals &", "(setsid ./approver approvals &)", "(setsid sh -c './approver approvals & exit' &)"]
     {
         let field = Field::new();
         let gate = field.gate("", "", start);
         field.wait_for("approvals");
-        // Its parents have ended, where they do.
+        // Its parents may have ended by then.
         std::thread::sleep(std::time::Duration::from_millis(200));
         is_rejected(gate, "descends from this command");
     }
 }
 
 #[test]
-fn who_listens_where_one_was_refused_may_approve() {
+fn a_legitimate_approver_may_listen_where_one_was_refused() {
     let field = Field::new();
     let starter = ["setsid", "./approver", "approvals", "--after", "late", "--"];
     let mut gate = field.gate_below(&starter, "", "", "./approver approvals &");
@@ -155,7 +155,7 @@ fn who_listens_where_one_was_refused_may_approve() {
 }
 
 #[test]
-fn the_world_cannot_approve_as_if_it_were_a_person_who_attached() {
+fn the_world_cannot_approve_like_an_attached_person() {
     let field = Field::new();
     let socket = "pipewright/approver-$$-00000000/socket";
     let gate = field.gate("unset PIPEWRIGHT_APPROVALS;", "--approver", &format!("(setsid ./approver {socket} &)"));
@@ -167,7 +167,7 @@ fn the_world_cannot_approve_as_if_it_were_a_person_who_attached() {
 }
 
 #[test]
-fn who_the_caller_has_started_cannot_approve_and_neither_can_they_behind_wrappers() {
+fn children_of_the_caller_cannot_approve_even_behind_wrappers() {
     let field = Field::new();
     let gate = field.gate("./approver approvals &", "", "true");
     field.wait_for("approvals");
@@ -179,7 +179,7 @@ fn who_the_caller_has_started_cannot_approve_and_neither_can_they_behind_wrapper
 }
 
 #[test]
-fn who_the_client_has_started_cannot_approve_where_a_script_starts_the_gate() {
+fn children_of_the_client_cannot_approve_when_a_script_starts_the_gate() {
     let field = Field::new();
     // A line for each process that xargs starts as its child.
     let lines = "exec timeout 5 ./approver approvals\n./hitl-gate --timeout 3 -- cat; exit $?\n";
@@ -203,7 +203,7 @@ fn an_agent_under_a_wrapper_without_a_parent_cannot_approve() {
 }
 
 #[test]
-fn the_variable_of_wrappers_excuses_nobody() {
+fn the_variable_of_wrappers_permits_nobody() {
     let field = Field::new();
     let gate = field.gate("export PIPEWRIGHT_FOREGROUND=1,0; ./approver approvals &", "", "true");
     field.wait_for("approvals");
@@ -211,9 +211,9 @@ fn the_variable_of_wrappers_excuses_nobody() {
 }
 
 #[test]
-fn an_approver_that_has_ended_is_not_believed_because_of_its_number() {
+fn an_ended_approvers_process_id_is_not_trusted() {
     let field = Field::new();
-    // Its socket lives on in another process, which would approve.
+    // Its socket is still open in another process, which would approve.
     let approver = field.command(field.path("approver")).args(["approvals", "--hand-over"]).spawn();
     let _approver = Killed(approver.unwrap());
     field.wait_for("ready");
@@ -227,14 +227,14 @@ fn the_world_can_read_neither_environment_nor_memory_of_the_gate() {
     let gate = field.gate("", "", read);
     field.wait_for("done");
     let text = |name: &str| String::from_utf8_lossy(&std::fs::read(field.path(name)).unwrap()).into_owned();
-    assert!(text("own").contains("PIPEWRIGHT_APPROVALS"), "its own it can read");
+    assert!(text("own").contains("PIPEWRIGHT_APPROVALS"), "it can read its own");
     assert_eq!((text("environ"), text("maps")), (String::new(), String::new()));
     assert_eq!(text("why").matches("Permission denied").count(), 2, "{}", text("why"));
     drop(gate);
 }
 
 #[test]
-fn orphans_of_the_world_are_waited_for() {
+fn orphans_of_the_world_are_reaped() {
     let field = Field::new();
     let mut gate = field.gate("", "", "(sh -c 'echo $$ >orphan; sleep 0.3' &)");
     eventually("it has started", || std::fs::read_to_string(field.path("orphan")).is_ok_and(|pid| pid.ends_with('\n')));

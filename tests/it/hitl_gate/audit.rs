@@ -1,4 +1,4 @@
-//! `--audit`, with `policy-check`'s beside it, and `--rules` for what was edited.
+//! `--audit`, together with that of `policy-check`, and `--rules` for edited calls.
 
 use super::{Desktop, MARKED, gate, json};
 use crate::process::{command, eventually, pipe, text};
@@ -12,7 +12,7 @@ fn verify(paths: &[&Path]) -> (Option<i32>, Vec<Value>, String) {
 }
 
 #[test]
-fn what_was_asked_and_answered_stands_in_it_and_agrees_with_the_verdicts() {
+fn questions_and_answers_are_audited_and_agree_with_the_verdicts() {
     let folder = tempfile::tempdir().unwrap();
     let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
     let calls: String = (1..=3)
@@ -34,21 +34,21 @@ fn what_was_asked_and_answered_stands_in_it_and_agrees_with_the_verdicts() {
     desk.talk.ask("{\"tool\":\"read\"}");
     desk.talk.close();
     desk.talk.end();
-    let (status, told, stderr) = verify(&[&judged, &asked]);
-    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{told:?}");
+    let (status, summaries, stderr) = verify(&[&judged, &asked]);
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{summaries:?}");
     for (what, count) in [("asked", 3), ("approved", 1), ("edited", 1), ("rejected", 1), ("passed", 3)] {
-        assert_eq!(told[1][what], count, "{what}: {}", told[1]);
+        assert_eq!(summaries[1][what], count, "{what}: {}", summaries[1]);
     }
     let written = crate::schemas::written(&asked);
     assert!(!written.contains("s3cret"), "{written}");
-    // Without its approval, the call that passed is found: the chain alone would hold.
+    // Without its approval, a call that passed is found, even if the chain holds.
     let one_sided = pipe(command("policy-check").args(["--mode", "observe", "--audit"]).arg(&judged), calls.as_bytes());
     assert_eq!(one_sided.status.code(), Some(0));
     assert_eq!(verify(&[&judged, &asked]).0, Some(1));
 }
 
 #[test]
-fn a_call_that_is_taken_back_before_its_question_came_is_settled_as_well() {
+fn a_call_that_is_cancelled_before_its_question_is_settled_too() {
     let folder = tempfile::tempdir().unwrap();
     let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
     let calls = "{\"tool\":\"delete_file\",\"id\":1}\n{\"tool\":\"delete_file\",\"id\":2}\n";
@@ -69,8 +69,8 @@ fn a_call_that_is_taken_back_before_its_question_came_is_settled_as_well() {
     }
     desk.talk.close();
     desk.talk.end();
-    let (status, told, stderr) = verify(&[&judged, &asked]);
-    assert_eq!((status, stderr.as_str(), &told[1]["rejected"]), (Some(0), "", &1.into()), "{told:?}");
+    let (status, summaries, stderr) = verify(&[&judged, &asked]);
+    assert_eq!((status, stderr.as_str(), &summaries[1]["rejected"]), (Some(0), "", &1.into()), "{summaries:?}");
 }
 
 #[test]
@@ -90,16 +90,16 @@ fn a_call_that_passed_and_was_not_delivered_is_answered_and_audited() {
     desk.talk.signal(nix::sys::signal::Signal::SIGTERM);
     let ended = desk.talk.end();
     assert!(ended.stderr.contains("stdin:1: rm: it was not delivered: "), "{}", ended.stderr);
-    let (status, told, _) = verify(&[&audit]);
-    let counts = ["passed", "undelivered", "ended"].map(|what| told[0][what].clone());
-    assert_eq!((status, counts), (Some(0), [1.into(), 1.into(), true.into()]), "{}", told[0]);
+    let (status, summaries, _) = verify(&[&audit]);
+    let counts = ["passed", "undelivered", "ended"].map(|what| summaries[0][what].clone());
+    assert_eq!((status, counts), (Some(0), [1.into(), 1.into(), true.into()]), "{}", summaries[0]);
     let events: Vec<Value> = crate::schemas::written(&audit).lines().map(json).collect();
     let of = |name: &str| events.iter().find(|event| event["event"] == name).unwrap()["digest"].clone();
     assert_eq!(of("undelivered"), of("passed"), "as it passed, edited");
 }
 
 #[test]
-fn beyond_the_limit_of_file_sizes_calls_are_refused_and_the_gate_goes_on() {
+fn at_the_file_size_limit_calls_are_refused_and_the_gate_continues() {
     let folder = tempfile::tempdir().unwrap();
     let audit = folder.path().join("audit");
     let mut shell = std::process::Command::new("sh");
@@ -114,7 +114,7 @@ fn beyond_the_limit_of_file_sizes_calls_are_refused_and_the_gate_goes_on() {
 }
 
 #[test]
-fn a_question_that_was_open_when_the_gate_was_killed_is_told_and_is_no_fault() {
+fn a_question_that_was_open_when_the_gate_was_killed_is_reported_without_fault() {
     let folder = tempfile::tempdir().unwrap();
     let [judged, asked] = ["judged", "asked"].map(|name| folder.path().join(name));
     let call = "{\"tool\":\"delete_file\",\"args\":{},\"id\":1}\n";
@@ -124,25 +124,28 @@ fn a_question_that_was_open_when_the_gate_was_killed_is_told_and_is_no_fault() {
     desk.hold(&marked);
     desk.talk.signal(nix::sys::signal::Signal::SIGKILL);
     desk.talk.end();
-    let (status, told, stderr) = verify(&[&judged, &asked]);
-    assert_eq!((status, &told[1]["unanswered"], &told[0]["unapproved"]), (Some(0), &1.into(), &Value::Array(vec![])));
+    let (status, summaries, stderr) = verify(&[&judged, &asked]);
+    assert_eq!(
+        (status, &summaries[1]["unanswered"], &summaries[0]["unapproved"]),
+        (Some(0), &1.into(), &Value::Array(vec![]))
+    );
     assert!(stderr.contains("1 questions have no answer"), "{stderr}");
-    // The next gate goes on with the file.
+    // The next gate continues the file.
     Desktop::start(&["--audit", asked.to_str().unwrap()]).talk.end_after_close();
     assert_eq!(verify(&[&judged, &asked]).0, Some(0));
-    // A call that no gate has asked about is a fault still.
+    // A call that no gate has asked about is still a fault.
     pipe(command("policy-check").arg("--audit").arg(&judged), call.replace('1', "2").as_bytes());
     assert_eq!(verify(&[&judged, &asked]).0, Some(1));
 }
 
 #[test]
-fn where_it_cannot_be_written_nobody_is_asked_and_nothing_passes() {
+fn nothing_is_asked_or_passed_if_the_audit_cannot_be_written() {
     let output = pipe(gate(&["--audit", "/dev/full"]).env("PATH", std::env::var("PATH").unwrap()), MARKED.as_bytes());
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
 }
 
 #[test]
-fn what_the_rules_deny_does_not_pass_and_nobody_is_asked_about_it() {
+fn a_call_that_the_rules_deny_does_not_pass_and_is_not_asked_about() {
     let rules = tempfile::NamedTempFile::new().unwrap();
     fs::write(&rules, "[[rule]]\nid = \"no-keys\"\nverdict = \"deny\"\narguments = { \".path\" = \"*.pem\" }\n")
         .unwrap();
@@ -162,7 +165,7 @@ fn what_the_rules_deny_does_not_pass_and_nobody_is_asked_about_it() {
 }
 
 #[test]
-fn what_the_rules_deny_cannot_be_made_of_a_call() {
+fn a_call_cannot_be_edited_into_one_that_the_rules_deny() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("rules.toml");
     fs::write(&rules, "[[rule]]\nid = \"no-keys\"\nverdict = \"deny\"\nreason = \"keys stay\"\narguments = { \".path\" = \"*.pem\" }\n").unwrap();

@@ -1,4 +1,4 @@
-//! The arguments in a person's editor: shell scripts stand in for one.
+//! The arguments in a person's editor; shell scripts play the editor.
 
 use super::{Desk, MARKED};
 use crate::process::{eventually, is_running};
@@ -14,7 +14,7 @@ fn desk(script: &str, options: &str) -> Desk {
     Desk::lay_in(folder, &before, options, "read -r word </dev/tty; echo the shell read $word; stty -a")
 }
 
-/// What a script has left in a file.
+/// The text that a script has left in a file.
 fn left(desk: &Desk, name: &str) -> String {
     let path = desk.folder.path().join(name);
     eventually("the editor has run", || std::fs::read_to_string(&path).is_ok_and(|text| text.ends_with('\n')));
@@ -22,7 +22,7 @@ fn left(desk: &Desk, name: &str) -> String {
 }
 
 #[test]
-fn what_the_editor_leaves_is_shown_and_approved() {
+fn the_edited_arguments_are_shown_and_approved() {
     let mut desk = desk(
         r#"cp "$2" "$FOLDER/seen"; { stat -c '%a' "$2" "$(dirname "$2")"; echo "$1"; } > "$FOLDER/mode"
         printf '{\n  "path": "b",\n  "big": 12345678901234567890123, "x": [1.10,\n {} ] }\n' > "$2""#,
@@ -32,7 +32,7 @@ fn what_the_editor_leaves_is_shown_and_approved() {
     desk.types("e");
     let shown = desk.question();
     assert_eq!(left(&desk, "seen"), "{\n  \"path\": \"a.txt\",\n  \"n\": 1.10\n}\n");
-    assert_eq!(left(&desk, "mode"), "600\n700\n--wait\n", "for its owner alone");
+    assert_eq!(left(&desk, "mode"), "600\n700\n--wait\n", "only its owner may read them");
     for line in ["- .path: \"a.txt\"", "+ .path: \"b\"", "- .n: 1.10", "+ .big: 12345678901234567890123", "+ .x[1]: {}"]
     {
         assert!(shown.contains(line), "{line} is missing from {shown}");
@@ -48,7 +48,7 @@ fn what_the_editor_leaves_is_shown_and_approved() {
 }
 
 #[test]
-fn what_is_no_json_can_be_edited_again() {
+fn text_that_is_not_json_can_be_edited_again() {
     let mut desk = desk(
         r#"echo x >> "$FOLDER/runs"
         if [ "$(wc -l < "$FOLDER/runs")" = 1 ]; then echo '{"path": oops' > "$2"; else cp "$2" "$FOLDER/again"; echo '{"path": "c"}' > "$2"; fi"#,
@@ -56,10 +56,10 @@ fn what_is_no_json_can_be_edited_again() {
     );
     desk.hold(MARKED);
     desk.types("e");
-    assert!(desk.question().contains("it is no JSON"));
+    assert!(desk.question().contains("not JSON"));
     desk.types("e");
     assert!(desk.question().contains("+ .path: \"c\""));
-    assert_eq!(left(&desk, "again"), "{\"path\": oops\n", "nobody types it twice");
+    assert_eq!(left(&desk, "again"), "{\"path\": oops\n", "the text is kept for the next edit");
     desk.types("e n=2");
     assert!(desk.question().contains("+ .n: 2"));
     desk.types("y");
@@ -69,11 +69,11 @@ fn what_is_no_json_can_be_edited_again() {
 
 #[test]
 fn an_editor_that_fails_or_changes_nothing_changes_nothing() {
-    for (script, told) in [("echo '{}' > \"$2\"; exit 3", "exit status 3"), ("touch \"$2\"", "nothing is changed")] {
+    for (script, message) in [("echo '{}' > \"$2\"; exit 3", "exit status 3"), ("touch \"$2\"", "nothing is changed")] {
         let mut desk = desk(script, "");
         desk.hold(MARKED);
         desk.types("e");
-        assert!(desk.question().contains(told), "{script}");
+        assert!(desk.question().contains(message), "{script}");
         desk.types("y");
         assert_eq!(desk.hear_decision().0, "approved");
         assert_eq!(desk.hear(), super::SETTLED);
@@ -81,7 +81,7 @@ fn an_editor_that_fails_or_changes_nothing_changes_nothing() {
 }
 
 #[test]
-fn an_editor_has_the_terminal_even_where_it_is_borrowed() {
+fn an_editor_has_the_terminal_even_if_it_is_borrowed() {
     let wrap = crate::process::example("wrap");
     let folder = tempfile::tempdir().unwrap();
     let before = format!(
@@ -93,7 +93,7 @@ fn an_editor_has_the_terminal_even_where_it_is_borrowed() {
     desk.types("e");
     desk.person.exp_string("edit:").unwrap();
     desk.types("typed");
-    // It stopped itself, and nobody else would have brought it back.
+    // It stopped itself, and no other process would have continued it.
     assert!(desk.question().contains("+ .path: \"typed\""));
     desk.types("y");
     let notice = desk.hear_json();
@@ -105,7 +105,7 @@ fn an_editor_has_the_terminal_even_where_it_is_borrowed() {
 }
 
 #[test]
-fn an_editor_that_never_ends_is_ended_when_time_is_over() {
+fn an_editor_that_never_ends_is_ended_at_the_timeout() {
     let mut desk = desk("trap '' TERM HUP; echo $$ > \"$FOLDER/pid\"; while :; do sleep 1; done", "--timeout 1.5");
     desk.hold(MARKED);
     desk.types("e");
@@ -124,7 +124,7 @@ fn a_signal_ends_the_editor_too_and_the_terminal_is_put_back() {
     desk.hold(MARKED);
     desk.types("e");
     let editor: i32 = left(&desk, "pid").trim().parse().unwrap();
-    // Perhaps with a shell in between.
+    // There may be a shell in between.
     let mut gate = editor;
     while !std::fs::read_to_string(format!("/proc/{gate}/comm")).unwrap().starts_with("hitl-gate") {
         gate = parent(gate);
@@ -134,7 +134,7 @@ fn a_signal_ends_the_editor_too_and_the_terminal_is_put_back() {
     eventually("both have ended", || !is_running(editor) && !is_running(gate));
     desk.types("hello");
     desk.person.exp_string("the shell read hello").unwrap();
-    assert!(desk.person.exp_eof().unwrap().contains(" icanon "), "the editor had left it without lines");
+    assert!(desk.person.exp_eof().unwrap().contains(" icanon "), "the editor had left it in raw mode");
 }
 
 fn parent(pid: i32) -> i32 {

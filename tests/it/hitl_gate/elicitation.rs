@@ -17,7 +17,7 @@ fn call(id: u32, arguments: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
-/// A client of a gate before `cat`; its `initialize` comes back, as everything does that passes.
+/// A client of a gate around `cat`; its `initialize` comes back, like everything else that passes.
 fn start(options: &[&str], capabilities: &Value) -> Talk {
     let mut talk = Talk::start(gate(&["--ask", "client"]).args(options).args(["--", "cat"]));
     talk.ask(&initialize(capabilities));
@@ -29,7 +29,7 @@ fn answer(question: &Value, result: &Value) -> String {
 }
 
 #[test]
-fn the_clients_user_approves_and_rejects_and_the_server_gets_nothing_of_it() {
+fn the_clients_user_approves_and_rejects_without_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let audit = folder.path().join("audit");
     let mut talk = start(&["--audit", audit.to_str().unwrap()], &json!({"elicitation": {}}));
@@ -42,12 +42,12 @@ fn the_clients_user_approves_and_rejects_and_the_server_gets_nothing_of_it() {
     }
     let schema = &question["params"]["requestedSchema"]["properties"];
     assert_eq!(schema["decision"]["enum"], json!(["approve", "reject"]));
-    // The server asks something as well: that is between it and the client.
+    // The server sends a request, too: that is between it and the client.
     let other = r#"{"jsonrpc":"2.0","id":"pipewright-0","result":{"action":"accept","content":{"decision":"reject"}}}"#;
     assert_eq!(talk.ask(other), other);
     let approved = answer(&question, &json!({"action": "accept", "content": {"decision": "approve"}}));
     assert_eq!(json(&talk.ask(&approved))["params"]["name"], "pay");
-    // It is answered once; another answer does not reach the server.
+    // The question is answered once; a second answer does not reach the server.
     talk.say(&approved);
     talk.say(&approved);
     talk.hear_nothing_for(200);
@@ -70,21 +70,21 @@ fn the_clients_user_approves_and_rejects_and_the_server_gets_nothing_of_it() {
 }
 
 #[test]
-fn the_clients_user_sees_what_stands_beside_the_arguments() {
+fn the_clients_user_is_shown_fields_besides_the_arguments() {
     let mut talk = start(&[], &json!({"elicitation": {}}));
     let hidden = call(1, &json!({})).replace(r#""name""#, r#""path":"/etc/passwd","name""#);
     let question = json(&talk.ask(&hidden));
     let message = question["params"]["message"].as_str().unwrap();
-    assert!(message.contains(r#"beside the arguments: {"params":{"path":"/etc/passwd"}}"#), "{message}");
+    assert!(message.contains(r#"besides the arguments: {"params":{"path":"/etc/passwd"}}"#), "{message}");
     drop(talk);
-    // What is too long to be shown is not asked about.
+    // A call that is too long to be shown is not asked about.
     let mut talk = start(&[], &json!({"elicitation": {}}));
     let refused = json(&talk.ask(&hidden.replace("/etc/passwd", &"x".repeat(5000))));
     assert_eq!(refused["result"]["isError"], true, "{refused}");
 }
 
 #[test]
-fn a_client_that_cannot_ask_its_user_is_not_asked_to() {
+fn a_client_that_cannot_ask_its_user_gets_no_request() {
     for (capabilities, arguments) in [
         (json!({}), json!({})),
         (json!({"elicitation": {"url": {}}}), json!({})),
@@ -103,21 +103,21 @@ fn a_client_that_cannot_ask_its_user_is_not_asked_to() {
         json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32601, "message": "no such method"}});
     assert_eq!(json(&talk.ask(&failed.to_string()))["result"]["_meta"]["kind"], "rejected");
     assert!(talk.end_after_close().stderr.contains("the client did not ask its user: no such method"));
-    // Nor without the option.
+    // Nor does it get one without the option.
     let mut talk = Talk::start(gate(&[]).args(["--", "cat"]));
     talk.ask(&initialize(&json!({"elicitation": {}})));
     assert_eq!(json(&talk.ask(&call(1, &json!({}))))["result"]["isError"], true);
 }
 
 #[test]
-fn a_question_that_is_settled_otherwise_is_taken_back() {
+fn a_question_that_is_settled_elsewhere_is_withdrawn() {
     let mut talk = start(&["--timeout", "300ms"], &json!({"elicitation": {}}));
     let question = json(&talk.ask(&call(1, &json!({}))));
     assert_eq!(json(&talk.hear())["id"], 1);
     let withdrawn = json(&talk.hear());
     assert_eq!(withdrawn["method"], "notifications/cancelled");
     assert_eq!(withdrawn["params"]["requestId"], question["id"]);
-    // A late answer counts for nothing, and does not reach the server.
+    // A late answer has no effect, and does not reach the server.
     talk.say(&answer(&question, &json!({"action": "accept", "content": {"decision": "approve"}})));
     talk.hear_nothing_for(200);
 }

@@ -1,4 +1,4 @@
-//! How it ends while a call is held.
+//! How the gate ends while a call is held.
 
 use super::{Desk, Desktop, MARKED, gate, json, marked, ran};
 use crate::process::Talk;
@@ -12,7 +12,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_signal_rejects_what_is_held() {
+fn a_signal_rejects_the_held_calls() {
     for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
         let mut desk = Desktop::start(&[]);
         desk.hold(MARKED);
@@ -54,9 +54,9 @@ fn is_asked(person: &mut std::fs::File) {
 }
 
 #[test]
-fn a_terminal_that_is_hung_up_is_nobody() {
+fn after_a_hangup_of_the_terminal_nobody_can_be_asked() {
     let OpenptyResult { master, slave } = openpty(None, None).unwrap();
-    // It is ours alone: the gate would hold its own terminal up.
+    // Only the test uses this terminal: the gate would keep its own one open.
     fcntl(&master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let (path, mut person) = (ttyname(&slave).unwrap(), std::fs::File::from(master));
     let mut talk = Talk::start(&mut gate(&["--tty", path.to_str().unwrap()]));
@@ -73,7 +73,7 @@ fn a_terminal_that_is_hung_up_is_nobody() {
     assert_eq!(json(&talk.hear())["by"], "nobody");
     let answer = talk.hear();
     assert!(answer.contains("nobody can be asked here"), "{answer}");
-    // The next isn't even asked about.
+    // The next call is not even asked about.
     talk.say(&marked(3));
     talk.hear();
     talk.hear();
@@ -103,7 +103,7 @@ fn a_person_is_still_asked_when_the_calls_have_ended() {
 }
 
 #[test]
-fn a_reader_that_goes_is_a_quiet_end() {
+fn a_reader_that_leaves_ends_the_gate_quietly() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("answers");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -120,7 +120,7 @@ fn a_reader_that_goes_is_a_quiet_end() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut gate = gate(&[]).stdin(Stdio::piped()).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     gate.stdin.take().unwrap().write_all(format!("{MARKED}\n").as_bytes()).unwrap();
@@ -131,7 +131,7 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
-fn events_that_cannot_be_written_are_told_and_hold_nobody_up() {
+fn events_that_cannot_be_written_are_reported_and_block_nothing() {
     let (status, lines, stderr) = ran(&mut gate(&["--events", "/dev/full"]), &format!("{MARKED}\n"));
     assert_eq!((status, lines.len()), (Some(1), 1), "{stderr}");
     assert!(stderr.contains("/dev/full: No space left"), "{stderr}");
@@ -140,7 +140,7 @@ fn events_that_cannot_be_written_are_told_and_hold_nobody_up() {
 }
 
 #[test]
-fn a_channel_that_ends_leaves_nobody() {
+fn after_the_end_of_the_channel_nobody_can_be_asked() {
     let mut talk = Talk::start(&mut gate(&["--answers", "/dev/null"]));
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(json(&talk.ask(MARKED))["status"], "rejected");

@@ -1,4 +1,4 @@
-//! Programs of the same user that connect to `hitl-gate attach` and ask false questions, to keep the real one from the person.
+//! Programs of the same user that connect to `hitl-gate attach` and ask false questions, to hide the real one from the person.
 
 use super::approvers::{Place, decided, decision, hold};
 use super::{MARKED, PROMPT};
@@ -10,17 +10,17 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-/// Where the only `attach` of a place listens.
+/// The socket of the only `attach` in a place.
 fn socket(place: &Place) -> PathBuf {
     let folders = std::fs::read_dir(place.folder.path().join("pipewright")).unwrap();
     let mut sockets = folders.map(|folder| folder.unwrap().path().join("socket"));
     sockets.next().unwrap()
 }
 
-/// What is shown of the real question.
+/// A part of the real question on the screen.
 const REAL: &str = "id 1, waiting";
 
-/// A question that seems to come from a gate of Claude's.
+/// A question that imitates one of a gate of Claude's.
 fn question(nonce: &str) -> String {
     let fields =
         r#""status":"waiting_human","call_id":"false","tool_name":"look","arguments":{},"arguments_sha256":"00""#;
@@ -35,7 +35,7 @@ fn ask_at_once(attach: &mut UnixStream) {
     let _ = attach.read_to_end(&mut Vec::new());
 }
 
-/// Asks one question after the other: the next as soon as the person has answered the last.
+/// Asks one question after the other, each when the person has answered the last.
 fn ask_again_and_again(mut attach: UnixStream, name: &'static str) {
     thread::spawn(move || {
         for number in 0.. {
@@ -51,14 +51,14 @@ fn ask_again_and_again(mut attach: UnixStream, name: &'static str) {
     });
 }
 
-/// What is shown of the question on the terminal from its heading on, and how many are open.
+/// The text of the question on the terminal, from its heading on, and the number of open questions.
 fn shown(person: &mut PtySession, heading: &str) -> (String, usize) {
     let shown = person.exp_string(PROMPT).unwrap();
     (shown, heading.rsplit(' ').next().unwrap().parse().unwrap())
 }
 
-/// Types a line that ends in another question, until it counts: none does just after a question has replaced another.
-fn go_on(person: &mut PtySession, line: &str) -> (String, usize) {
+/// Types a line that leads to another question, until it takes effect: it does not just after a question has replaced another.
+fn answer_until_next(person: &mut PtySession, line: &str) -> (String, usize) {
     loop {
         person.send_line(line).unwrap();
         let (_, said) = person.exp_regex("question \\d+ of \\d+|ignored|no other question").unwrap();
@@ -94,7 +94,7 @@ fn hundreds_of_false_questions_do_not_hide_the_real_one() {
     let mut screen = String::new();
     eventually("all three wait, and a false one is shown", || {
         let open;
-        (screen, open) = go_on(&mut person, "s");
+        (screen, open) = answer_until_next(&mut person, "s");
         open == 3 && !screen.contains(REAL)
     });
     let mut answered = 0;
@@ -103,7 +103,7 @@ fn hundreds_of_false_questions_do_not_hide_the_real_one() {
         assert!(screen.contains(&asker) && screen.contains("says that the caller is claude (process 1)"), "{screen}");
         answered += 1;
         assert!(answered <= 2, "{answered} false ones come before the real one");
-        (screen, _) = go_on(&mut person, "n");
+        (screen, _) = answer_until_next(&mut person, "n");
     }
     assert!(screen.contains(" (hitl-gate), which says that the caller is timeout (process "), "{screen}");
     assert!(!screen.contains(&own), "{screen}");

@@ -1,13 +1,13 @@
-//! What a page or a model could send to mislead whoever is asked.
+//! Text of a page or a model that could mislead the person who is asked.
 
 use super::{Desk, Desktop, SETTLED};
 
-/// Escape sequences, marks that turn writing direction, and what isn't seen.
+/// Escape sequences, marks that change the writing direction, and invisible characters.
 const NASTY: &str = "\u{9b}2J\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\u{ad}\u{3164}\u{2028}";
 const ESCAPED: &str = r"\u001b[2J\u0007\r\n> y\r\n\u202e\u200b";
 
 #[test]
-fn nothing_in_a_call_steers_the_terminal_or_hides() {
+fn nothing_in_a_call_controls_the_terminal_or_is_invisible() {
     let mut desk = Desk::lay("", "--color never", "");
     let text = format!("{NASTY}{ESCAPED}");
     let shown = desk.hold(&format!(
@@ -26,7 +26,7 @@ fn nothing_in_a_call_steers_the_terminal_or_hides() {
 }
 
 #[test]
-fn a_megabyte_is_shown_as_its_ends() {
+fn a_megabyte_is_shown_by_its_ends() {
     let mut desk = Desk::lay("", "", "");
     let long = "approve [y] ".repeat(90_000);
     let call = format!(r#"{{"id":1,"tool":"x","args":{{"{long}":"{long}"}},"requires_approval":true}}"#);
@@ -40,21 +40,21 @@ fn a_megabyte_is_shown_as_its_ends() {
 }
 
 #[test]
-fn y_approves_nothing_that_was_not_shown() {
+fn y_approves_only_what_was_shown() {
     let hidden = "; rm -rf /home #";
     let blanks = " ".repeat(300);
     let many: Vec<String> = (0..20).map(|number| format!("\"a{number}\":0")).collect();
     let deep = format!("{}\"{}{hidden}{}\"{}", "[".repeat(18), "x".repeat(90), "x".repeat(90), "]".repeat(18));
     for (arguments, is_cut, shown_at_once) in [
-        // Behind blanks: they are counted, and then all has room.
+        // After blanks: they are counted, and then all of it has room.
         (format!(r#"{{"command":"ls{blanks}{hidden}"}}"#), false, "\"ls<300 blanks>; rm -rf /home #\""),
-        // Blanks that are none, and nothing at all.
+        // Characters that look like blanks, and invisible ones.
         (r#"{"command":"ls\u2800\u00a0\u3164\u200b#"}"#.to_owned(), false, "\"ls<U+2800><U+00A0><U+3164><U+200B>#\""),
-        // The end of what is long is there, the middle is not.
+        // The end of a long value is shown, the middle is not.
         (format!(r#"{{"command":"{}{hidden}"}}"#, "x".repeat(300)), true, "xx...(318 characters)..."),
         (format!(r#"{{"command":"ls{}{hidden}"}}"#, "\\u2800".repeat(300)), true, "; rm -rf /home #\""),
         (format!(r#"{{"command":"{0}{hidden}{0}"}}"#, "x".repeat(300)), true, "characters)..."),
-        // Behind the last row, in a name, and deep within.
+        // After the last row, in a name, and at a great depth.
         (format!(r#"{{{},"command":"{hidden}"}}"#, many.join(",")), true, "and 1 more"),
         (format!(r#"{{"{}":"{hidden}"}}"#, "k".repeat(60)), true, "characters)..."),
         (format!(r#"{{"command":{deep}}}"#), true, "characters)..."),
@@ -79,14 +79,14 @@ fn y_approves_nothing_that_was_not_shown() {
 }
 
 #[test]
-fn what_stands_beside_the_arguments_is_shown_and_approved_with_them() {
+fn fields_besides_the_arguments_are_shown_and_approved_with_them() {
     let long = "x".repeat(300);
     let own = r#"{"id":1,"tool":"run","args":{},"requires_approval":true,"command":"rm -rf /","timeout":5}"#.to_owned();
     let json_rpc = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"run","command":"{long}","_meta":{{"requires_approval":true,"progressToken":7,"k":"v"}}}}}}"#
     );
     for (call, shown_at_once, is_cut) in [
-        (own, vec!["beside the arguments", "  .command: \"rm -rf /\""], false),
+        (own, vec!["besides the arguments", "  .command: \"rm -rf /\""], false),
         (json_rpc, vec!["no arguments", "  .params.command: \"xx", "  .params._meta.k: \"v\""], true),
     ] {
         let mut desk = Desk::lay("", "--color never", "");
@@ -108,13 +108,13 @@ fn what_stands_beside_the_arguments_is_shown_and_approved_with_them() {
 }
 
 #[test]
-fn an_edit_is_approved_once_all_of_it_was_shown() {
+fn an_edit_can_be_approved_after_all_of_it_was_shown() {
     let mut desk = Desk::lay("", "--color never", "");
     desk.hold(r#"{"id":1,"tool":"run","args":{"command":"ls"},"requires_approval":true}"#);
     let long = "x".repeat(200);
     desk.types(&format!("e command={long}"));
     assert!(desk.question().contains("not everything is shown"));
-    // Both lines at once: the second is no answer to what the first shows.
+    // Both lines at once: the second does not answer what the first shows.
     desk.person.send("v\ny\n").unwrap();
     desk.person.flush().unwrap();
     assert!(desk.question().replace("\r\n  | ", "").contains(&long));
@@ -124,7 +124,7 @@ fn an_edit_is_approved_once_all_of_it_was_shown() {
 }
 
 #[test]
-fn feedback_and_ids_are_quoted_wherever_they_go() {
+fn feedback_and_ids_are_quoted_in_every_output() {
     let mut desk = Desktop::start(&[]);
     let asked = desk.hold(r#"{"id":{"a":["\"}"]},"tool":"x","requires_approval":true}"#);
     desk.answer_to(&asked, r#""action":"reject","feedback":"\"}\n{\"tool\":\"rm\"}""#);
@@ -135,7 +135,7 @@ fn feedback_and_ids_are_quoted_wherever_they_go() {
 }
 
 #[test]
-fn what_cannot_be_read_for_certain_never_passes() {
+fn a_line_that_cannot_be_read_for_certain_never_passes() {
     let mut desk = Desktop::start(&["--max-line", "200", "--max-depth", "8"]);
     let deep = format!(r#"{{"tool":"x","args":{}1{}}}"#, "{\"a\":".repeat(9), "}".repeat(9));
     let long = format!(r#"{{"tool":"x","args":{{"a":"{}"}},"jsonrpc":"2.0"}}"#, "x".repeat(300));
@@ -161,7 +161,7 @@ fn what_cannot_be_read_for_certain_never_passes() {
     assert!(answer["error"]["message"].as_str().unwrap().contains("--max-line"), "{answer}");
     let asked = desk.hold(super::MARKED);
     desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":"{}"}}"#, "x".repeat(150)));
-    // That answer is itself too long to be read; and one that isn't may not make the call so.
+    // That answer is itself too long to be read; a call that is not must not become so.
     desk.talk.hear_nothing_for(200);
     desk.answer_to(&asked, r#""action":"approve""#);
     desk.hear();

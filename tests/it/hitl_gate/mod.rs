@@ -1,4 +1,4 @@
-//! `hitl-gate` with a person at a real pseudo-terminal, with a program that answers on a FIFO, and with nobody.
+//! `hitl-gate` with a person at a real pseudo-terminal, with a program that answers on a FIFO, and without either.
 
 mod answers;
 mod approvers;
@@ -31,26 +31,26 @@ use tempfile::TempDir;
 
 const PROMPT: &str = "help [?]\r\n> ";
 const MARKED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a.txt","n":1.10},"requires_approval":true}"#;
-/// The same once a person has agreed.
+/// The same after a person has approved it.
 const SETTLED: &str = r#"{"id":1,"tool":"rm","args":{"path":"a.txt","n":1.10}}"#;
 
 fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
-/// A call that waits for a person.
+/// A call that is held for a person.
 fn marked(id: u32) -> String {
     MARKED.replacen('1', &id.to_string(), 1)
 }
 
-/// `hitl-gate OPTIONS` in a session of its own: nobody sits at its terminal.
+/// `hitl-gate OPTIONS` in a session of its own, without a terminal.
 fn gate(options: &[&str]) -> Command {
     let mut gate = Command::new("setsid");
     gate.arg(binary("hitl-gate")).args(options).env_remove("PIPEWRIGHT_FOREGROUND").env_remove("NO_COLOR");
     gate
 }
 
-/// A person at a terminal from which the gate was started, and the side that makes the calls.
+/// A person at the terminal from which the gate was started, and the caller.
 struct Desk {
     person: PtySession,
     calls: Option<File>,
@@ -60,7 +60,7 @@ struct Desk {
 }
 
 impl Desk {
-    /// `before` stands before the gate in the command, `options` behind it, and `after` is what the shell does then.
+    /// `before` precedes the gate in the command line, `options` follow it, and the shell then runs `after`.
     fn lay(before: &str, options: &str, after: &str) -> Desk {
         Desk::lay_in(tempfile::tempdir().unwrap(), before, options, after)
     }
@@ -95,7 +95,7 @@ impl Desk {
         self.called.insert(line.to_owned());
     }
 
-    /// The next line that the gate says or passes; empty where it has ended.
+    /// The next line of the gate's stdout; empty if it has ended.
     fn hear(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
@@ -110,7 +110,7 @@ impl Desk {
         json(&self.hear())
     }
 
-    /// The records about a decision: the status, and by whom it is.
+    /// The records about a decision: the status, and who made it.
     fn hear_decision(&mut self) -> (String, String) {
         let (status, result) = (self.hear_json(), self.hear_json());
         assert_eq!(
@@ -121,7 +121,7 @@ impl Desk {
         (word(&status["status"]), word(&result["by"]))
     }
 
-    /// What stands on the terminal up to the next prompt.
+    /// The text on the terminal up to the next prompt.
     fn question(&mut self) -> String {
         self.person.exp_string(PROMPT).unwrap()
     }
@@ -161,7 +161,7 @@ impl Desktop {
         let mut command = gate(&["--answers", fifo.to_str().unwrap()]);
         command.current_dir(folder.path());
         let talk = Talk::start(command.args(options));
-        // Read and written: opening it waits for nobody.
+        // Opened for reading and writing, so that opening does not wait.
         let answers = OpenOptions::new().read(true).write(true).open(&fifo).unwrap();
         Desktop { talk, answers, folder }
     }
@@ -177,7 +177,7 @@ impl Desktop {
         self.answers.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    /// Answers a question, with `rest` behind what every answer has.
+    /// Answers a question; `rest` are the fields besides those that every answer has.
     fn answer_to(&mut self, asked: &Value, rest: &str) {
         let answer =
             format!(r#"{{"type":"hitl_response","call_id":{},"nonce":{},{rest}}}"#, asked["call_id"], asked["nonce"]);
@@ -189,7 +189,7 @@ impl Desktop {
     }
 }
 
-/// What a run over a whole input came to.
+/// Runs the command over a whole input; gives its status, stdout and stderr.
 fn ran(command: &mut Command, input: &str) -> (Option<i32>, Vec<String>, String) {
     let output = crate::process::pipe(command, input.as_bytes());
     let lines = text(&output.stdout).lines().map(str::to_owned).collect();

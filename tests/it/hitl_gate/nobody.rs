@@ -1,10 +1,10 @@
-//! Nobody to ask.
+//! Gates without anybody to ask.
 
 use super::{MARKED, gate, json, ran};
 use crate::process::{command, pipe, text};
 
 #[test]
-fn a_held_call_is_rejected_at_once_with_what_to_do() {
+fn a_held_call_is_rejected_at_once_with_advice() {
     let (status, lines, stderr) = ran(&mut gate(&[]), &format!("{MARKED}\n{{\"tool\":\"look\"}}\n"));
     assert_eq!(status, Some(1));
     let said: Vec<_> = lines.iter().map(|line| json(line)).collect();
@@ -37,7 +37,7 @@ fn json_rpc_is_answered_in_kind_and_a_notification_is_not() {
 }
 
 #[test]
-fn a_terminal_that_was_named_must_be_one() {
+fn a_named_terminal_must_be_a_terminal() {
     let (status, lines, stderr) = ran(&mut gate(&["--tty", "/dev/null"]), MARKED);
     assert_eq!((status, lines.len()), (Some(3), 0));
     assert!(stderr.contains("/dev/null: it is no terminal"), "{stderr}");
@@ -53,7 +53,7 @@ fn stdin_is_not_a_terminal() {
 }
 
 #[test]
-fn what_has_no_mark_passes_byte_for_byte() {
+fn lines_without_a_mark_pass_byte_for_byte() {
     let input = "\u{feff}{\"tool\":\"x\",\"args\":{\"n\":1.10,  \"big\":12345678901234567890},\"requires_approval\":false}\r\n\n \t\n{\"type\":\"observation\",\"z\":1,\"a\":1}\n{\"type\":\"tool_call\",\"tool_name\":\"x\"}";
     let output = pipe(command("hitl-gate").args(["--timeout", "0.1"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)), "{}", text(&output.stderr));

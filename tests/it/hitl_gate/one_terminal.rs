@@ -1,4 +1,4 @@
-//! Two gates, or two approvers, at one terminal: an answer is for the question that was shown last.
+//! Two gates, or two approvers, at one terminal: an answer belongs to the question that was shown last.
 
 use super::approvers::{Place, decided, decision, hold};
 use super::{Desk, MARKED, SETTLED, json, marked};
@@ -17,7 +17,7 @@ struct Second {
 }
 
 impl Second {
-    /// `options` are the second one's.
+    /// `options` are those of the second one.
     fn lay(options: &str) -> (Desk, Second) {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
@@ -60,7 +60,7 @@ fn wait() {
 }
 
 #[test]
-fn the_second_question_is_shown_when_the_first_is_answered_and_what_was_typed_before_is_no_answer() {
+fn the_second_question_waits_for_the_first_and_ignores_earlier_input() {
     let (mut desk, mut second) = Second::lay("--color never");
     desk.hold(MARKED);
     second.hold(&marked(2).replace("a.txt", "second.txt"));
@@ -76,14 +76,14 @@ fn the_second_question_is_shown_when_the_first_is_answered_and_what_was_typed_be
     desk.types("n");
     assert_eq!(second.hear_decision(), ("rejected".into(), "terminal".into()));
     second.hear();
-    // The terminal is as it was.
+    // The terminal has its former settings.
     desk.hold(&marked(3));
     desk.types("y");
     assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
 }
 
 #[test]
-fn who_waits_for_the_terminal_ends_at_the_timeout_when_cancelled_and_on_sigterm() {
+fn a_gate_that_waits_for_the_terminal_ends_at_the_timeout_when_cancelled_and_on_sigterm() {
     let (mut desk, mut second) = Second::lay("--timeout 0.5");
     desk.hold(MARKED);
     second.hold(&marked(2));

@@ -4,7 +4,7 @@ use super::{Desk, MARKED, SETTLED, marked};
 use crate::process::{binary, example};
 
 #[test]
-fn a_person_sees_the_call_and_approves() {
+fn a_person_is_shown_the_call_and_approves() {
     let mut desk = Desk::lay("", "--color never", "echo status $?");
     let shown = desk.hold(
         r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_click","arguments":{"ref":"e12"},"session_id":"s","target":{"role":"button","name":"Delete account","context":"Settings"},"requires_approval":true,"policy":{"verdict":"confirm","rule":"builtin.delete","reason":"delete: \"Delete\" (en)","kind":"delete","severity":"ordinary"}}"#,
@@ -36,8 +36,8 @@ fn a_person_sees_the_call_and_approves() {
 }
 
 #[test]
-fn a_rejection_is_an_answer_with_the_persons_words() {
-    for (typed, told) in [
+fn a_rejection_is_answered_with_the_persons_feedback() {
+    for (typed, expected) in [
         ("n not this one", "a person rejected it: not this one"),
         ("/no", "a person rejected it"),
         ("NO  \"quoted\\\"", "a person rejected it: \"quoted\\\""),
@@ -47,14 +47,17 @@ fn a_rejection_is_an_answer_with_the_persons_words() {
         desk.types(typed);
         assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
         let answer = desk.hear_json();
-        assert_eq!((&answer["kind"], &answer["error"], &answer["id"]), (&"rejected".into(), &told.into(), &1.into()));
+        assert_eq!(
+            (&answer["kind"], &answer["error"], &answer["id"]),
+            (&"rejected".into(), &expected.into(), &1.into())
+        );
         desk.calls = None;
         desk.person.exp_string("status 1").unwrap();
     }
 }
 
 #[test]
-fn every_way_to_say_yes() {
+fn every_form_of_approval_approves() {
     let mut desk = Desk::lay("", "", "");
     for typed in ["y", "yes", "/yes", " Y ", "/yes go on"] {
         desk.hold(MARKED);
@@ -65,10 +68,10 @@ fn every_way_to_say_yes() {
 }
 
 #[test]
-fn nothing_but_a_clear_yes_approves() {
+fn only_a_clear_yes_approves() {
     let mut desk = Desk::lay("", "", "");
     desk.hold(MARKED);
-    for (typed, told) in [
+    for (typed, expected) in [
         ("", ""),
         ("yep", "not understood"),
         ("yes!", "not understood"),
@@ -80,26 +83,26 @@ fn nothing_but_a_clear_yes_approves() {
     ] {
         desk.types(typed);
         let shown = desk.question();
-        assert!(shown.contains(told), "{typed}: {shown}");
+        assert!(shown.contains(expected), "{typed}: {shown}");
     }
     desk.person.send_control('d').unwrap();
     assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
 }
 
 #[test]
-fn what_was_typed_before_the_question_is_no_answer_to_it() {
+fn input_before_the_question_does_not_answer_it() {
     let mut desk = Desk::lay("", "", "");
     desk.person.send_line("y").unwrap();
     desk.person.send("y").unwrap();
     desk.person.flush().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     desk.hold(MARKED);
-    // Neither the line nor the half of one.
+    // Neither a line nor half of one.
     desk.types("n");
     assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
     desk.hear();
     desk.hold(&marked(2));
-    // Two lines at once: the second is an answer to what nobody has seen yet.
+    // Two lines at once: the second would answer a text that was not shown yet.
     desk.person.send("e path=b\ny\n").unwrap();
     desk.person.flush().unwrap();
     assert!(desk.question().contains("+ .path: \"b\""));
@@ -130,12 +133,12 @@ fn arguments_are_edited_shown_and_approved() {
 }
 
 #[test]
-fn one_is_asked_about_and_the_calls_behind_it_wait_in_order() {
+fn later_calls_wait_in_order_behind_the_one_that_is_asked_about() {
     let mut desk = Desk::lay("", "", "");
     desk.hold(MARKED);
     desk.call(r#"{"tool":"look","id":2}"#);
     desk.call(r#"{"type":"observation","n":1.10}"#);
-    assert_eq!(desk.hear(), r#"{"type":"observation","n":1.10}"#, "no call: it doesn't wait");
+    assert_eq!(desk.hear(), r#"{"type":"observation","n":1.10}"#, "it is not a call, so it does not wait");
     desk.call(&marked(3));
     desk.call(r#"{"tool":"look","id":4}"#);
     desk.types("y");
@@ -151,7 +154,7 @@ fn one_is_asked_about_and_the_calls_behind_it_wait_in_order() {
 }
 
 #[test]
-fn nobody_is_waited_for_beyond_the_timeout() {
+fn an_unanswered_call_is_rejected_at_the_timeout() {
     let mut desk = Desk::lay("", "--timeout 0.5", "echo status $?");
     desk.hold(MARKED);
     assert_eq!(desk.hear_decision(), ("rejected".into(), "timeout".into()));
@@ -167,12 +170,12 @@ fn nobody_is_waited_for_beyond_the_timeout() {
 }
 
 #[test]
-fn a_call_that_is_taken_back_is_no_question_any_more() {
+fn the_question_of_a_cancelled_call_is_withdrawn() {
     let mut desk = Desk::lay("", "", "");
     desk.hold(MARKED);
     desk.call(&marked(2));
     desk.call(r#"{"type":"cancel","call_id":9}"#);
-    assert_eq!(desk.hear(), r#"{"type":"cancel","call_id":9}"#, "that of a call that isn't here");
+    assert_eq!(desk.hear(), r#"{"type":"cancel","call_id":9}"#, "the cancellation of a call that is not held");
     desk.call(r#"{"type":"cancel","call_id":1}"#);
     desk.person.exp_string("withdrawn: the call was cancelled").unwrap();
     assert_eq!(desk.hear_decision(), ("rejected".into(), "caller".into()));
@@ -180,14 +183,14 @@ fn a_call_that_is_taken_back_is_no_question_any_more() {
     assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"cancelled".into()));
     assert_eq!(desk.hear_json()["call_id"], 2);
     desk.question();
-    // It replaces the other: until then, nothing is an answer to it.
+    // It replaces the other one: input is not taken as an answer to it at first.
     std::thread::sleep(std::time::Duration::from_millis(600));
     desk.types("y");
     assert_eq!(desk.hear_decision().0, "approved");
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_shown_strongly() {
+fn a_call_that_cannot_be_undone_is_shown_with_a_warning() {
     for (color, strong) in
         [("--color always", "\x1b[1;31mPAY: it may spend money\x1b[0m"), ("--color never", "PAY: it may")]
     {
@@ -201,7 +204,7 @@ fn what_cannot_be_taken_back_is_shown_strongly() {
 }
 
 #[test]
-fn the_terminal_is_borrowed_through_wrappers_only_while_somebody_is_asked() {
+fn the_terminal_is_borrowed_through_wrappers_only_during_a_question() {
     let wrap = example("wrap");
     let record = binary("jsonl-record");
     let before = format!("{} -- {} $FOLDER/log -- {} --", wrap.display(), record.display(), wrap.display());
@@ -243,17 +246,17 @@ fn a_terminal_without_lines_or_echo_is_put_back_as_it_was() {
 }
 
 impl Desk {
-    /// As [`Desk::hold`], where the terminal was raw.
+    /// As [`Desk::hold`], with a terminal in raw mode.
     fn hold_raw(&mut self) {
         self.call(MARKED);
         assert_eq!(self.hear_json()["status"], "waiting_human");
         let shown = self.question();
-        assert!(shown.contains(".path: \"a.txt\"\r\n"), "lines end as lines do: {shown:?}");
+        assert!(shown.contains(".path: \"a.txt\"\r\n"), "lines end with CR LF: {shown:?}");
     }
 }
 
 #[test]
-fn in_the_background_nobody_is_asked_and_nothing_is_stopped() {
+fn a_gate_in_the_background_asks_nobody_and_is_not_stopped() {
     let mut desk = Desk::lay("set -m; (", "", ") & wait $!; echo status $?");
     desk.call(MARKED);
     assert_eq!(desk.hear_json()["status"], "waiting_human");
@@ -294,7 +297,7 @@ fn every_form_is_held_and_passes_without_its_mark() {
 }
 
 #[test]
-fn the_page_shows_what_a_person_sees() {
+fn the_documentation_shows_the_real_screen() {
     let mut desk = Desk::lay("", "--color never", "");
     let mut shown = desk.hold(
         r#"{"tool":"browser_click","args":{"ref":"e12","count":2},"requires_approval":true,"target":{"role":"button","name":"Place order","context":"Cart: 2 items"},"policy":{"rule":"builtin.pay","reason":"pay: \"order\" (en)","kind":"pay","severity":"strong"}}"#,

@@ -1,4 +1,4 @@
-//! Much that comes while a call is held.
+//! Large amounts of input while a call is held.
 
 use super::{Desktop, MARKED, SETTLED, json, marked};
 use crate::process::eventually;
@@ -14,7 +14,7 @@ fn peak(pid: i32) -> u64 {
 }
 
 #[test]
-fn a_flood_behind_a_question_waits_outside_and_the_answer_gets_through() {
+fn a_flood_behind_a_question_is_not_read_and_the_answer_gets_through() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = folder.path().join("answers");
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
@@ -42,7 +42,7 @@ fn a_flood_behind_a_question_waits_outside_and_the_answer_gets_through() {
         let now = written.load(Ordering::Relaxed);
         std::mem::replace(&mut before, now) == now && now > 0
     });
-    assert!(before < 6000, "it took all of 60 MB");
+    assert!(before < 6000, "it read all of the 60 MB");
     assert!(peak(child.id() as i32) < 30 << 10, "{} KiB", peak(child.id() as i32));
     let mut answers = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
     let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
@@ -56,7 +56,7 @@ fn a_flood_behind_a_question_waits_outside_and_the_answer_gets_through() {
 }
 
 #[test]
-fn a_flood_of_what_is_no_call_passes_a_question() {
+fn a_flood_of_other_records_passes_during_a_question() {
     let mut desk = Desktop::start(&[]);
     let asked = desk.hold(MARKED);
     for number in 0..20_000 {
@@ -73,7 +73,7 @@ fn a_flood_of_what_is_no_call_passes_a_question() {
 }
 
 #[test]
-fn where_only_the_calls_side_may_answer_a_full_queue_is_no_deadlock() {
+fn a_full_queue_is_not_a_deadlock_if_only_the_caller_may_answer() {
     let mut talk = crate::process::Talk::start(&mut super::gate(&["--answers", "stdin"]));
     talk.ask(MARKED);
     for id in 0..2000 {
@@ -89,6 +89,6 @@ fn where_only_the_calls_side_may_answer_a_full_queue_is_no_deadlock() {
     talk.close();
     assert_eq!(json(&talk.hear())["status"], "rejected");
     assert_eq!(json(&talk.hear())["by"], "end");
-    assert!(talk.hear().contains("where the answer was to come from"));
+    assert!(talk.hear().contains("the answer was to come from there"));
     assert_eq!(talk.end().status.code(), Some(1));
 }

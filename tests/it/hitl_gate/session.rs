@@ -30,15 +30,19 @@ fn a_allows_the_tool_until_the_end_of_the_run() {
     desk.calls = None;
     desk.person.exp_eof().unwrap();
     let output = pipe(command("policy-check").arg("verify").arg(&audit), b"");
-    let told = json(text(&output.stdout).trim_end());
-    assert_eq!(output.status.code(), Some(0), "{told}");
-    assert_eq!((&told["asked"], &told["approved"], &told["passed"]), (&2.into(), &2.into(), &2.into()), "{told}");
+    let summary = json(text(&output.stdout).trim_end());
+    assert_eq!(output.status.code(), Some(0), "{summary}");
+    assert_eq!(
+        (&summary["asked"], &summary["approved"], &summary["passed"]),
+        (&2.into(), &2.into(), &2.into()),
+        "{summary}"
+    );
     let written = crate::schemas::written(&audit);
     assert!(written.contains(r#""event":"allowed","rule_id":"session-1""#) && !written.contains("s3cret"), "{written}");
 }
 
 #[test]
-fn a_rule_is_shown_and_edited_before_it_counts() {
+fn a_rule_is_shown_and_edited_before_it_takes_effect() {
     let folder = tempfile::tempdir().unwrap();
     let editor = folder.path().join("editor");
     std::fs::write(&editor, "#!/bin/sh\nsed -i 's/a.txt/*.txt/' \"$1\"\n").unwrap();
@@ -69,13 +73,13 @@ fn a_rule_is_shown_and_edited_before_it_counts() {
 }
 
 #[test]
-fn a_value_with_a_sign_of_patterns_makes_no_narrower_rule() {
+fn a_value_with_a_wildcard_gives_no_narrower_rule() {
     let mut desk = Desk::lay("", "", "");
     for (id, path) in [(1, "*"), (2, "/tmp/?")] {
         desk.hold(&call(id, "rm", path));
         desk.types("A");
         let said = desk.question();
-        assert!(said.contains("no rule matches this call more closely") && !said.contains("the rule:"), "{said}");
+        assert!(said.contains("this call has no narrower rule") && !said.contains("the rule:"), "{said}");
         desk.types("n");
         assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
         desk.hear();
@@ -104,7 +108,7 @@ fn no_payment_is_allowed_for_the_session() {
     to.write_all(answer.as_bytes()).unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
     gate.hear();
-    // A rule that was made about another call lets none pass either.
+    // Nor does a rule that was added for another call allow it.
     hold(&mut gate, &call(2, "rm", "a"));
     read(&mut from);
     let asked = read(&mut from);
@@ -161,7 +165,7 @@ fn a_call_with_a_payment_in_any_part_passes_by_no_rule() {
 }
 
 #[test]
-fn who_attaches_lists_and_revokes_what_is_allowed() {
+fn an_approver_lists_and_revokes_session_rules() {
     let place = Place::new();
     let mut gate = Talk::start(&mut place.gate(&["--approver"]));
     let mut person = place.attach();
@@ -177,7 +181,7 @@ fn who_attaches_lists_and_revokes_what_is_allowed() {
     gate.say(&call(2, "rm", "b"));
     assert_eq!(decision(&mut gate), decided("approved", "session"));
     gate.hear();
-    // Another window sees it as well, though nothing is asked.
+    // Another window shows it, too, though no question is open.
     let mut other = place.attach();
     crate::process::eventually("the rule is listed", || {
         other.send_line("rules").unwrap();
@@ -196,7 +200,7 @@ fn who_attaches_lists_and_revokes_what_is_allowed() {
 }
 
 #[test]
-fn a_rule_is_written_to_the_rules_file_only_where_that_is_said() {
+fn a_rule_is_written_to_the_rules_file_only_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let rules = folder.path().join("rules.toml");
     std::fs::write(&rules, "[[rule]]\nid = \"remembered-1\"\nverdict = \"deny\"\ntool = \"x\"").unwrap();
@@ -218,7 +222,7 @@ fn a_rule_is_written_to_the_rules_file_only_where_that_is_said() {
     let judged =
         pipe(check.args(["--rules", rules.to_str().unwrap()]), b"{\"tool\":\"rm\",\"args\":{\"path\":\"a\"}}\n");
     assert_eq!(json(text(&judged.stdout).trim_end())["policy"]["rule"], "remembered-2", "{}", text(&judged.stderr));
-    // It lets no payment pass in a later run either.
+    // Nor does it allow a payment in a later run.
     let mut check = command("policy-check");
     let paying = b"{\"tool\":\"rm\",\"args\":{\"path\":\"a\",\"then\":{\"tool\":\"pay\"}}}\n";
     let judged = pipe(check.args(["--rules", rules.to_str().unwrap()]), paying);

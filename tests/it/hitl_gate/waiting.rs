@@ -1,23 +1,23 @@
-//! What the side that makes the calls gets while a call is held.
+//! The records and answers for the caller while a call is held.
 
 use super::{Desktop, MARKED, SETTLED, gate, json, marked};
 use crate::process::{Talk, command, eventually, pipe, text};
 use serde_json::{Value, json};
 
-/// A call of an MCP client, as policy-check marks it.
+/// A call of an MCP client, marked like policy-check does.
 fn rpc(id: u32, path: &str) -> String {
     let meta = json!({"requires_approval": true, "policy": {"verdict": "confirm", "rule": "r", "reason": "why"}});
     let params = json!({"name": "delete_file", "arguments": {"path": path}, "_meta": meta});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
-/// What a model reads of an answer that is an error.
+/// The text for a model in an answer that is an error.
 fn said(answer: &Value) -> &str {
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     answer["result"]["content"][0]["text"].as_str().unwrap()
 }
 
-/// A gate before `cat`, whose questions are in a file.
+/// A gate around `cat`, whose questions are written to a file.
 struct Wrapped {
     desk: Desktop,
     asked: usize,
@@ -47,7 +47,7 @@ impl Wrapped {
 }
 
 #[test]
-fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repetition_once() {
+fn a_call_held_too_long_is_answered_and_its_approval_counts_for_one_repetition() {
     let folder = tempfile::tempdir().unwrap();
     let audit = folder.path().join("audit");
     let mut gate = Wrapped::start(&["--hold-limit", "300ms", "--audit", audit.to_str().unwrap()]);
@@ -57,7 +57,7 @@ fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repe
     assert_eq!((&answer["id"], &answer["result"]["_meta"]["kind"]), (&json!(1), &json!("needs_approval")));
     assert!(said(&answer).contains("a person is still being asked"), "{answer}");
     assert!(said(&answer).contains("Repeat the call with the same arguments"), "{answer}");
-    // Nothing waits behind a call that is answered.
+    // No call waits behind one that has been answered.
     let look = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"look"}}"#;
     assert_eq!(gate.desk.talk.ask(look), look);
     // It is repeated while the question is open, and again afterwards.
@@ -65,7 +65,7 @@ fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repe
     assert_eq!(gate.desk.hear()["id"], 3);
     gate.desk.answer_to(&question, r#""action":"approve""#);
     eventually("it is settled", || gate.events().len() == 5);
-    // Other arguments are another call.
+    // With other arguments, it is another call.
     gate.desk.talk.say(&rpc(4, "b"));
     let other = gate.question();
     assert_eq!(other["arguments"], json!({"path": "b"}));
@@ -73,7 +73,7 @@ fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repe
     assert!(said(&gate.desk.hear()).contains("it was rejected: keep b"));
     let passed = gate.desk.talk.ask(&rpc(5, "a"));
     assert_eq!(json(&passed)["params"], json!({"name": "delete_file", "arguments": {"path": "a"}}), "{passed}");
-    // Once.
+    // Only once.
     gate.desk.talk.say(&rpc(6, "a"));
     let again = gate.question();
     assert_eq!(again["call_id"], 6);
@@ -90,7 +90,7 @@ fn a_call_that_is_held_too_long_is_answered_and_the_approval_counts_for_its_repe
 }
 
 #[test]
-fn a_call_that_says_something_else_beside_its_arguments_is_no_repetition() {
+fn a_call_with_other_fields_besides_its_arguments_is_not_a_repetition() {
     let mut gate = Wrapped::start(&["--hold-limit", "300ms"]);
     gate.desk.talk.say(&rpc(1, "a"));
     let question = gate.question();
@@ -106,7 +106,7 @@ fn a_call_that_says_something_else_beside_its_arguments_is_no_repetition() {
         gate.desk.answer_to(&other, r#""action":"reject""#);
         assert_eq!(gate.desk.hear()["id"], id);
     }
-    // The progress token is another one each time.
+    // The progress token differs each time.
     let again = rpc(9, "a").replacen("_meta\":{", "_meta\":{\"progressToken\":9,", 1);
     assert_eq!(json(&gate.desk.talk.ask(&again))["id"], 9);
 }
@@ -133,18 +133,18 @@ fn a_rejection_and_an_edit_count_for_the_repetition_too_and_a_repetition_may_wai
     let passed = json(&gate.desk.talk.ask(&rpc(4, "a")));
     assert_eq!((&passed["id"], &passed["params"]["arguments"]), (&json!(4), &json!({"path": "b"})));
 
-    // The answer to the question passes the call that waits for it, and two that are alike need two answers.
+    // The answer passes the call that waits for it; two equal calls need two answers.
     let question = hold(&mut gate, 5);
     gate.desk.talk.say(&rpc(6, "a"));
     gate.desk.talk.say(&rpc(7, "a"));
     gate.desk.answer_to(&question, r#""action":"approve""#);
     assert_eq!(json(&gate.desk.talk.hear())["id"], 6);
     assert_eq!(gate.question()["call_id"], 7);
-    // What a caller does not repeat ends with it.
+    // A question whose call is not repeated ends with the caller.
     assert_eq!(gate.desk.hear()["id"], 7);
     gate.desk.talk.close();
     let ended = gate.desk.talk.end();
-    assert!(ended.stderr.contains("nobody repeats the call"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the call cannot be repeated"), "{}", ended.stderr);
     assert_eq!(ended.lines, [""; 0]);
 }
 
@@ -162,7 +162,7 @@ fn an_approval_does_not_count_for_a_repetition_that_means_something_else() {
     gate.desk.answer_to(&question, r#""action":"approve""#);
     eventually("it is settled", || gate.events().len() == 3);
     gate.desk.talk.say(&click(2, "Pay now"));
-    assert_eq!(gate.question()["target"]["name"], "Pay now", "the page has changed: it is asked anew");
+    assert_eq!(gate.question()["target"]["name"], "Pay now", "the page has changed: a new question is asked");
 }
 
 #[test]
@@ -174,16 +174,16 @@ fn calls_that_wait_behind_another_are_answered_as_well_and_a_client_that_wants_p
     gate.desk.talk.say(look);
     gate.desk.talk.say(&rpc(3, "b"));
     gate.desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    assert!(gate.desk.talk.hear().contains("initialized"), "what is no call is not held");
+    assert!(gate.desk.talk.hear().contains("initialized"), "other records are not held");
     let progress = gate.desk.talk.hear();
     assert!(progress.contains(r#""progressToken":"t\u0031","progress":0.001,"#), "{progress}");
     assert_eq!(json(&progress)["method"], "notifications/progress");
     let mut answers = [1, 2, 3].map(|_| gate.desk.hear());
     answers.sort_by_key(|answer| answer["id"].as_u64());
     assert!(said(&answers[0]).contains("a person is still being asked"), "{}", answers[0]);
-    assert_eq!(answers[1]["method"], "tools/call", "a harmless call goes on, once nobody waits before it");
+    assert_eq!(answers[1]["method"], "tools/call", "a harmless call passes when no call waits before it");
     assert!(said(&answers[2]).contains("it waits behind another call"), "{}", answers[2]);
-    // In our own forms a caller waits as long as the person takes.
+    // In our own forms, a caller waits as long as the person takes.
     gate.desk.talk.say(MARKED);
     gate.desk.talk.hear_nothing_for(300);
 }
@@ -198,7 +198,7 @@ fn with_hold_call_harmless_calls_go_on() {
     assert_eq!(gate.desk.talk.ask(look), look);
     let question = gate.question();
     gate.desk.answer_to(&question, r#""action":"approve""#);
-    // One comes from the gate, the other from the other side.
+    // One comes from the gate, the other from the child.
     let next = [gate.desk.talk.hear(), gate.desk.talk.hear(), gate.desk.talk.hear()];
     assert!(next.contains(&SETTLED.to_owned()) && next.contains(&notice(2)), "{next:?}");
 }
@@ -220,10 +220,10 @@ fn in_a_pipe_five_calls_can_be_five_lines() {
     let wrong = pipe(gate(&[]).args(["--records", "errors", "--events", "-"]), b"");
     assert_eq!(wrong.status.code(), Some(2));
 
-    // That a person is waited for is said all the same.
+    // The caller still gets a notice that the call waits for a person.
     let mut desk = Desktop::start(&["--records", "errors"]);
     assert_eq!(desk.talk.ask(MARKED), r#"{"type":"status","status":"waiting_human","call_id":1}"#);
     let mut talk = Talk::start(gate(&[]).args(["--records", "errors", "--answers", "stdin"]));
     talk.close();
-    assert_eq!(talk.end().status.code(), Some(2), "the questions go nowhere");
+    assert_eq!(talk.end().status.code(), Some(2), "the questions are written nowhere");
 }

@@ -1,4 +1,4 @@
-//! Before the side that carries out calls.
+//! Gates around a child process that carries out calls.
 
 use super::{Desk, Desktop, MARKED, SETTLED, gate, json, ran};
 use crate::process::{Talk, example};
@@ -13,7 +13,7 @@ fn the_caller_gets_a_notice_and_records_go_to_the_events() {
     desk.talk.say(MARKED);
     let asked = || std::fs::read_to_string(&events).unwrap_or_default();
     crate::process::eventually("it is asked", || asked().contains("waiting_human"));
-    // It may stop its clocks, and could not answer.
+    // The caller may stop its clocks, and could not answer.
     assert_eq!(desk.talk.hear(), r#"{"type":"status","status":"waiting_human","call_id":1}"#);
     desk.talk.hear_nothing_for(100);
     let question = json(asked().lines().next().unwrap());
@@ -59,7 +59,7 @@ fn a_person_approves_and_rejects_before_a_server_of_mcp() {
 }
 
 #[test]
-fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
+fn calls_of_a_json_rpc_client_are_held_in_the_same_way() {
     let mut desk = Desktop::start(&["--events", "-", "--", example("stand-in-server").to_str().unwrap(), "echo"]);
     let greeting = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"0"}}}"#;
     assert!(desk.talk.ask(greeting).contains("serverInfo"));
@@ -87,7 +87,7 @@ fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
     assert_eq!((&answer["id"], &answer["result"]["isError"]), (&2.into(), &true.into()), "{answer}");
     let said = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(said.starts_with("echo was not carried out: it was rejected: no. Do not repeat"), "{said}");
-    // One that is taken back has no answer, as MCP says.
+    // A cancelled request has no answer (MCP, cancellation).
     desk.hold(&call(3));
     desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#);
     desk.hear();
@@ -96,7 +96,7 @@ fn a_client_that_speaks_json_rpc_is_held_the_same_way() {
 }
 
 #[test]
-fn a_client_that_hangs_up_waits_for_no_answer_and_the_other_side_ends() {
+fn a_client_that_disconnects_gets_no_answer_and_the_child_ends() {
     let mut desk = Desktop::start(&["--events", "-", "--", "sh", "-c", "cat; echo the end; exit 7"]);
     desk.hold(
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"requires_approval":true}}}"#,
@@ -111,7 +111,7 @@ fn a_client_that_hangs_up_waits_for_no_answer_and_the_other_side_ends() {
 }
 
 #[test]
-fn the_end_of_the_calls_leaves_what_is_held_to_who_is_asked() {
+fn held_calls_are_still_asked_about_after_the_end_of_the_calls() {
     let mut desk = Desktop::start(&["--events", "-", "--", "sh", "-c", "cat; echo the end; exit 7"]);
     let asked = desk.hold(MARKED);
     desk.talk.close();
@@ -126,7 +126,7 @@ fn the_end_of_the_calls_leaves_what_is_held_to_who_is_asked() {
 }
 
 #[test]
-fn an_other_side_that_dies_answers_for_what_is_held() {
+fn held_calls_are_answered_when_the_child_dies() {
     let mut desk = Desktop::start(&["--", "sh", "-c", "read -r line; printf 'no line feed'; exit 7"]);
     desk.hold(MARKED);
     desk.talk.say(r#"{"type":"observation"}"#);
@@ -137,14 +137,14 @@ fn an_other_side_that_dies_answers_for_what_is_held() {
 }
 
 #[test]
-fn an_other_side_that_cannot_be_started_is_3() {
+fn a_child_that_cannot_be_started_is_status_3() {
     let (status, lines, stderr) = ran(&mut gate(&["--", "/nowhere/at/all"]), MARKED);
     assert_eq!((status, lines.len()), (Some(3), 0));
     assert!(stderr.contains("cannot start /nowhere/at/all"), "{stderr}");
 }
 
 #[test]
-fn an_answer_of_ours_never_stands_within_a_line_of_the_other_sides() {
+fn an_answer_is_never_written_within_a_line_of_the_child() {
     let far = "printf 'aaaaaaaaaaaaaaaaaaaa'; read -r line; printf 'bbbbbbbbbbbbbbbbbbbb\\n'; cat >/dev/null";
     let mut talk =
         Talk::start(&mut gate(&["--max-line", "100", "--", "sh", "-c", &far.replace("aaaa", &"a".repeat(99))]));

@@ -121,7 +121,7 @@ fn rules_of_a_file_add_kinds() {
     let (_, stderr, status) = run(&["--rules", "/nowhere.toml"], b"");
     assert_eq!(
         (stderr.as_str(), status),
-        ("jsonl-mask: /nowhere.toml: the rules can't be read: No such file or directory (os error 2)\n", Some(2))
+        ("jsonl-mask: /nowhere.toml: the rules cannot be read: No such file or directory (os error 2)\n", Some(2))
     );
 }
 

@@ -102,7 +102,8 @@ fn a_file_that_is_something_else_is_refused_and_stays_what_it_is() {
         std::fs::write(&file, content).unwrap();
         let output = pipe(&mut record(&file), b"{\"n\":2}\n");
         assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""), "{what}");
-        let why = if what.contains("newer") { "written by a newer pipewright" } else { "it is no log of jsonl-record" };
+        let why =
+            if what.contains("newer") { "written by a newer pipewright" } else { "it is not a log of jsonl-record" };
         let told = format!("jsonl-record: {}: {why}", file.display());
         assert!(text(&output.stderr).starts_with(&told), "{what}: {}", text(&output.stderr));
         assert_eq!(std::fs::read_to_string(&file).unwrap(), content, "{what}");

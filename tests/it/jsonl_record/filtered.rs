@@ -45,7 +45,7 @@ fn a_filter_that_does_not_apply_to_a_text_line_keeps_it_out_of_the_log_and_is_no
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
     assert_eq!(
         text(&output.stderr),
-        "the password is hunter2\n7\njsonl-record: text lines that were kept out of the log: 4 (--redact-text says what to write of them)\n"
+        "the password is hunter2\n7\njsonl-record: text lines withheld from the log: 4 (--redact-text defines what to record of them)\n"
     );
     let written = std::fs::read_to_string(&file).unwrap();
     assert!(!written.contains("hunter2"), "{written}");
@@ -122,7 +122,7 @@ fn a_bare_json_value_that_a_filter_fails_on_counts_as_a_text_line() {
     let input = "110\n\"hunter2\"\ntrue\n1.5\n{\"a\":{\"b\":1}}\n";
     let output = pipe(record(&file).args(["--redact", "del(.a.b)"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)), "{}", text(&output.stderr));
-    let told = "jsonl-record: text lines that were kept out of the log: 4 (--redact-text says what to write of them)\n";
+    let told = "jsonl-record: text lines withheld from the log: 4 (--redact-text defines what to record of them)\n";
     assert_eq!(text(&output.stderr), told);
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"a\":{}}\n");
 }
@@ -137,7 +137,7 @@ fn redact_text_alone_leaves_json_as_it_came_and_fails_where_it_gives_no_string()
     let told = text(&output.stderr);
     let expected = "jsonl-record: stdin:2: --redact-text: the filter gives no string; passed on, and not recorded\n";
     assert!(told.starts_with(expected), "{told}");
-    assert!(told.ends_with("text lines that were kept out of the log: 1 (--redact-text says what to write of them)\n"));
+    assert!(told.ends_with("text lines withheld from the log: 1 (--redact-text defines what to record of them)\n"));
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), "{\"n\": 1.10}\n");
 }
 
@@ -148,7 +148,7 @@ fn the_values_of_redacted_keys_are_replaced_anywhere_in_a_json_line() {
                  {\"pass\\u0077ord\":\"hunter2\"}\n{\"passwords\":1,\"x\":\"token\"}\nlog in as hunter2\n";
     let output = pipe(record(&file).args(["--redact-keys", "password, Token, api_key"]), input.as_bytes());
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(0)));
-    let told = "jsonl-record: text lines that were kept out of the log: 1 (--redact-text says what to write of them)\n";
+    let told = "jsonl-record: text lines withheld from the log: 1 (--redact-text defines what to record of them)\n";
     assert_eq!(text(&output.stderr), told);
     let kept = "{\"params\": {\"Password\":\"[redacted]\", \"n\":1.10}, \"list\":[{\"TOKEN\":\"[redacted]\"}],\"apiKey\":\"[redacted]\"}\r\n\
                 {\"pass\\u0077ord\":\"[redacted]\"}\n{\"passwords\":1,\"x\":\"token\"}\n";

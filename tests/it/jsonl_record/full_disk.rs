@@ -12,7 +12,7 @@ fn told_as_full(ended: &Ended, file: &Path) -> usize {
     let prefix = format!("jsonl-record: {}: ", file.display());
     let told: Vec<&str> = ended.stderr.lines().map(|line| line.strip_prefix(&prefix).unwrap()).collect();
     let [first, last] = told[..] else { panic!("it tells once that it can't, and at the end how much: {told:?}") };
-    assert_eq!(first, "File too large (os error 27); the stream goes on, what isn't recorded is counted");
+    assert_eq!(first, "File too large (os error 27); the stream continues, and lost messages are counted");
     last.strip_suffix(" messages were not recorded").unwrap().parse().unwrap()
 }
 
@@ -61,7 +61,7 @@ fn when_there_is_room_again_the_log_says_what_it_lacks() {
 fn a_file_that_takes_nothing_at_all_does_not_stop_the_stream() {
     let output = pipe(&mut record(Path::new("/dev/full")), b"{\"n\":1}\n{\"n\":2}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(1), "{\"n\":1}\n{\"n\":2}\n"));
-    let told = "jsonl-record: /dev/full: No space left on device (os error 28); the stream goes on, what isn't recorded is counted\n\
+    let told = "jsonl-record: /dev/full: No space left on device (os error 28); the stream continues, and lost messages are counted\n\
                 jsonl-record: /dev/full: 2 messages were not recorded\n";
     assert_eq!(text(&output.stderr), told);
 }
@@ -77,7 +77,7 @@ fn what_must_be_recorded_is_not_passed_on_where_it_cannot_be() {
         let output = pipe(recorder.current_dir(&folder).arg("--must-record").args(command), input.as_bytes());
         assert_eq!(output.status.code(), Some(1));
         let told = format!(
-            "jsonl-record: {}: File too large (os error 27); stopped, because everything must be recorded (--must-record)\n",
+            "jsonl-record: {}: File too large (os error 27); stopped because everything must be recorded (--must-record)\n",
             file.display()
         );
         assert_eq!(text(&output.stderr), told);

@@ -76,7 +76,7 @@ fn a_terminal_is_no_stream_to_record() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$1\" \"$2\"; echo status $?", "sh"]).arg(binary("jsonl-record")).arg(&file);
     let mut person = rexpect::session::spawn_command(shell, Some(20_000)).unwrap();
-    person.exp_string("jsonl-record: stdin is a terminal: pipe what is to be recorded in").unwrap();
+    person.exp_string("jsonl-record: stdin is a terminal: pipe the stream to record in").unwrap();
     person.exp_string("status 2").unwrap();
     assert!(!file.exists());
 }

@@ -109,7 +109,7 @@ fn a_rotated_log_is_continued_even_where_it_was_just_rotated_away() {
 fn only_a_file_can_be_rotated() {
     let output = pipe(record(Path::new("/dev/null")).args(["--rotate", "1M"]), b"{}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
-    assert_eq!(text(&output.stderr), "jsonl-record: /dev/null: only a file can be rotated\n");
+    assert_eq!(text(&output.stderr), "jsonl-record: /dev/null: only a regular file can be rotated (--rotate)\n");
 }
 
 #[test]
@@ -170,11 +170,17 @@ fn a_hup_without_a_new_file_changes_nothing() {
 fn where_no_new_file_can_be_opened_the_old_one_goes_on_and_that_is_told() {
     type Place = fn(&Path);
     let places: [(Place, &str); 3] = [
-        (|path| std::fs::create_dir(path).unwrap(), "is no file any more; recording goes on in the old one"),
-        (|path| mkfifo(path, Mode::S_IRWXU).unwrap(), "is no file any more; recording goes on in the old one"),
+        (
+            |path| std::fs::create_dir(path).unwrap(),
+            "is not a regular file any more; recording continues in the old file",
+        ),
+        (
+            |path| mkfifo(path, Mode::S_IRWXU).unwrap(),
+            "is not a regular file any more; recording continues in the old file",
+        ),
         (
             |path| std::fs::write(path, "a diary").unwrap(),
-            "it is no log of jsonl-record; give another file; recording goes on in the old file",
+            "it is not a log of jsonl-record; give another file; recording continues in the old file",
         ),
     ];
     for (place, told) in places {

@@ -185,7 +185,7 @@ fn what_is_no_call_passes_in_its_place_and_what_cannot_be_read_is_answered() {
         [r#"{"jsonrpc":"2.0","method":"notifications/x"}"#, r#"{"tool":"echo","status":"ok","data":1}"#]
     );
     assert_eq!(played.status, Some(1));
-    assert!(played.stderr.starts_with("mcp-pipe: stdin:4: it is no JSON object"), "{}", played.stderr);
+    assert!(played.stderr.starts_with("mcp-pipe: stdin:4: it is not a JSON object"), "{}", played.stderr);
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn a_call_that_may_take_longer_is_not_lost_for_another_that_timed_out() {
 fn a_reply_that_cannot_be_read_is_named_when_its_call_times_out() {
     for (line, why) in [
         (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "no JSON"),
-        (r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}"#, "\"id\" is there twice"),
+        (r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}"#, "\"id\" appears twice"),
         (r#"[{"jsonrpc":"2.0","id":ID,"result":{}}]"#, "array"),
         (
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}"#,

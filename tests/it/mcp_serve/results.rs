@@ -102,7 +102,7 @@ fn noise_of_the_world_reaches_nobody_but_stderr() {
     }
     let ended = client.talk.end_after_close();
     assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
-    assert!(ended.stderr.contains("mcp-serve: world:2: it is no JSON object"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("mcp-serve: world:2: it is not a JSON object"), "{}", ended.stderr);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What arguments say: attempts to hide an effect in them, and plausible ones that nobody wants to be asked about.
+//! Effects in arguments: attempts to hide them, and plausible arguments that need no question.
 
 use super::play;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn assert_unasked(calls: &[(&str, Value)]) {
 }
 
 #[test]
-fn what_arguments_do_is_asked_about_whatever_the_tool_is_called() {
+fn effects_in_arguments_need_approval_for_any_name_of_the_tool() {
     assert_asked(&[
         ("fetch", json!({"url": "https://example.org/1", "method": "DELETE"})),
         ("fetch", json!({"url": "https://example.org/1", "method": "post"})),
@@ -91,7 +91,7 @@ fn what_arguments_do_is_asked_about_whatever_the_tool_is_called() {
 }
 
 #[test]
-fn requests_flags_and_addresses_that_act_are_asked_about_in_tools_that_read() {
+fn requests_flags_and_addresses_that_act_need_approval_in_tools_that_read() {
     let fetch = |args: Value| ("fetch", args);
     assert_asked(&[
         fetch(json!({"url": "https://example.org/1", "body": "{\"a\":1}"})),
@@ -164,7 +164,7 @@ fn requests_flags_and_addresses_that_act_are_asked_about_in_tools_that_read() {
 }
 
 #[test]
-fn plausible_arguments_of_tools_that_read_are_not_asked_about() {
+fn plausible_arguments_of_tools_that_read_pass() {
     assert_unasked(&[
         ("search", json!({"query": "how to delete a branch; rm -rf"})),
         ("search_issues", json!({"q": "action: delete", "filter": {"action": "delete"}, "sort": "created"})),
@@ -203,7 +203,7 @@ fn plausible_arguments_of_tools_that_read_are_not_asked_about() {
 }
 
 #[test]
-fn commands_that_read_run_unasked() {
+fn commands_that_read_run_without_a_question() {
     let shell = |command: &str| ("run_command", json!({"command": command}));
     let mut calls: Vec<(&str, Value)> = [
         "ls -la /tmp",
@@ -296,7 +296,7 @@ fn commands_that_read_run_unasked() {
 }
 
 #[test]
-fn commands_that_do_more_are_asked_about() {
+fn commands_that_do_more_than_read_need_approval() {
     let shell = |command: &str| ("run_command", json!({"command": command}));
     let mut calls: Vec<(&str, Value)> = [
         "",
@@ -575,7 +575,7 @@ fn commands_that_do_more_are_asked_about() {
 }
 
 #[test]
-fn addresses_are_read_as_browsers_read_them() {
+fn addresses_are_parsed_as_browsers_do() {
     let open = |url: Value| ("browser_navigate", json!({"url": url}));
     let asked = [
         "javascript:alert(1)",
@@ -633,7 +633,7 @@ fn addresses_are_read_as_browsers_read_them() {
 }
 
 #[test]
-fn typing_and_keys_that_enter_are_asked_about() {
+fn typing_and_keys_that_submit_need_approval() {
     let typed = |args: Value| {
         let mut all = json!({"element": "Message", "ref": "e4"});
         all.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
@@ -703,7 +703,7 @@ fn typing_and_keys_that_enter_are_asked_about() {
 }
 
 #[test]
-fn keys_that_are_there_twice_are_denied_at_any_depth() {
+fn duplicate_keys_are_denied_at_any_depth() {
     for args in [
         r#"{"a":1,"a":2}"#,
         r#"{"method":"GET","METHOD":"DELETE"}"#,
@@ -724,7 +724,7 @@ fn keys_that_are_there_twice_are_denied_at_any_depth() {
 }
 
 #[test]
-fn calls_that_nest_deep_take_neither_the_stack_nor_long() {
+fn deeply_nested_calls_are_judged_within_bounded_stack_and_time() {
     let nested = |open: &str, close: &str, count: usize| {
         format!("{{\"tool\":\"wait_for\",\"args\":{}{{}}{}}}\n", open.repeat(count), close.repeat(count))
     };
@@ -746,7 +746,7 @@ fn calls_that_nest_deep_take_neither_the_stack_nor_long() {
 }
 
 #[test]
-fn shell_text_that_the_parser_fails_on_is_asked_about_without_a_word_of_it() {
+fn shell_text_that_the_parser_fails_on_needs_approval_and_is_not_printed() {
     let played = play(&[], "{\"tool\":\"run_command\",\"args\":{\"command\":\"ls 99999999999999999999>x\"}}\n");
     let records = Vec::from_iter(played.records());
     assert_eq!(records[0]["policy"]["verdict"], "confirm", "{records:?}");

@@ -27,38 +27,38 @@ fn every_verdict_is_written_before_it_takes_effect_and_the_chain_holds() {
     audited(&path, &["--confirm", "refuse"], CALLS);
     let written = crate::schemas::written(&path);
     assert!(!written.contains("s3cret"), "arguments are not for the audit: {written}");
-    let (status, told, stderr) = verify(&[&path]);
+    let (status, summaries, stderr) = verify(&[&path]);
     assert!(status == Some(0) && stderr.contains("name the audit of hitl-gate as well"), "{stderr}");
-    assert_eq!(told[0]["verdicts"], json!({"allow":2,"confirm":2,"deny":2}), "{}", told[0]);
+    assert_eq!(summaries[0]["verdicts"], json!({"allow":2,"confirm":2,"deny":2}), "{}", summaries[0]);
     let changed = written.replacen("\"verdict\":\"confirm\"", "\"verdict\":\"allow\"", 1);
     fs::write(&path, changed).unwrap();
-    let (status, told, stderr) = verify(&[&path]);
-    assert_eq!((status, &told[0]["broken"]["line"]), (Some(1), &json!(3)));
+    let (status, summaries, stderr) = verify(&[&path]);
+    assert_eq!((status, &summaries[0]["broken"]["line"]), (Some(1), &json!(3)));
     assert!(stderr.contains("audit.jsonl:3"), "{stderr}");
 }
 
 #[test]
-fn a_filter_that_fails_on_a_secret_leaves_nothing_of_it_in_the_audit() {
+fn a_filter_that_fails_on_a_secret_does_not_write_it_to_the_audit() {
     let folder = tempfile::tempdir().unwrap();
     let (path, rules) = (folder.path().join("audit.jsonl"), folder.path().join("rules.toml"));
     fs::write(&rules, "[[rule]]\nid = \"sum\"\nverdict = \"allow\"\nwhen = '.arguments.password + 1 > 3'\n").unwrap();
     let played = audited(&path, &["--rules", rules.to_str().unwrap()], CALLS);
-    assert!(played.stderr.contains("the rule can't be tried: the filter failed"), "{}", played.stderr);
+    assert!(played.stderr.contains("the rule cannot be applied: the filter failed"), "{}", played.stderr);
     let written = fs::read_to_string(&path).unwrap();
     assert!(written.contains("the filter failed") && !written.contains("s3cret"), "{written}");
 }
 
 #[test]
-fn what_passed_unasked_while_observing_is_found() {
+fn calls_that_passed_without_a_question_while_observing_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("audit.jsonl");
     audited(&path, &["--mode", "observe"], CALLS);
-    let (status, told, _) = verify(&[&path]);
-    assert_eq!((status, &told[0]["unapproved"][0]["tool"]), (Some(1), &json!("delete_file")));
+    let (status, summaries, _) = verify(&[&path]);
+    assert_eq!((status, &summaries[0]["unapproved"][0]["tool"]), (Some(1), &json!("delete_file")));
 }
 
 #[test]
-fn an_audit_that_cannot_be_written_is_no_audit() {
+fn an_audit_that_cannot_be_written_is_a_usage_error() {
     let full = play(&["--audit", "/dev/full"], CALLS);
     assert_eq!((full.status, full.lines.len()), (Some(2), 0));
     let folder = tempfile::tempdir().unwrap();

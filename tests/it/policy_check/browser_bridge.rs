@@ -1,9 +1,9 @@
-//! Before `browser-bridge`: what a number means is known from the lists of the same document.
+//! A gate around `browser-bridge`: the meaning of a number is known from the lists of the same document.
 
 use crate::process::{Talk, command};
 use serde_json::{Value, json};
 
-/// The gate before a world that gives each call that passes the next answer.
+/// The gate around a world that answers each passed call with the next answer.
 struct Gated(Talk);
 
 impl Gated {
@@ -14,7 +14,7 @@ impl Gated {
         Gated(Talk::start(&mut gate))
     }
 
-    /// Makes a call. `None` where it passes, else the kind of action or the rule for which it is asked about.
+    /// Makes a call. `None` if it passes, else the kind of action or the rule for which it needs approval.
     fn call(&mut self, tool: &str, arguments: &Value) -> Option<String> {
         let said: Value = serde_json::from_str(&self.0.ask(&call(tool, arguments).to_string())).unwrap();
         (said["kind"] == "needs_approval").then(|| {
@@ -38,7 +38,7 @@ fn list(snapshot: &str, items: &[&str]) -> Value {
     answer(&json!({"snapshot_id": snapshot, "items": items, "total": items.len()}))
 }
 
-/// What becomes of one call after the answers to a list and to each of `before`.
+/// The result of one call after the answers to a list and to each of `before`.
 fn after(before: &[(&str, Value, Value)], tool: &str, arguments: &Value) -> Option<String> {
     let items = [
         "1 link Next page",
@@ -54,7 +54,7 @@ fn after(before: &[(&str, Value, Value)], tool: &str, arguments: &Value) -> Opti
     ];
     let mut answers = vec![list("s1.1", &items)];
     answers.extend(before.iter().map(|(.., answer)| answer.clone()));
-    // One that passes is answered, too.
+    // A call that passes is answered, too.
     answers.push(answer(&json!({})));
     let mut gated = Gated::start(&answers);
     assert_eq!(gated.call(LIST, &json!({})), None);
@@ -67,7 +67,7 @@ fn after(before: &[(&str, Value, Value)], tool: &str, arguments: &Value) -> Opti
 }
 
 #[test]
-fn a_number_is_judged_by_what_the_list_says_of_it() {
+fn a_number_is_judged_by_its_element_in_the_list() {
     for (tool, arguments, asked) in [
         ("browser_overlay_act", json!({"index": 1}), None),
         ("browser_overlay_act", json!({"index": 7}), Some("pay")),
@@ -78,7 +78,7 @@ fn a_number_is_judged_by_what_the_list_says_of_it() {
         ("browser_act_by_index", json!({"index": 1}), None),
         ("browser_act_by_index", json!({"index": 7}), Some("pay")),
         ("browser_act_by_index", json!({"index": 10, "action": "click"}), None),
-        // What is typed is a draft; a search field enters it.
+        // Typed text is a draft; a search field submits it.
         ("browser_overlay_act", json!({"index": 3, "action": "type", "text": "pay now", "append": true}), None),
         ("browser_overlay_act", json!({"index": 3, "action": "type", "text": "pay\n"}), Some("submit")),
         ("browser_overlay_act", json!({"index": 2, "action": "type", "text": "lamps"}), None),
@@ -124,7 +124,7 @@ fn a_number_is_judged_by_what_the_list_says_of_it() {
 }
 
 #[test]
-fn what_only_looks_is_not_asked_about() {
+fn calls_that_only_look_pass() {
     let calls = [
         (LIST, json!({"scope": "page", "limit": 30, "offset": 30, "view": "full", "refresh": true})),
         ("browser_wait", json!({"selector": "#x", "state": "hidden", "timeout_ms": 5})),
@@ -157,7 +157,7 @@ fn what_only_looks_is_not_asked_about() {
 }
 
 #[test]
-fn numbers_are_those_of_one_document() {
+fn numbers_belong_to_one_document() {
     let next = json!({"index": 1});
     let (same, unknown) = (None, Some("builtin.unknown_target"));
     let more = |snapshot: &str, item: &str| vec![(LIST, json!({"offset": 30}), list(snapshot, &[item]))];
@@ -170,7 +170,7 @@ fn numbers_are_those_of_one_document() {
     let stale = json!({"id": 1, "tool": "t", "status": "error", "error": "no", "kind": "not_found", "code": "stale_index",
         "data": {"snapshot_id": "s1.4", "items": ["1 link Delete"]}});
     for (before, asked) in [
-        // A later list adds to it, and renames what it has.
+        // A later list adds to it, and renames elements.
         (more("s1.2", "31 link More"), same),
         (more("s1.2", "1 link Delete"), Some("delete")),
         (more("s1.2", "31"), unknown),
@@ -196,7 +196,7 @@ fn numbers_are_those_of_one_document() {
         (typed(json!({"changed": true, "navigation": "spa"})), unknown),
         (typed(json!({"changed": true, "navigation": "none", "auto_enter": true})), unknown),
         (vec![("browser_navigate", json!({"url": "http://x/"}), answer(&json!({"navigation": "full"})))], unknown),
-        // What a page says of itself.
+        // A page's own text.
         (vec![("browser_extract", json!({}), list("s1.2", &["1 link Next page"]))], unknown),
     ] {
         assert_eq!(after(&before, "browser_overlay_act", &next).as_deref(), asked, "{before:?}");
@@ -204,7 +204,7 @@ fn numbers_are_those_of_one_document() {
 }
 
 #[test]
-fn keys_are_judged_by_what_has_the_focus() {
+fn keys_are_judged_by_the_focused_element() {
     let focused = |tool: &'static str, role: &str, name: &str| {
         vec![(tool, json!({}), answer(&json!({"focused_role": role, "focused_name": name, "changed": true})))]
     };
@@ -221,7 +221,7 @@ fn keys_are_judged_by_what_has_the_focus() {
         (focused("browser_focus_next", "gridcell", "Pay now"), "Space", Some("builtin.key")),
         (Vec::new(), "Space", Some("builtin.key")),
         (focused("browser_overlay_show", "button", "Next page"), "Enter", None),
-        // What a script or a page says.
+        // The result of a script, or a page's own text.
         (focused("browser_extract", "button", "Next page"), "Enter", Some("submit")),
         // After another call that may have moved the focus, it is unknown.
         (
@@ -236,7 +236,7 @@ fn keys_are_judged_by_what_has_the_focus() {
     ] {
         assert_eq!(after(&before, "browser_press", &json!({"key": key})).as_deref(), asked, "{before:?} {key}");
     }
-    // What was typed into a search field is not where the focus is then.
+    // The search field into which text was typed no longer has the focus.
     let arguments = json!({"index": 2, "action": "type", "text": "x"});
     let before = [
         ("browser_overlay_act", arguments, answer(&json!({"auto_enter": false}))),
@@ -246,7 +246,7 @@ fn keys_are_judged_by_what_has_the_focus() {
 }
 
 #[test]
-fn a_dialog_is_judged_by_what_it_asks() {
+fn a_dialog_is_judged_by_its_question() {
     for (message, asked) in [
         ("Pay 99 EUR?", Some("pay")),
         ("Show the next page?", None),
@@ -262,7 +262,7 @@ fn a_dialog_is_judged_by_what_it_asks() {
 }
 
 #[test]
-fn a_call_that_is_marked_carries_its_element() {
+fn a_marked_call_has_its_element() {
     let mut gate = command("policy-check");
     let script = r#"read -r call; printf '%s\n' "$0"; exec cat"#;
     let shown = list("s1.1", &["7 button Pay now"]).to_string();
@@ -277,8 +277,8 @@ fn a_call_that_is_marked_carries_its_element() {
 }
 
 #[test]
-fn only_browser_bridge_presses_a_key_on_what_the_call_names() {
-    // Another server's list: whether its keys go to the element with the number, or to what has the focus, isn't known.
+fn only_browser_bridge_presses_a_key_on_the_element_in_the_call() {
+    // Another server's list: it is not known whether its keys go to the element with the number, or to the focused one.
     let list = answer(&json!({"items": [{"index": 1, "id": "1", "role": "link", "name": "Next page"}]}));
     let mut gated = Gated::start(&[list]);
     assert_eq!(gated.call(LIST, &json!({})), None);
@@ -287,7 +287,7 @@ fn only_browser_bridge_presses_a_key_on_what_the_call_names() {
 }
 
 #[test]
-fn an_element_whose_name_was_cut_is_asked_about() {
+fn an_element_with_a_cut_name_needs_approval() {
     let begins = "Continue with all that you have put together here until today, as it stands in the list above, for";
     let cut = format!("{begins:…<120}");
     assert_eq!(cut.chars().count(), 120);
@@ -301,7 +301,7 @@ fn an_element_whose_name_was_cut_is_asked_about() {
     let items = items.each_ref().map(String::as_str);
     for (arguments, asked) in [
         (json!({"index": 1}), Some("builtin.cut_name")),
-        // What is typed is a draft, whatever the field is called.
+        // Typed text is a draft, whatever the field's name.
         (json!({"index": 2, "action": "type", "text": "x"}), None),
         (json!({"index": 3}), None),
         (json!({"index": 4}), None),

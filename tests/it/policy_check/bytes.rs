@@ -1,4 +1,4 @@
-//! Whatever bytes come: a call that destroys has a verdict or is refused, and what passes has no byte changed beside its marks.
+//! Random bytes: a destructive call has a verdict or is refused, and a passed line differs only in its marks.
 
 use super::play_bytes;
 use pipewright::record::recognise;
@@ -12,8 +12,8 @@ const DESTROYING: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email","arguments":{}}}"#,
 ];
 
-/// A reader that is as lax as any: it takes the last of equal keys, ignores case, takes arrays for batches and carriage returns for
-/// line ends. Whether it would carry out something that destroys.
+/// The most lenient reader: it takes the last of equal keys, ignores case, takes arrays for batches and carriage returns for line ends.
+/// Gives whether it would carry out a destructive call.
 fn would_destroy(line: &str) -> bool {
     line.split(['\n', '\r']).any(|part| match serde_json::from_str::<Value>(part) {
         Ok(Value::Array(calls)) => calls.iter().any(|call| would_destroy(&call.to_string())),
@@ -46,7 +46,7 @@ proptest! {
 
     /// Many mutated lines go through one run: a process for each would take too long.
     #[test]
-    fn no_bytes_carry_a_destroying_call_past_it(
+    fn no_bytes_get_a_destructive_call_past_the_gate(
         edits in prop::collection::vec((0..DESTROYING.len(), prop::collection::vec((any::<prop::sample::Index>(), 0..6usize, any::<u8>()), 0..4)), 50..200)
     ) {
         let mut input = Vec::new();
@@ -73,7 +73,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_no_call_passes_as_it_is(lines in prop::collection::vec(any::<std::collections::BTreeMap<String, i64>>(), 0..20)) {
+    fn lines_without_a_call_pass_unchanged(lines in prop::collection::vec(any::<std::collections::BTreeMap<String, i64>>(), 0..20)) {
         let lines: Vec<String> = lines.iter().map(|fields| serde_json::json!(fields).to_string()).collect();
         let input: String = lines.iter().filter(|line| matches!(recognise(line), Ok(None))).map(|line| format!("{line}\n")).collect();
         let played = play_bytes(&[], input.as_bytes());

@@ -4,7 +4,7 @@ use super::play;
 use serde_json::json;
 
 #[test]
-fn what_is_harmless_passes_and_says_why() {
+fn a_harmless_call_passes_with_its_reason() {
     let played = play(&[], "{\"tool\":\"browser_snapshot\",\"args\":{\"n\":1.10} }\r\n");
     assert_eq!(
         played.lines,
@@ -16,7 +16,7 @@ fn what_is_harmless_passes_and_says_why() {
 }
 
 #[test]
-fn what_destroys_is_marked_after_a_request_that_says_so() {
+fn a_destructive_call_is_marked_after_a_policy_request() {
     let call = r#"{"type":"tool_call","call_id":"c1","tool_name":"click","arguments":{"eid":12345678901234567890123},"target":{"role":"button","name":"Pay now"},"session_id":"s1"}"#;
     let played = play(&[], &format!("{call}\n"));
     let policy = json!({"verdict":"confirm","rule":"builtin.detector","reason":"pay: \"pay now\" (en)","kind":"pay","severity":"strong"});
@@ -62,15 +62,16 @@ fn every_form_of_a_call_is_judged() {
     assert!(refused.lines[0].contains("\"id\":7.0"));
     let refused = play(&["--refuse-as", "error"], &format!("{call}\n"));
     assert_eq!(refused.records()[0]["error"]["data"]["kind"], "needs_approval");
-    // A line that cannot be read may be no call at all.
+    // A line that can't be read may not be a call.
     let unreadable = play(&[], &format!("{}\n", call.replace("\"name\"", "\"name\":1,\"name\"")));
     assert_eq!(unreadable.records()[0]["error"]["data"]["kind"], "bad_input");
     let marked = play(&["--confirm", "mark"], &format!("{call}\n")).records();
     assert_eq!(marked[1]["params"]["_meta"]["requires_approval"], true);
     assert_eq!(marked[1]["params"]["arguments"], json!({}));
-    // A notification that calls has nobody to answer to.
-    let told = play(&[], "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"delete_file\"}}\n");
-    assert_eq!((told.lines.len(), told.status), (0, Some(1)));
+    // A notification gets no answer.
+    let notification =
+        play(&[], "{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{\"name\":\"delete_file\"}}\n");
+    assert_eq!((notification.lines.len(), notification.status), (0, Some(1)));
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn a_caller_cannot_approve_itself() {
         passed.lines,
         [r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","_meta":{"progressToken":7}}}"#]
     );
-    // It may ask for a person where nothing else does.
+    // It may ask for approval if nothing else does.
     let asked = play(&[], "{\"tool\":\"read\",\"requires_approval\":true}\n").records();
     assert_eq!((&asked[1]["requires_approval"], &asked[1]["policy"]["rule"]), (&json!(true), &json!("caller")));
     for answer in [
@@ -105,7 +106,7 @@ fn a_caller_cannot_approve_itself() {
 }
 
 #[test]
-fn records_that_speak_for_a_person_or_a_gate_are_refused() {
+fn records_that_only_a_person_or_a_gate_may_send_are_refused() {
     for record in [
         r#"{"type":"input_response","request_id":"q1","action":"accept","content":{}}"#,
         r#"{"type":"input_response","request_id":"q1"}"#,
@@ -128,7 +129,7 @@ fn records_that_speak_for_a_person_or_a_gate_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_read_for_certain_is_refused_and_the_rest_goes_on() {
+fn an_unreadable_line_is_refused_and_the_rest_passes() {
     let deep = format!("{{\"tool\":\"read\",\"args\":{}1{}}}", "[".repeat(600), "]".repeat(600));
     for (line, why) in [
         ("{\"tool\":\"read\",\"tool\":\"delete\"}", "twice"),
@@ -180,7 +181,7 @@ fn observing_judges_and_lets_everything_pass_as_it_came() {
 }
 
 #[test]
-fn each_verdict_is_explained_however_many_there_are() {
+fn every_verdict_is_explained_even_of_many() {
     let played = play(&["--explain"], &"{\"tool\":\"read\"}\n".repeat(100));
     assert_eq!(played.stderr.lines().count(), 100, "{}", played.stderr);
     assert!(played.stderr.ends_with("stdin:100: allow: read: builtin.allow: it only looks\n"), "{}", played.stderr);

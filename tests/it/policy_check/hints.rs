@@ -1,9 +1,9 @@
-//! What the wrapped server says of its own tools: the gate reads the list itself, and believes that a tool only reads where it is told to.
+//! The wrapped server's hints about its own tools: the gate reads the list itself, and trusts a read-only hint only with `--trust-hints`.
 
 use crate::process::{Talk, command, pipe, text};
 use std::process::Command;
 
-/// An MCP server that lists its tools on two pages, says of `relist` that the list has changed, and sends everything else back.
+/// An MCP server that lists its tools on two pages, reports a changed list on `relist`, and sends everything else back.
 const SERVER: &str = r#"
 tools='{"name":"read_once","annotations":{"destructiveHint":true}},{"name":"frobnicate","annotations":{"readOnlyHint":true}},{"name":"set_password","annotations":{"readOnlyHint":true}},{"name":"run_command","annotations":{"readOnlyHint":true}}'
 more='{"name":"delete_all","annotations":{"readOnlyHint":true}},{"name":"browser_type","annotations":{"destructiveHint":true}}'
@@ -29,7 +29,7 @@ fn call(tool: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}"}}}}"#)
 }
 
-/// Says what a client says first; then the gate has read both pages, and nothing of that has come here.
+/// Sends a client's first messages; afterwards the gate has read both pages, and the client has received none of them.
 fn initialize(talk: &mut Talk) {
     for line in [
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize"}"#,
@@ -40,7 +40,7 @@ fn initialize(talk: &mut Talk) {
     settle(talk);
 }
 
-/// What was requested before the first line is answered with it, and the next page with the second.
+/// The first line sent answers the requests made before it, the second one the next page.
 fn settle(talk: &mut Talk) {
     for line in [r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#, r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#] {
         assert_eq!(talk.ask(line), line);
@@ -59,7 +59,7 @@ fn the_gate_reads_the_list_itself() {
 }
 
 #[test]
-fn a_trusted_server_is_believed_unless_the_name_says_otherwise() {
+fn a_trusted_servers_hints_count_unless_the_name_contradicts() {
     let mut talk = Talk::start(&mut wrapped(&["--trust-hints"], SERVER));
     initialize(&mut talk);
     assert_eq!(talk.ask(&call("frobnicate")), call("frobnicate"));
@@ -68,7 +68,7 @@ fn a_trusted_server_is_believed_unless_the_name_says_otherwise() {
     {
         assert!(talk.ask(&call(tool)).contains(rule), "{tool}");
     }
-    // The new list says nothing of it.
+    // The new list has no hint about it.
     let changed = talk.ask(r#"{"jsonrpc":"2.0","id":2,"method":"relist"}"#);
     assert!(changed.contains("list_changed"), "{changed}");
     settle(&mut talk);
@@ -77,7 +77,7 @@ fn a_trusted_server_is_believed_unless_the_name_says_otherwise() {
 }
 
 #[test]
-fn a_world_of_ours_is_asked_where_it_is_trusted() {
+fn the_list_of_a_trusted_world_of_ours_is_requested() {
     let world = r#"
         while read -r line; do
             case $line in
@@ -90,19 +90,19 @@ fn a_world_of_ours_is_asked_where_it_is_trusted() {
     let look = r#"{"tool":"look","id":1}"#;
     for (options, verdict) in [(&["--trust-hints"][..], r#""verdict":"allow""#), (&[], "requires_approval")] {
         let mut talk = Talk::start(&mut wrapped(options, world));
-        // The first call is judged before the list is there.
+        // The first call is judged before the list arrives.
         assert!(talk.ask(look).contains(r#""tool":"look""#));
         let judged = talk.ask(r#"{"tool":"frobnicate","id":2}"#);
         assert!(judged.contains(verdict), "{options:?}: {judged}");
         talk.end_after_close();
     }
-    // What sends every line back is no world, and its caller doesn't see our request either.
+    // A program that sends every line back is not a world, and its caller does not get our request either.
     let output = pipe(&mut wrapped(&["--trust-hints"], "exec cat"), look.as_bytes());
     assert!(!text(&output.stdout).contains("list_tools"), "{}", text(&output.stdout));
 }
 
 #[test]
-fn in_a_pipe_there_is_nobody_to_trust() {
+fn in_a_pipe_there_is_no_server_to_trust() {
     let output = pipe(command("policy-check").arg("--trust-hints"), b"");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--trust-hints goes with -- CMD"));

@@ -54,7 +54,7 @@ fn a_tool_call_is_allowed_asked_about_or_denied() {
 }
 
 #[test]
-fn rules_decide_in_a_hook_as_in_a_pipe() {
+fn rules_apply_in_a_hook_as_in_a_pipe() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let rules = r#"
         [[rule]]
@@ -79,7 +79,7 @@ fn rules_decide_in_a_hook_as_in_a_pipe() {
 }
 
 #[test]
-fn what_cannot_be_read_blocks_the_call() {
+fn unreadable_input_blocks_the_call() {
     let call = input("Read", &json!({}));
     for (text, why) in [
         (String::new(), "no JSON object"),

@@ -1,4 +1,4 @@
-//! Records and answers on stdout stand between whole lines of the child, however the child writes them.
+//! Records and answers on stdout are written between complete lines of the child, in whatever pieces the child writes them.
 
 use crate::process::{Talk, command, eventually};
 use nix::sys::signal::Signal;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const MARKED: &str = r#"{"tool":"delete_file","id":1}"#;
 const UNREADABLE: &str = "{\"tool\":\"look\",\r\"id\":2}";
 
-/// `policy-check --events -` around a shell script. Once the script has run `begun`, the gate has read what it wrote before.
+/// `policy-check --events -` around a shell script. Once the script has run `begun`, the gate has read its earlier output.
 fn around(script: &str) -> (Talk, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut gate = command("policy-check");
@@ -22,7 +22,7 @@ fn around(script: &str) -> (Talk, TempDir) {
 
 fn wait_for(folder: &Path) {
     eventually("the child has written", || folder.join("begun").exists());
-    // The gate reads a pipe that has something at once; there is no sign of it outside.
+    // The gate reads available input at once; there is no sign of it outside.
     std::thread::sleep(Duration::from_millis(300));
 }
 
@@ -41,26 +41,26 @@ fn an_event_waits_for_the_end_of_a_line_that_passes_in_parts() {
     assert_eq!(talk.hear(), format!("{line}b"));
     assert_eq!(json(&talk.hear())["kind"], "bad_input");
     assert_eq!(json(&talk.hear())["type"], "policy_request");
-    assert_eq!(json(&talk.hear())["requires_approval"], true, "what the child says next");
+    assert_eq!(json(&talk.hear())["requires_approval"], true, "the next line of the child");
     assert_eq!(talk.end_after_close().status.code(), Some(1));
 }
 
 #[test]
 fn events_and_answers_do_not_join_a_last_line_without_a_newline() {
-    for (line, told) in [(MARKED, json!("policy_request")), (UNREADABLE, json!("tool_result"))] {
+    for (line, expected) in [(MARKED, json!("policy_request")), (UNREADABLE, json!("tool_result"))] {
         for last in ["the end".to_owned(), "a".repeat(150)] {
             let (mut talk, folder) = around(&format!("printf '{last}'; exec >&-; begun; exec cat >/dev/null"));
             wait_for(folder.path());
             talk.say(line);
             assert_eq!(talk.hear(), last);
-            assert_eq!(json(&talk.hear())["type"], told);
+            assert_eq!(json(&talk.hear())["type"], expected);
             talk.end_after_close();
         }
     }
 }
 
 #[test]
-fn nothing_is_added_to_a_last_line_without_a_newline_where_nothing_follows() {
+fn nothing_is_added_to_a_last_line_without_a_newline_if_nothing_follows() {
     let output = crate::process::pipe(
         command("policy-check").args(["--events", "-", "--", "sh", "-c", "printf 'the end'"]),
         b"",
@@ -69,7 +69,7 @@ fn nothing_is_added_to_a_last_line_without_a_newline_where_nothing_follows() {
 }
 
 #[test]
-fn a_line_that_comes_slowly_is_not_divided() {
+fn a_line_that_arrives_slowly_is_not_divided() {
     let (mut talk, folder) = around("printf aa; begun; read -r call; sleep 0.3; printf 'bb\\n'; exec cat >/dev/null");
     wait_for(folder.path());
     talk.say(MARKED);
@@ -79,9 +79,9 @@ fn a_line_that_comes_slowly_is_not_divided() {
 }
 
 #[test]
-fn what_waits_for_the_end_of_a_line_is_written_where_the_child_never_ends_it() {
+fn waiting_records_are_written_even_if_the_child_never_ends_its_line() {
     let line = "a".repeat(150);
-    // A process that outlives the child holds its stdout open, so that the line has no end.
+    // A process that outlives the child keeps its stdout open, so the line has no end.
     let (mut talk, folder) = around(&format!("printf {line}; begun; sleep 5 & read -r call; exit 7"));
     wait_for(folder.path());
     talk.say(UNREADABLE);
@@ -90,7 +90,7 @@ fn what_waits_for_the_end_of_a_line_is_written_where_the_child_never_ends_it() {
     assert_eq!(json(&talk.hear())["kind"], "bad_input");
     assert_eq!(json(&talk.hear())["type"], "policy_request");
     assert_eq!(talk.end().status.code(), Some(7));
-    // The same where a signal ends the gate.
+    // The same if a signal ends the gate.
     let (mut talk, folder) = around(&format!("printf {line}; begun; read -r never"));
     wait_for(folder.path());
     talk.say(UNREADABLE);

@@ -1,4 +1,4 @@
-//! `policy-check` as a process: what becomes of calls in a pipe and before a world, what rules say, and what nothing gets past.
+//! `policy-check` as a process: its verdicts on calls in a pipe and around a world, its rules, and attempts to get calls past it.
 
 mod arguments;
 mod audit;
@@ -17,7 +17,7 @@ mod wrapped;
 use crate::process::{command, pipe, text};
 use serde_json::Value;
 
-/// What came of a run.
+/// The output of a run.
 struct Played {
     status: Option<i32>,
     lines: Vec<String>,

@@ -50,7 +50,7 @@ fn rules_allow_what_is_unknown_and_deny_what_they_forbid() {
 }
 
 #[test]
-fn the_rules_of_the_documents_do_what_they_say() {
+fn the_rules_in_the_documents_work_as_described() {
     let page = include_str!("../../../docs/gates.md").split("```toml\n").nth(1).unwrap();
     let rules = page.split("```").next().unwrap();
     let calls = [
@@ -85,8 +85,8 @@ fn a_filter_that_fails_or_never_ends_denies_by_its_own_rule_alone() {
         );
         let records = with_rules(&rules, "{\"tool\":\"read\",\"args\":{\"a\":1}}\n").records();
         assert_eq!(records[0]["kind"], "denied", "{when}: {}", records[0]);
-        let told = records[0]["error"].as_str().unwrap();
-        assert!(told.contains("(bad)") && told.contains("can't be tried") && told.contains(why), "{told}");
+        let error = records[0]["error"].as_str().unwrap();
+        assert!(error.contains("(bad)") && error.contains("cannot be applied") && error.contains(why), "{error}");
     }
     let rules = "[[rule]]\nid = \"a\"\nverdict = \"allow\"\nwhen = '.tool == \"x\"'\n[[rule]]\nid = \"b\"\nverdict = \"confirm\"\nwhen = '.arguments.n > 5'\n";
     let records =
@@ -98,23 +98,27 @@ fn a_filter_that_fails_or_never_ends_denies_by_its_own_rule_alone() {
 fn examples_are_tried_when_the_file_is_read() {
     let rules = "[[rule]]\nid = \"a\"\nverdict = \"allow\"\ntool = \"read_*\"\nmatch = ['{\"tool\":\"read_x\"}']\nnot_match = ['{\"tool\":\"write\"}']\n";
     assert_eq!(with_rules(rules, "").status, Some(0));
-    for (from, to, told) in [
-        ("read_x", "rite_x", "match: {\"tool\":\"rite_x\"}: the rule doesn't mean it"),
-        ("\"write\"", "\"read_\"", "not_match: {\"tool\":\"read_\"}: the rule means it"),
-        ("{\"tool\":\"write\"}", "{\"type\":\"x\"}", "it is no call"),
+    for (from, to, expected) in [
+        ("read_x", "rite_x", "match: {\"tool\":\"rite_x\"}: the rule does not match it"),
+        ("\"write\"", "\"read_\"", "not_match: {\"tool\":\"read_\"}: the rule matches it"),
+        ("{\"tool\":\"write\"}", "{\"type\":\"x\"}", "not a call"),
         ("tool = ", "when = \"if\"\ntool = ", "rules.toml:1: rule \"a\": when: "),
         ("allow", "alow", "rules.toml:3:11: unknown variant `alow`"),
     ] {
         let played = with_rules(&rules.replacen(from, to, 1), "{\"tool\":\"read\"}\n");
         assert_eq!((played.status, played.lines.len()), (Some(2), 0));
-        assert!(played.stderr.contains("rules.toml") && played.stderr.contains(told), "{told}: {}", played.stderr);
+        assert!(
+            played.stderr.contains("rules.toml") && played.stderr.contains(expected),
+            "{expected}: {}",
+            played.stderr
+        );
     }
     let missing = play(&["--rules", "/no/such/rules.toml"], "");
     assert!(missing.status == Some(2) && missing.stderr.contains("/no/such/rules.toml"), "{}", missing.stderr);
 }
 
 #[test]
-fn a_hup_reads_them_again_and_a_bad_file_keeps_the_former() {
+fn a_sighup_reads_the_rules_again_and_a_bad_file_keeps_the_former() {
     let (_folder, path) = file("[[rule]]\nid = \"first\"\nverdict = \"deny\"\ntool = \"x\"\n");
     let mut talk = Talk::start(command("policy-check").arg("--rules").arg(&path));
     let by = |talk: &mut Talk| {
@@ -194,19 +198,19 @@ fn conditions_on_agents_plans_targets_and_numbers() {
         played.records().iter().map(|record| record["policy"]["verdict"] == "allow").collect()
     };
     assert_eq!(verdicts(&played), [true, false, false, true, false, true], "{:?}", played.lines);
-    // A call names itself as it likes.
+    // A call may name any agent.
     let claimed = alter("/agent_id", json!("bot-1"));
     let played = with_rules(rules, &format!("{claimed}\n"));
     assert_eq!(verdicts(&played), [false]);
     assert!(
-        played.stderr.contains("rule \"agent\" is about an agent, and matches none without --agent"),
+        played.stderr.contains("rule \"agent\" has an agent, and matches no call without --agent"),
         "{}",
         played.stderr
     );
 }
 
 #[test]
-fn a_limit_does_not_hold_where_the_argument_is_absent() {
+fn a_limit_does_not_hold_if_the_argument_is_absent() {
     let rules = "[[rule]]\nid = \"small\"\nverdict = \"allow\"\ninstead_of_builtin = true\nwhen = \".arguments.amount < 100\"\n";
     let calls = "{\"tool\":\"pay\",\"args\":{\"amount\":5}}\n{\"tool\":\"pay\",\"args\":{}}\n";
     let played = with_rules(rules, calls);
@@ -220,7 +224,7 @@ fn a_limit_does_not_hold_where_the_argument_is_absent() {
 }
 
 #[test]
-fn a_limit_counts_for_numbers_in_strings_and_what_is_no_number_never_passes_it() {
+fn a_limit_counts_for_numbers_in_strings_and_other_text_never_passes_it() {
     let verdicts = |verdict: &str, limits: &str, amounts: &[Value]| -> Vec<bool> {
         let rules = format!(
             "builtin = false\ndefault = \"{}\"\n[[rule]]\nid = \"r\"\nverdict = \"{verdict}\"\narguments = {{ \".amount\" = {{ {limits} }} }}\n",
@@ -236,7 +240,7 @@ fn a_limit_counts_for_numbers_in_strings_and_what_is_no_number_never_passes_it()
     };
     let above = ["100", "100.50", " 100 ", "1000", "12345678901234567890123"].map(Value::from);
     let below = ["99.99", "0", "-100", "\t5\n"].map(Value::from);
-    // Programs disagree about what these are, or they are no numbers at all.
+    // Programs disagree about these, or they are not numbers at all.
     let unclear = [
         json!("1e3"),
         json!("0x10"),
@@ -290,9 +294,9 @@ fn a_limit_on_an_argument_that_is_not_there_does_not_hold() {
 }
 
 #[test]
-fn a_condition_that_cannot_be_read_is_named_with_its_line() {
+fn an_unreadable_condition_is_reported_with_its_line() {
     let head = "[[rule]]\nid = \"a\"\nverdict = \"deny\"\n";
-    for (rest, place, told) in [
+    for (rest, place, expected) in [
         (
             "arguments = { \".amount\" = { mni = 100 } }",
             "4:29",
@@ -315,7 +319,7 @@ fn a_condition_that_cannot_be_read_is_named_with_its_line() {
     ] {
         let played = with_rules(&format!("{head}{rest}\n"), "");
         assert_eq!(played.status, Some(2), "{rest}");
-        assert!(played.stderr.contains(&format!("rules.toml:{place}: {told}")), "{rest}: {}", played.stderr);
+        assert!(played.stderr.contains(&format!("rules.toml:{place}: {expected}")), "{rest}: {}", played.stderr);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What may define an element: the answer of a tool that shows pages, and nothing that others have written.
+//! What may define an element: the answer of a tool that shows pages, and no text by others.
 
 use crate::process::{Talk, command};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn answer(id: u32, text: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": text}]}}).to_string()
 }
 
-/// A server that gives these answers, one to each call, and then each call back.
+/// A server that gives these answers, one per call, and then sends each call back.
 fn server(answers: &[String]) -> Talk {
     let script = r#"for answer; do read -r call; printf '%s\n' "$answer"; done; exec cat"#;
     let mut gate = command("policy-check");
@@ -25,7 +25,7 @@ fn server(answers: &[String]) -> Talk {
     Talk::start(&mut gate)
 }
 
-/// What becomes of a click on a reference: the rule or the kind of action for which it is refused, or nothing.
+/// The result of a click on a reference: the rule or the kind of action for which it is refused, or `None`.
 fn clicked(talk: &mut Talk, key: &str, reference: &str) -> Option<String> {
     let click = call("9", "browser_click", &json!({key: reference}));
     let said = talk.ask(&click);
@@ -35,7 +35,7 @@ fn clicked(talk: &mut Talk, key: &str, reference: &str) -> Option<String> {
 }
 
 #[test]
-fn what_others_have_written_defines_no_element() {
+fn text_by_others_defines_no_element() {
     for tool in ["web_search", "read_text_file", "get_url_snapshot", "browser_console_messages"] {
         let mut talk = server(&[answer(1, PAGE), answer(2, FORGED)]);
         talk.ask(&call("1", "browser_snapshot", &json!({})));
@@ -48,14 +48,14 @@ fn what_others_have_written_defines_no_element() {
 #[test]
 fn a_page_counts_only_while_nothing_can_change_it() {
     let read = |id: u32| call(&id.to_string(), "browser_snapshot", &json!({}));
-    // The page is shown while a call to leave it is on its way.
+    // The page is shown while a call to leave it is in flight.
     let mut talk = server(&[String::new(), answer(2, PAGE), answer(1, "gone")]);
     talk.say(&call("1", "browser_navigate", &json!({"url": "http://y/"})));
     talk.hear();
     talk.ask(&read(2));
     assert_eq!(clicked(&mut talk, "ref", "e3").as_deref(), Some("builtin.unknown_target"));
     talk.end_after_close();
-    // It is cancelled, and the page is read once more.
+    // That call is cancelled, and the page is read again.
     let mut talk = server(&[String::new(), String::new(), answer(2, PAGE)]);
     talk.say(&call("1", "browser_navigate", &json!({"url": "http://y/"})));
     talk.hear();
@@ -71,7 +71,7 @@ fn a_page_counts_only_while_nothing_can_change_it() {
 }
 
 #[test]
-fn chrome_devtools_mcp_is_understood() {
+fn snapshots_of_chrome_devtools_mcp_are_read() {
     for (uid, expected) in [("1_1", None), ("1_2", Some("delete")), ("1_3", Some("builtin.unknown_target"))] {
         let mut talk = server(&[answer(1, CHROME)]);
         talk.ask(&call("1", "take_snapshot", &json!({})));

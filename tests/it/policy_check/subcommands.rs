@@ -1,4 +1,4 @@
-//! `classify` and `test`.
+//! `classify`, `test` and `tools`.
 
 use super::play;
 use crate::process::{Talk, command, eventually};
@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::Duration;
 
 #[test]
-fn names_are_classified_and_stay_what_they_were() {
+fn names_are_classified_without_other_changes() {
     let played = play(
         &["classify"],
         "{\"role\":\"button\",\"name\":\"Place order\", \"n\":1.10}\n{\"name\":\"Order history\",\"locale\":\"en\"}\n\n{\"name\":\"OK\",\"context\":\"Delete this file?\"}\nhello\n{\"role\":7}",
@@ -27,7 +27,7 @@ fn names_are_classified_and_stay_what_they_were() {
 }
 
 #[test]
-fn rules_are_tried_on_cases_and_what_no_case_is_about_is_told() {
+fn rules_are_tried_on_cases_and_rules_without_a_case_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (rules, cases) = (folder.path().join("rules.toml"), folder.path().join("cases.jsonl"));
     fs::write(&rules, "[[rule]]\nid = \"a\"\nverdict = \"deny\"\ntool = \"x\"\n[[rule]]\nid = \"b\"\nverdict = \"deny\"\ntool = \"y\"\n").unwrap();
@@ -39,7 +39,7 @@ fn rules_are_tried_on_cases_and_what_no_case_is_about_is_told() {
         "{\"call\":{\"tool\":\"x\"},\"verdict\":\"deny\",\"rule\":\"a\"}\n\n{\"call\":{\"tool\":\"read\"},\"verdict\":\"allow\"}\n",
     );
     assert_eq!(well.lines, [r#"{"cases":2,"failed":0,"rules":{"a":1,"b":0}}"#]);
-    assert!(well.status == Some(0) && well.stderr.contains("no case is about rule \"b\""), "{}", well.stderr);
+    assert!(well.status == Some(0) && well.stderr.contains("no case matches rule \"b\""), "{}", well.stderr);
     let failed = run(
         "{\"call\":{\"tool\":\"x\"},\"verdict\":\"allow\"}\n{\"call\":{\"tool\":\"y\"},\"verdict\":\"deny\",\"rule\":\"a\"}\n",
     );
@@ -107,10 +107,10 @@ fn tools_of_a_list_are_judged_in_a_table() {
         [
             "get_forecast    allow    it only looks",
             "delete_station  confirm  the tool's name says \"delete\"",
-            "frobnicate      confirm  what frobnicate does isn't known",
+            "frobnicate      confirm  the effect of frobnicate is not known",
             "run_command     confirm  it runs what is written in its arguments (the arguments decide)",
-            "read_once       confirm  its server says that it is destructive",
-            "it's \"odd\" *    confirm  what it's \"odd\" * does isn't known",
+            "read_once       confirm  its server marks it as destructive",
+            "it's \"odd\" *    confirm  the effect of it's \"odd\" * is not known",
             "6 tools, 5 asked about",
         ]
     );
@@ -133,7 +133,7 @@ fn tools_of_a_server_are_judged_in_a_table() {
 }
 
 #[test]
-fn starter_rules_say_what_the_built_in_policy_says() {
+fn starter_rules_give_the_verdicts_of_the_built_in_policy() {
     let folder = tempfile::tempdir().unwrap();
     let (rules, cases) = (folder.path().join("rules.toml"), folder.path().join("cases.jsonl"));
     let starter = play(&["tools", "--starter-rules"], LIST).lines.join("\n");

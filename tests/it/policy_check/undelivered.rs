@@ -1,4 +1,4 @@
-//! A call that the audit counts as passed and that was never written to the other side: the audit says so.
+//! A call that is audited as passed, but was never written to the child: the audit records that, too.
 
 use crate::process::{Talk, command, eventually, pipe, text};
 use nix::sys::signal::Signal;
@@ -15,7 +15,7 @@ fn around(folder: &TempDir, script: &str) -> Command {
     gate
 }
 
-/// What the audit says of each call: the event, and what was done with the call.
+/// The audit's entries about each call: the event, and what was done with the call.
 fn audited(folder: &TempDir) -> Vec<(String, Value, Value)> {
     let audit = crate::schemas::written(folder.path().join("audit"));
     let events = audit.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -64,13 +64,13 @@ fn calls_behind_a_child_that_has_closed_its_stdin_are_answered_and_audited() {
         ]
     );
     assert_eq!((events[5].0.as_str(), events.len()), ("end", 6));
-    let (status, told) = verified(&folder);
-    assert_eq!((status, &told["undelivered"]), (Some(0), &json!(2)), "{told}");
-    assert_eq!(told.get("unchecked"), None, "nobody has to be asked about a call that was not delivered: {told}");
+    let (status, summary) = verified(&folder);
+    assert_eq!((status, &summary["undelivered"]), (Some(0), &json!(2)), "{summary}");
+    assert_eq!(summary.get("unchecked"), None, "nobody has to be asked about a call that was not delivered: {summary}");
 }
 
 #[test]
-fn a_call_that_the_child_was_given_is_not_called_undelivered() {
+fn a_call_that_was_written_to_the_child_is_not_undelivered() {
     let folder = tempfile::tempdir().unwrap();
     let mut talk = Talk::start(&mut around(&folder, "read -r call; echo \"$call\"; exec <&-; touch ready; sleep 30"));
     talk.say(call(1).trim_end());
@@ -85,7 +85,7 @@ fn a_call_that_the_child_was_given_is_not_called_undelivered() {
     assert_eq!(undelivered, [json!(2)]);
 }
 
-/// A gate that waits for a child which reads nothing: more calls come than a pipe holds.
+/// A gate that waits for a child which reads nothing; there are more calls than fit into a pipe.
 fn blocked(folder: &TempDir, script: &str) -> Talk {
     let mut talk = Talk::start(&mut around(folder, script));
     wait_for(&folder.path().join("ready"));
@@ -102,7 +102,7 @@ fn blocked(folder: &TempDir, script: &str) -> Talk {
     talk
 }
 
-/// The ids of the calls that were not delivered: from one on all of them, up to the last that passed.
+/// The ids of the calls that were not delivered: all from one on, up to the last that passed.
 fn undelivered(folder: &TempDir) -> Vec<Value> {
     let events = audited(folder);
     let of =
@@ -115,7 +115,7 @@ fn undelivered(folder: &TempDir) -> Vec<Value> {
 }
 
 #[test]
-fn what_a_child_has_not_taken_when_a_signal_ends_the_gate_is_audited() {
+fn calls_not_read_when_a_signal_ends_the_gate_are_audited() {
     let folder = tempfile::tempdir().unwrap();
     let talk = blocked(&folder, "touch ready; sleep 30");
     talk.signal(Signal::SIGTERM);
@@ -124,7 +124,7 @@ fn what_a_child_has_not_taken_when_a_signal_ends_the_gate_is_audited() {
 }
 
 #[test]
-fn what_a_child_has_not_taken_when_it_ends_is_answered_and_audited() {
+fn calls_not_read_when_the_child_ends_are_answered_and_audited() {
     let folder = tempfile::tempdir().unwrap();
     let talk = blocked(&folder, "touch ready; while [ ! -e go ]; do sleep 0.1; done; exit 7");
     std::fs::write(folder.path().join("go"), "").unwrap();
@@ -134,14 +134,14 @@ fn what_a_child_has_not_taken_when_it_ends_is_answered_and_audited() {
 }
 
 #[test]
-fn in_a_pipe_whose_reader_has_gone_too() {
+fn calls_in_a_pipe_without_a_reader_are_audited_too() {
     let folder = tempfile::tempdir().unwrap();
     let mut gate = command("policy-check");
     gate.current_dir(folder.path()).args(["--audit", "audit"]);
     let mut gate = gate.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(gate.stdout.take());
     let mut stdin = gate.stdin.take().unwrap();
-    // It may have ended already, for its reader has gone.
+    // The gate may have ended already, since its reader has gone.
     let _ = stdin.write_all((call(1) + &call(2)).as_bytes());
     let output = gate.wait_with_output().unwrap();
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(0), ""));

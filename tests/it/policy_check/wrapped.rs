@@ -1,4 +1,4 @@
-//! Before a world: its answers tell what calls act on, and neither side can tell that somebody stands between.
+//! A gate around a world: the world's answers show the elements that calls act on, and both sides work as without the gate.
 
 use crate::process::{Talk, command, eventually, example, pipe, text};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn click(id: u32, reference: &str) -> String {
 }
 
 #[test]
-fn an_element_is_judged_by_what_the_page_has_shown_and_not_by_what_the_caller_says() {
+fn an_element_is_judged_by_the_shown_page_and_not_by_the_callers_description() {
     let mut talk = Talk::start(&mut wrapped(&[], &["sh", "-c", PAGE]));
     talk.ask(LOOK);
     let refused: Value = serde_json::from_str(&talk.ask(&click(1, "e2"))).unwrap();
@@ -29,14 +29,14 @@ fn an_element_is_judged_by_what_the_page_has_shown_and_not_by_what_the_caller_sa
     assert_eq!(refused["result"]["_meta"]["data"]["kind"], "delete");
     let unknown: Value = serde_json::from_str(&talk.ask(&click(2, "e9"))).unwrap();
     assert_eq!(unknown["result"]["_meta"]["data"]["rule"], "builtin.unknown_target");
-    // It comes back as it was sent.
+    // It comes back unchanged.
     let harmless = click(3, "e3");
     assert_eq!(talk.ask(&harmless), harmless);
     assert_eq!(talk.end_after_close().status.code(), Some(1));
 }
 
 #[test]
-fn a_mark_for_the_gate_behind_carries_the_element() {
+fn a_mark_for_the_next_gate_has_the_element() {
     let events = tempfile::NamedTempFile::new().unwrap();
     let options = ["--confirm", "mark", "--events", events.path().to_str().unwrap()];
     let mut talk = Talk::start(&mut wrapped(&options, &["sh", "-c", PAGE]));
@@ -48,12 +48,12 @@ fn a_mark_for_the_gate_behind_carries_the_element() {
         (&json!(true), &json!("Delete account"), &json!("button"))
     );
     talk.end_after_close();
-    let told: Value = serde_json::from_str(&crate::schemas::written(events.path())).unwrap();
-    assert_eq!((&told["type"], &told["policy"]["kind"]), (&json!("policy_request"), &json!("delete")));
+    let event: Value = serde_json::from_str(&crate::schemas::written(events.path())).unwrap();
+    assert_eq!((&event["type"], &event["policy"]["kind"]), (&json!("policy_request"), &json!("delete")));
 }
 
 #[test]
-fn what_a_server_says_of_its_tools_adds_a_question() {
+fn a_servers_hint_adds_a_question() {
     let list = r#"read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read_once","annotations":{"destructiveHint":true}},{"name":"read_twice","annotations":{"readOnlyHint":true}}]}}'; exec cat"#;
     let mut talk = Talk::start(&mut wrapped(&[], &["sh", "-c", list]));
     talk.ask(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
@@ -64,14 +64,14 @@ fn what_a_server_says_of_its_tools_adds_a_question() {
 }
 
 #[test]
-fn neither_side_can_tell() {
+fn the_gate_is_transparent_to_both_sides() {
     let lines = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"n\":1.10}}\r\n\n{\"jsonrpc\":\"2.0\",\"method\":\"x\"}";
     let output = pipe(&mut wrapped(&[], &["cat"]), lines.as_bytes());
     assert_eq!(
         (text(&output.stdout).as_str(), output.status.code(), text(&output.stderr).as_str()),
         (lines, Some(0), "")
     );
-    // Its status is the world's, and so is what it says on stderr.
+    // Its status is the world's, and so is its stderr.
     let output = pipe(&mut wrapped(&[], &["sh", "-c", "echo oh >&2; exit 7"]), b"");
     assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(7), "oh\n"));
     let output = pipe(&mut wrapped(&[], &["/no/such/world"]), b"");
@@ -79,7 +79,7 @@ fn neither_side_can_tell() {
 }
 
 #[test]
-fn mcp_pipe_behind_it_refuses_what_is_marked() {
+fn mcp_pipe_after_it_refuses_marked_calls() {
     let far = [
         command("mcp-pipe").get_program().to_owned(),
         "--".into(),
@@ -94,8 +94,8 @@ fn mcp_pipe_behind_it_refuses_what_is_marked() {
 }
 
 #[test]
-fn nothing_is_put_into_a_line_that_comes_in_parts() {
-    // More than the longest line, then the call that is let through, then the line's end.
+fn nothing_is_inserted_into_a_line_that_arrives_in_parts() {
+    // More than the longest line, then a call that passes, then the end of the line.
     let folder = tempfile::tempdir().unwrap();
     let begun = folder.path().join("begun");
     let far = format!(

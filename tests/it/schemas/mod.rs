@@ -1,8 +1,8 @@
-//! What the commands say is held against `schemas/`, wherever tests hear it: each line that bears the marker of one of our records
-//! has to be what that record's schema says.
+//! Checks the output of commands against `schemas/` in all tests: each line with the marker of one of our records must match that
+//! record's schema.
 
 #[cfg(all(feature = "jq", feature = "mcp"))]
-mod met;
+mod seen;
 mod sound;
 
 use boon::{Compiler, SchemaIndex, UrlLoader};
@@ -12,30 +12,30 @@ use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-/// Where the files refer to each other from.
+/// The base address for references between the files.
 const BASE: &str = "pipewright:/schemas/";
 const INDEX: &str = "record.json";
-/// What has no record of its own.
+/// Files without a record of their own.
 const SHARED: [&str; 2] = ["definitions.json", INDEX];
-/// Longer lines, and more of them at once, are floods that some tests make: the same record again, or text that is as long.
+/// Longer lines, or more lines at once, are floods made by some tests: the same record repeated, or a very long text.
 const LONGEST: usize = 256 << 10;
 const MOST: usize = 2_000;
 
-/// Reads a file of the folder when it is first referred to, and nothing else.
+/// Reads a file of the folder when it is first referenced, and nothing else.
 struct Folder;
 
 impl UrlLoader for Folder {
     fn load(&self, url: &str) -> Result<Value, Box<dyn Error>> {
-        let file = url.strip_prefix(BASE).ok_or("a schema refers to what isn't among them")?;
+        let file = url.strip_prefix(BASE).ok_or("a schema refers to an unknown file")?;
         Ok(serde_json::from_str(&std::fs::read_to_string(folder().join(file))?)?)
     }
 }
 
-/// The schemas that something was held against so far: most tests need one or two, and all of them take longer than many a test.
+/// The schemas used so far. Most tests need one or two, and compiling all would take longer than many tests.
 struct Schemas {
     compiler: Compiler,
     compiled: boon::Schemas,
-    /// The index's conditions, in the order in which they count, and the file that each stands for.
+    /// The index's conditions, in order, and the file of each.
     markers: Vec<(SchemaIndex, String)>,
     records: BTreeMap<String, SchemaIndex>,
 }
@@ -54,7 +54,7 @@ impl Schemas {
         let index = Folder.load(&format!("{BASE}{INDEX}")).unwrap();
         let (compiled, records) = (boon::Schemas::new(), BTreeMap::new());
         let mut schemas = Schemas { compiler, compiled, markers: Vec::new(), records };
-        // By themselves, since the index refers to every schema.
+        // Separately, since the index refers to every schema.
         let (conditions, files): (Vec<Value>, Vec<String>) = markers(&index).into_iter().unzip();
         schemas
             .compiler
@@ -72,19 +72,19 @@ impl Schemas {
         schema.unwrap_or_else(|error| panic!("schemas/{place}: {error:#}"))
     }
 
-    /// The files whose record a line is by its markers.
+    /// The files of the records that a line is, judged by its markers.
     fn of(&self, record: &Value) -> Vec<String> {
         let is_met = |condition| self.compiled.validate(record, condition).is_ok();
-        let mut met: Vec<String> =
+        let mut seen: Vec<String> =
             self.markers.iter().filter(|(condition, _)| is_met(*condition)).map(|(_, file)| file.clone()).collect();
-        // The first stands before all others, which the index has in its `else`.
-        if met.first() == self.markers.first().map(|(_, file)| file) {
-            met.truncate(1);
+        // The first condition precedes all others, which are in its `else` in the index.
+        if seen.first() == self.markers.first().map(|(_, file)| file) {
+            seen.truncate(1);
         }
-        met
+        seen
     }
 
-    /// Holds a record against the schema of this file: what is wrong with it.
+    /// Checks a record against the schema of this file. Returns what is wrong with it.
     fn check(&mut self, file: &str, record: &Value) -> Result<(), String> {
         let schema = match self.records.get(file) {
             Some(schema) => *schema,
@@ -95,23 +95,22 @@ impl Schemas {
     }
 }
 
-/// The index's conditions, and the file that each stands for. That of the summary's rows comes first, and all others stand in its
-/// `else`.
+/// The index's conditions, and the file of each. The one for the summary's rows comes first; all others are in its `else`.
 fn markers(index: &Value) -> Vec<(Value, String)> {
     let others = index["else"]["allOf"].as_array().unwrap();
     let rules = std::iter::once(index).chain(others);
     rules.map(|rule| (rule["if"].clone(), rule["then"]["$ref"].as_str().unwrap().to_owned())).collect()
 }
 
-/// Holds a line that a command has said against the schema of the record that it is, and gives that one's file. What bears no marker
-/// of ours is another's.
+/// Checks a line of a command's output against the schema of its record, and returns that schema's file. A line without one of
+/// our markers is not ours.
 #[track_caller]
 pub fn hold(line: &str) -> Option<String> {
-    // Most lines of large runs are others', and texts.
+    // Most lines of large runs are texts, or not ours.
     if line.len() > LONGEST || !line.trim_start().starts_with('{') {
         return None;
     }
-    // Numbers that no type holds, and depth, are the reader's limits here, and no matter of the record's.
+    // Unsupported numbers and depth are limits of this reader, not faults of the record.
     let record: Value = serde_json::from_str(line).ok()?;
     let (file, held) = SCHEMAS.with_borrow_mut(|schemas| {
         let file = schemas.of(&record).into_iter().next()?;
@@ -119,22 +118,22 @@ pub fn hold(line: &str) -> Option<String> {
         Some((file, held))
     })?;
     if let Err(why) = held {
-        panic!("not what schemas/{file} says: {line}\n{why}");
+        panic!("does not match schemas/{file}: {line}\n{why}");
     }
     Some(file)
 }
 
-/// Holds all that a command has said on stdout; what came in on its stdin, and was passed on, is not its own.
+/// Checks everything that a command has written to stdout, except lines from its stdin that it passed on.
 #[track_caller]
-pub fn hold_all(said: &[u8], input: &[u8]) {
+pub fn hold_all(output: &[u8], input: &[u8]) {
     let lines = |bytes| <[u8]>::split(bytes, |&byte| byte == b'\n');
     let passed: HashSet<&[u8]> = lines(input).collect();
-    for line in lines(said).take(MOST).filter(|line| !passed.contains(line)) {
+    for line in lines(output).take(MOST).filter(|line| !passed.contains(line)) {
         hold(&String::from_utf8_lossy(line));
     }
 }
 
-/// A file that a command has written, with each of its lines held against its schema.
+/// The content of a file that a command has written, with each line checked against its schema.
 #[track_caller]
 pub fn written(path: impl AsRef<Path>) -> String {
     let text = std::fs::read_to_string(path).unwrap();

@@ -1,25 +1,25 @@
-//! What is pressed in a dialog that asks for consent.
+//! Decides what to press in a consent dialog.
 
 use super::Strategy;
 use serde::Deserialize;
 
-/// What a press does to a dialog.
+/// The effect of a press.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
-    /// It declines, or keeps to what is necessary.
+    /// Declines, or allows only what is necessary.
     Decline,
-    /// It keeps what is ticked.
+    /// Saves the current selection.
     Save,
-    /// It shows what can be chosen.
+    /// Shows the choices.
     Settings,
-    /// It closes the dialog without an answer.
+    /// Closes the dialog without an answer.
     Close,
     /// `OK`.
     Acknowledge,
     Accept,
     AcceptAll,
-    /// It ticks or unticks a purpose.
+    /// Ticks or unticks a purpose.
     Toggle,
 }
 
@@ -27,24 +27,24 @@ pub(super) enum Kind {
 pub(super) struct Action {
     pub(super) kind: Kind,
     pub(super) selector: String,
-    /// In its world, until that is looked at again.
+    /// Its number in its world, until that is scanned again.
     pub(super) number: u32,
 }
 
-/// A dialog that asks for consent.
+/// A consent dialog.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Banner {
     pub(super) actions: Vec<Action>,
-    /// What is ticked and can be unticked.
+    /// Ticked purposes that can be unticked.
     pub(super) on: Vec<Action>,
     pub(super) has_toggles: bool,
-    /// There is one thing to press, and links perhaps.
+    /// It has one button, and perhaps links.
     pub(super) is_alone: bool,
 }
 
 impl Banner {
-    /// What is pressed next: toggles first, then the last one. None where nothing is to be pressed.
+    /// What to press next: toggles first, then the button. None if nothing is to be pressed.
     pub(super) fn choose(&self, strategy: Strategy, is_within_settings: bool, is_last: bool) -> Option<Vec<&Action>> {
         let first = |kind: Kind| self.actions.iter().find(|action| action.kind == kind);
         let only = |kind: Kind| first(kind).map(|action| vec![action]);
@@ -55,7 +55,7 @@ impl Banner {
         if let Some(decline) = only(Kind::Decline) {
             return Some(decline);
         }
-        // What is ticked is what a save would accept.
+        // A save accepts the ticked purposes.
         if let Some(save) = first(Kind::Save).filter(|_| self.has_toggles || is_within_settings) {
             return Some(self.on.iter().chain([save]).collect());
         }
@@ -67,7 +67,7 @@ impl Banner {
         if let Some(settings) = only(Kind::Settings).filter(|_| is_question && !is_last) {
             return Some(settings);
         }
-        // Where nothing else is offered, nothing less can be accepted.
+        // If nothing else is offered, the dialog cannot be closed without accepting.
         let alone = || [Kind::Accept, Kind::AcceptAll].into_iter().filter(|_| self.is_alone).find_map(only);
         let acknowledge = || only(Kind::Acknowledge).filter(|_| first(Kind::AcceptAll).is_none());
         only(Kind::Close).filter(|_| is_question || self.is_alone).or_else(acknowledge).or_else(alone)
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_accepts_only_where_nothing_else_is_offered() {
+    fn safe_accepts_only_if_nothing_else_is_offered() {
         use Kind::{Accept, AcceptAll, Acknowledge, Close, Decline, Save, Settings, Toggle};
         for (kinds, expected) in [
             (&[AcceptAll, Settings, Decline][..], Some(Decline)),
@@ -111,7 +111,7 @@ mod tests {
         let ticked = banner(&[AcceptAll, Save], 2, true);
         assert_eq!(chosen(&ticked, false, false), Some(vec![Toggle, Toggle, Save]));
         let settings = banner(&[AcceptAll, Settings], 0, false);
-        assert_eq!(chosen(&settings, false, true), None, "there is no pass left for what they show");
+        assert_eq!(chosen(&settings, false, true), None, "no pass is left for the next dialog");
         assert_eq!(chosen(&banner(&[AcceptAll], 0, false), true, false), None, "the settings are still to come");
         assert_eq!(chosen(&banner(&[AcceptAll, Save], 0, false), true, false), Some(vec![Save]));
     }

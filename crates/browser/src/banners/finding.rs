@@ -1,4 +1,4 @@
-//! Finding the dialogs that ask for consent, in all frames of a page.
+//! Finds consent dialogs in all frames of a page.
 
 use super::choice::Banner;
 use crate::worlds::{Frame, World};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 const SCRIPT: &str = include_str!("../scripts/banners.js");
 
-/// Phrases by language and category; a category has the phrases of one thing, with `|` between them.
+/// Phrases by language and category. The phrases of a category are separated by `|`.
 const WORDS: &str = include_str!("../data/consent.json");
 
 #[derive(Deserialize)]
@@ -25,7 +25,7 @@ struct Looked {
 pub(super) struct Found {
     pub(super) banner: Banner,
     pub(super) world: World,
-    /// The frames around it, from the outermost: the world that each stands in, and its number there.
+    /// The frames around it, from the outermost: each one's world, and its number there.
     pub(super) around: Vec<(World, u32)>,
     pub(super) url: String,
 }
@@ -41,13 +41,13 @@ struct Node {
     frame_id: Option<String>,
 }
 
-/// A dialog in a frame of a frame of a frame is looked for no further.
+/// Dialogs are not searched for in more deeply nested frames.
 const DEPTH: usize = 3;
 
-/// The phrases of these languages, or of all, by category.
+/// The phrases of these languages, or of all languages, by category.
 pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, Fault> {
-    let all: BTreeMap<String, BTreeMap<String, String>> =
-        serde_json::from_str(WORDS).map_err(|error| Fault::Unreadable(format!("the words of consent: {error}")))?;
+    let all: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(WORDS)
+        .map_err(|error| Fault::Unreadable(format!("the list of consent phrases: {error}")))?;
     // "de-AT" is German.
     let is_wanted = |language: &str| {
         let of = |wanted: &String| wanted.split(['-', '_']).next().unwrap_or_default().to_lowercase() == language;
@@ -65,7 +65,7 @@ impl Browser {
         while let Some((frame, around)) = next.pop() {
             let (world, looked) = match self.banners_of_frame(&frame, !around.is_empty(), words, until) {
                 Ok(looked) => looked,
-                // A frame may go while the others are looked at.
+                // A frame may disappear while the others are searched.
                 Err(Fault::Refused(_) | Fault::NoPage) => continue,
                 Err(fault) => return Err(fault),
             };
@@ -122,7 +122,7 @@ impl Browser {
         serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
     }
 
-    /// The id of a frame that was found in a world.
+    /// The id of a frame found in a world.
     fn frame_of(&mut self, world: &World, number: u32, until: Instant) -> Result<Option<String>, Fault> {
         let owner = "(number) => globalThis[Symbol.for(\"pipewright\")].frames_of[number]";
         let owner = self.run(world, owner, &json!([{"value": number}]), false, until)?;
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_a_language_are_its_own_and_those_of_all() {
+    fn the_words_of_a_language_include_those_of_all_languages() {
         let all = words(&[]).unwrap();
         let german = words(&["de-AT".to_owned()]).unwrap();
         let has = |words: &[(String, String)], word: &str| {

@@ -1,4 +1,4 @@
-//! Closing the dialogs that ask for consent: recognised by what they say, what can be pressed in them and where they are.
+//! Closes consent dialogs: recognises them by their text, their buttons and their position.
 
 mod choice;
 mod finding;
@@ -12,16 +12,16 @@ use finding::{Found, words};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How the dialogs are closed.
+/// Settings for closing dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// So long, dialogs are looked for and closed; a press that has begun is ended.
+    /// How long dialogs are searched for and closed. A press that has begun is completed.
     pub time_budget: Duration,
-    /// So often, something is pressed.
+    /// How many times something is pressed at most.
     pub max_passes: u32,
-    /// What is pressed.
+    /// Which buttons are pressed.
     pub strategy: Strategy,
-    /// The languages of the dialogs, as in `en`; all that are known where there are none.
+    /// The languages of the dialogs, such as `en`; all known ones if empty.
     pub languages: Vec<String>,
 }
 
@@ -36,52 +36,52 @@ impl Default for Settings {
     }
 }
 
-/// What is pressed in a dialog.
+/// Which buttons are pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// What declines, or keeps to what is necessary, also in the settings of the dialog; else what closes it without an answer, an `OK`, or
-    /// the one button that there is. Never what accepts where something else is offered.
+    /// Decline, or allow only what is necessary, also in the settings of the dialog. If that is not offered: close without an
+    /// answer, press `OK`, or press the only button. Never accept if something else is offered.
     Safe,
-    /// What accepts.
+    /// Accept.
     Accept,
 }
 
-/// What came of it.
+/// The result of closing dialogs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Closed {
-    /// So many dialogs are gone.
+    /// Number of dialogs closed.
     pub closed: u32,
-    /// So often, something was pressed.
+    /// Number of presses.
     pub passes: u32,
-    /// How long it took.
+    /// Time taken.
     pub elapsed: Duration,
-    /// What was pressed, in this order.
+    /// The presses, in order.
     pub clicks: Vec<Click>,
 }
 
-/// What was pressed.
+/// A press.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Click {
-    /// A path of CSS that leads to it in its document or shadow root.
+    /// A CSS path to the element within its document or shadow root.
     pub selector: String,
     /// The address of its frame.
     pub frame_url: String,
-    /// When.
+    /// Time of the press.
     pub time: SystemTime,
 }
 
-/// A dialog may come a moment after its page.
+/// A dialog may appear a moment after its page.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A dialog goes with a movement, which takes so long at most.
+/// The longest closing animation of a dialog.
 const GOING: Duration = Duration::from_millis(450);
 
 impl Browser {
-    /// Closes the dialogs of the active page that ask for consent to cookies and the like, with real clicks, also in frames of other sites.
-    /// Where there is none, or none comes in half of its time, nothing is pressed.
+    /// Closes the active page's consent dialogs (cookies and the like) with real clicks, also in frames of other sites. Nothing
+    /// is pressed if there is none, or if none appears within half of the time.
     ///
     /// # Errors
-    /// The page answers not in time, or not at all.
+    /// The page does not answer in time, or at all.
     pub fn close_banners(&mut self, settings: &Settings, until: Instant) -> Result<Closed, Fault> {
         let (begun, words) = (Instant::now(), json!(words(&settings.languages)?));
         let end = until.min(begun + settings.time_budget);
@@ -98,7 +98,7 @@ impl Browser {
                 .find_map(|found| Some((found, found.banner.choose(settings.strategy, is_within_settings, is_last)?)));
             let half = begun + (end.saturating_duration_since(begun)) / 2;
             let Some((found, actions)) = next else {
-                // The settings of a dialog may take a moment to be shown.
+                // The settings of a dialog may take a moment to appear.
                 let enough = if closed.passes > 0 && !is_within_settings {
                     begun
                 } else if is_within_settings {
@@ -124,7 +124,7 @@ impl Browser {
                     closed.closed += 1;
                 }
             } else {
-                // Something is before it, perhaps only for as long as it moves.
+                // Something covers it, perhaps only during an animation.
                 self.pause(PAUSE)?;
             }
             if Instant::now() >= end {
@@ -140,7 +140,7 @@ impl Browser {
         self.wait(Instant::now() + pause, |_| false).map(drop)
     }
 
-    /// Presses one after the other; false where one could not be pressed.
+    /// Presses one after the other. Returns false if one could not be pressed.
     fn press_all(
         &mut self,
         found: &Found,
@@ -183,7 +183,7 @@ impl Browser {
         Ok(on.value == Some(Value::Bool(true)))
     }
 
-    /// Waits until a dialog has gone, or nothing of it can be pressed any more.
+    /// Waits until a dialog has gone, or none of its buttons can be pressed any more.
     fn goes(&mut self, found: &Found, words: &Value, going: Instant, until: Instant) -> Result<bool, Fault> {
         let number = found.banner.actions.first().map_or(0, |action| action.number);
         let is_there = "(number) => { const { container } = globalThis[Symbol.for(\"pipewright\")].actions[number];
@@ -200,13 +200,13 @@ impl Browser {
             for (world, number, script) in &places {
                 match self.run(world, script, &json!([{"value": number}]), true, until) {
                     Ok(remote) if remote.value == Some(Value::Bool(true)) => {}
-                    // Its document is no more.
+                    // Its document has gone.
                     Ok(_) | Err(Fault::Refused(_) | Fault::NoPage | Fault::Unreadable(_)) => return Ok(true),
                     Err(fault) => return Err(fault),
                 }
             }
             if Instant::now() >= going {
-                // What held it may stay, empty or for something else.
+                // Its container may stay, empty or for something else.
                 return Ok(self.find_banners(words, until).is_ok_and(|found| found.is_empty()));
             }
             self.pause(Duration::from_millis(30))?;

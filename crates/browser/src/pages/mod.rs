@@ -1,4 +1,4 @@
-//! What is known of the browser's pages: kept from its events, in the order in which they come.
+//! The state of the browser's pages, kept from its events in order.
 
 mod page;
 
@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::time::Instant;
 
-/// The pages, in the order in which they were opened, and the frames that have processes of their own.
+/// The pages, in the order in which they were opened, and the frames with their own processes.
 #[derive(Debug, Default)]
 pub struct Pages {
     pages: Vec<Page>,
-    /// The sessions of frames with processes of their own; the session that each belongs to, and the frame.
+    /// The sessions of frames with their own processes, each with the session it belongs to, and the frame.
     frames: HashMap<String, (String, String)>,
 }
 
@@ -57,12 +57,12 @@ struct Changed {
     info: TargetInfo,
 }
 
-/// A session that has begun, and what has to be said there.
+/// A session that has begun, which gets initial commands.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Begun {
     /// The session.
     pub session: String,
-    /// It is that of a page or of a frame, which are listened to; of anything else nothing is wanted.
+    /// It belongs to a page or a frame, which are listened to. Other sessions are not used.
     pub is_wanted: bool,
 }
 
@@ -72,7 +72,7 @@ impl Pages {
         &self.pages
     }
 
-    /// The page of a session, also of a session of one of its frames.
+    /// The page of a session, or of one of its frames' sessions.
     pub fn of_session(&self, session: &str) -> Option<&Page> {
         let session = self.root(session);
         self.pages.iter().find(|page| page.session == session)
@@ -87,23 +87,23 @@ impl Pages {
         self.pages.iter_mut().find(|page| page.id == id)
     }
 
-    /// A session, and those of the frames in its page that have processes of their own.
+    /// A session, and those of the frames in its page that have their own processes.
     pub(crate) fn sessions_below(&self, session: &str) -> Vec<String> {
         let mut below: Vec<String> = self.frames.keys().filter(|frame| self.root(frame) == session).cloned().collect();
-        // The order is the same each time.
+        // A stable order.
         below.sort_unstable();
         below.insert(0, session.to_owned());
         below
     }
 
-    /// The session around that of a frame, and the frame; `None` for a page's own.
+    /// The session around that of a frame, and the frame; `None` for a page's own session.
     pub(crate) fn around(&self, session: &str) -> Option<(String, String)> {
         self.frames.get(session).cloned()
     }
 
-    /// A session, that around it, and so on to that of the page.
+    /// A session, the one around it, and so on up to the page's.
     fn outwards<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
-        // No session is put below itself, so there is an end.
+        // No session is nested in itself, so this ends.
         std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.0.as_str()))
     }
 
@@ -128,14 +128,14 @@ impl Pages {
         }
     }
 
-    /// A document is not loaded into a frame.
+    /// A document is refused in a frame.
     pub(crate) fn refuse(&mut self, session: &str, frame: &str, denied: Denied) {
         if let Some(page) = self.of_session_mut(session).filter(|page| page.document.frame == frame) {
             page.refused = Some(denied);
         }
     }
 
-    /// A page that was there before its events were taken: what it shows, and whether that is loaded.
+    /// A page that was open before its events were received: its document, and whether that is loaded.
     pub(crate) fn adopt(&mut self, id: &str, shown: Document, now: Instant) {
         if let Some(page) = self.page_mut(id) {
             page.adopt(shown, now);
@@ -149,7 +149,7 @@ impl Pages {
         }
     }
 
-    /// Takes an event. Gives a session that has begun with it.
+    /// Takes an event. Returns a session that has begun with it.
     pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
         let Event { session, method, params } = event;
         match method.as_str() {

@@ -1,4 +1,4 @@
-//! One page: what it shows, what it loads and what holds it up.
+//! One page: what it shows and loads, and what blocks it.
 
 use super::{TargetInfo, read};
 use crate::interception::Denied;
@@ -13,25 +13,25 @@ use std::time::Instant;
 pub struct Page {
     /// The target's id.
     pub id: String,
-    /// Commands to it are sent in this session.
+    /// The session for its commands.
     pub session: String,
-    /// As its title is now.
+    /// Its current title.
     pub title: String,
     /// The page that opened it.
     pub opener: Option<String>,
     /// Its document.
     pub document: Document,
-    /// What was loaded before, and what has changed without a new document.
+    /// Counts earlier documents, and changes of address without a new document.
     pub navigations: Navigations,
-    /// What holds it up until somebody answers.
+    /// The dialog that blocks it until it is answered.
     pub dialog: Option<Dialog>,
-    /// Its process has ended; only a new document brings it back.
+    /// Its process has ended; only a new document can restart it.
     pub is_crashed: bool,
-    /// Where it was going, but may not.
+    /// The address it was refused.
     pub(crate) refused: Option<Denied>,
     network: Network,
     pub(crate) requests: Requests,
-    /// The status of the last answer that is a document, and its load: it comes before the document is shown.
+    /// The status of the last answer that is a document, and its load. It comes before the document is shown.
     answered: Option<(String, u16)>,
 }
 
@@ -40,15 +40,15 @@ pub struct Page {
 pub struct Document {
     /// Its frame.
     pub frame: String,
-    /// The load that brought it; another one is another document.
+    /// The id of the load; another id means another document.
     pub loader: String,
     /// Its address.
     pub url: String,
-    /// The status of the answer that it came with, where it came over HTTP.
+    /// The HTTP status of its answer, if it was loaded over HTTP.
     pub status: Option<u16>,
-    /// `DOMContentLoaded` has been.
+    /// `DOMContentLoaded` has fired.
     pub is_parsed: bool,
-    /// `load` has been.
+    /// `load` has fired.
     pub is_loaded: bool,
 }
 
@@ -64,12 +64,12 @@ pub struct Navigations {
 /// `alert`, `confirm`, `prompt` or `beforeunload`.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Dialog {
-    /// Which of them.
+    /// The type of the dialog.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it asks.
+    /// Its text.
     pub message: String,
-    /// What a `prompt` suggests.
+    /// The default answer of a `prompt`.
     #[serde(rename = "defaultPrompt", default)]
     pub default: String,
 }
@@ -131,12 +131,12 @@ struct Response {
 }
 
 impl Page {
-    /// `is_new` says that it has only now been opened.
+    /// `is_new`: it has only now been opened.
     pub(super) fn new(info: TargetInfo, session: String, is_new: bool, now: Instant) -> Page {
         let document = Document {
             url: info.url,
             frame: info.target_id.clone(),
-            // One that was there before is taken as loaded until it says otherwise.
+            // A page that was already open counts as loaded until an event contradicts.
             is_parsed: !is_new,
             is_loaded: !is_new,
             ..Document::default()
@@ -157,18 +157,18 @@ impl Page {
         }
     }
 
-    /// It was there before its events were taken.
+    /// Takes the state of a page that was open before its events were received.
     pub(super) fn adopt(&mut self, shown: Document, now: Instant) {
         self.network.quiet_since = (shown.is_loaded && self.network.under_way.is_empty()).then_some(now);
         self.document = shown;
     }
 
-    /// Since when it has loaded nothing; `None` while it does.
+    /// Since when it has loaded nothing; `None` while it is loading.
     pub fn quiet_since(&self) -> Option<Instant> {
         self.network.quiet_since
     }
 
-    /// `is_own` says that the event is of the page's own session, not of a frame's.
+    /// `is_own`: the event is from the page's own session, not from a frame's.
     pub(super) fn take(&mut self, method: &str, params: &RawValue, is_own: bool, now: Instant) -> Option<()> {
         self.requests.take(method, params);
         match method {
@@ -176,7 +176,7 @@ impl Page {
                 let Navigated { frame, kind } = read(params)?;
                 if frame.parent_id.is_none() {
                     self.show(frame);
-                    // The browser kept this page complete and sends no more lifecycle events for it.
+                    // The browser kept this page in its cache, complete, and sends no more lifecycle events for it.
                     if kind == "BackForwardCacheRestore" {
                         (self.document.is_parsed, self.document.is_loaded) = (true, true);
                         self.network.quiet_since = Some(now);
@@ -196,7 +196,7 @@ impl Page {
             "Inspector.targetCrashed" if is_own => self.is_crashed = true,
             "Network.requestWillBeSent" => {
                 let request: OfRequest = read(params)?;
-                // What goes on for ever by design is no reason to wait.
+                // Connections that stay open by design are not waited for.
                 if !matches!(request.kind.as_deref(), Some("EventSource" | "WebSocket" | "Ping")) {
                     self.network.under_way.insert(request.request_id);
                     self.network.quiet_since = None;
@@ -221,11 +221,11 @@ impl Page {
         Some(())
     }
 
-    /// Another document is there.
+    /// Another document is shown.
     fn show(&mut self, frame: Frame) {
         self.navigations.full += 1;
         self.is_crashed = false;
-        // Its beginning may have been told before.
+        // Its beginning may already have been reported.
         let is_begun = self.document.loader == frame.loader_id;
         let (is_parsed, is_loaded) = (is_begun && self.document.is_parsed, is_begun && self.document.is_loaded);
         let status = self.answered.as_ref().filter(|(loader, _)| *loader == frame.loader_id).map(|(_, status)| *status);
@@ -238,9 +238,9 @@ impl Page {
             return;
         }
         match name.as_str() {
-            // The first of a load: what was under way belongs to the document before.
+            // The first event of a load: open requests belong to the previous document.
             "init" => {
-                // The document's own request has the number of its load.
+                // The document's own request has the id of its load.
                 self.network.under_way.retain(|request| *request == loader_id);
                 self.network.quiet_since = self.network.under_way.is_empty().then_some(now);
                 self.document.loader = loader_id;

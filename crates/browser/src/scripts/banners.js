@@ -1,21 +1,23 @@
-// Looks for consent dialogs in what a frame shows, by role, name and place. Gives for each what can be pressed there, and how many frames lie
-// over the page, which may have one. `words` are the phrases of data/consent.json by category; `known` are closed shadow roots.
+// Finds consent dialogs in the visible part of a frame, by role, name and position. Returns the buttons of each, and how many
+// frames lie over the page, which may contain a dialog. `words` are the phrases of data/consent.json by category; `known` are
+// closed shadow roots.
 (words, isInside, known) => {
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   const LONGEST_LABEL = 80;
   const LONGEST_TEXT = 8000;
   const CONTROLS = "button, a, input[type=button], input[type=submit], summary, [role=button], [role=link], [onclick], [tabindex]";
   const TOGGLES = "input[type=checkbox], [role=switch], [role=checkbox]";
-  // What takes a text of a person's own is no consent dialog.
+  // A dialog with fields for a person's own text is not a consent dialog.
   const FIELDS = "input[type=email], input[type=password], input[type=tel], input[type=number], input[type=date], textarea, input[type=text], input:not([type])";
   const CROSSES = new Set(["×", "✕", "✖", "✗", "╳", "⨯", "✘", "x", "X", "⨉", "❌"]);
 
-  // Words, whose order is kept; a letter of a script without spaces is a word. Case, accents and punctuation do not count.
+  // The words of a text, in order. In scripts without spaces, each character is a word. Case, accents and punctuation are
+  // ignored.
   const units = (text) => text.normalize("NFKD").toLowerCase().replace(/[\u0300-\u036f]/gu, "").normalize("NFC")
     .replace(/[ıłđøðςßæœ]/gu, (letter) => ({ ı: "i", ł: "l", đ: "d", ø: "o", ð: "d", ς: "σ", ß: "ss", æ: "ae", œ: "oe" })[letter])
     .replace(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}ー]/gu, " $& ")
     .match(/[\p{L}\p{N}\p{M}ー]+/gu) ?? [];
-  // A tree of phrases: at the end of one are its categories.
+  // Builds a tree of phrases, with the categories at each phrase's end.
   const plant = () => {
     const root = { next: new Map() };
     for (const [category, phrases] of words) {
@@ -49,7 +51,7 @@
     }
   };
 
-  // What a label promises, and whether it says so of cookies or of all; null where it says anything else.
+  // The meaning of a button's label, and whether it mentions cookies or "all"; null for any other label.
   const kindOf = (label) => {
     if (CROSSES.has(label.trim())) return { kind: "close", isClear: false };
     if (!label || label.length > LONGEST_LABEL) return null;
@@ -59,7 +61,7 @@
     read(units(label), (categories) => {
       count += 1;
       if (!categories) unknown += 1;
-      // "Consent" is a name as well, as in "Consent settings".
+      // "Consent" can also be a noun, as in "Consent settings".
       const isName = categories?.includes("accept") && categories.includes("purpose");
       for (const category of categories ?? []) has.add(isName && category === "accept" ? "name" : category);
     });
@@ -83,7 +85,7 @@
       if (is("close")) return "close";
       return is("no") ? "decline" : null;
     };
-    // A name may stand in what declines: "Reject all Acme cookies".
+    // A label that declines may contain a name: "Reject all Acme cookies".
     if (unknown > 1 || (unknown === 1 && !isClear)) return null;
     const found = kind();
     return found && { kind: found, isClear };
@@ -98,7 +100,7 @@
     return box.width > 0 && box.height > 0;
   };
 
-  // What the window shows, point by point; the edges closely, where bars are.
+  // Samples what the window shows, more densely at the edges, where bars are.
   const shown = new Set();
   const [width, height] = [innerWidth, innerHeight];
   const between = (length, edges, parts) => [
@@ -122,7 +124,7 @@
     const style = getComputedStyle(element);
     return style.position === "fixed" || style.position === "sticky" || (style.position === "absolute" && Number(style.zIndex) >= 1);
   };
-  // A notice above or below what a page is about, in the flow of the page.
+  // A notice above or below the page's subject, in the page's flow.
   const isAside = (element) => {
     if (element === document.body || element === document.documentElement || element.closest("main, article, nav, form, [role=main]")) return false;
     if (element.getBoundingClientRect().width < width * 0.7) return false;
@@ -141,11 +143,11 @@
     read(units(label), (categories) => { isSo ||= wanted.some((category) => categories?.includes(category)); });
     return isSo;
   };
-  // A link to another document does not answer a question.
+  // A link to another document is not an answer.
   const isAway = (control) => control.localName === "a" && /^(https?|file):/u.test(control.href) && !/^(#|$)/u.test(control.getAttribute("href"))
     && control.href.split("#")[0] !== location.href.split("#")[0];
 
-  // All that can be seen of an element: its text, and what can be pressed.
+  // The visible content of an element: its text, and its buttons.
   const gather = (container) => {
     const found = { text: "", controls: [], toggles: [], hasField: false, hasSubject: false };
     let visited = 0;
@@ -197,7 +199,7 @@
     read(all, (categories, at) => {
       if (categories?.includes("topic")) seen.topic += 1;
       if (categories?.includes("purpose")) seen.purpose.add(all[at]);
-      // What a dialog is about stands at its beginning; terms are also linked at the end of many.
+      // A dialog states its subject at the beginning; many also link terms at the end.
       if (categories?.includes("other") || (categories?.includes("contract") && at < 25)) seen.other += 1;
       if (categories?.includes("erase") && at < 12) seen.erase += 1;
     });
@@ -214,7 +216,7 @@
       if (!isAway(element) && labels.some((label) => has(label, "never"))) seen.other += 1;
       const kinds = labels.map(kindOf).filter(Boolean);
       const found = kinds.find(({ kind }) => kind === "decline") ?? kinds[0];
-      // What is seen and what is read out may say different things: none of them may promise more.
+      // The visible label and the accessible name may differ: neither may promise more than the other.
       if (found && !labels.some((label) => has(label, "never", "other"))) actions.push({ ...found, element, isAway: isAway(element) });
       else if (element.localName !== "a") others += 1;
     }
@@ -222,8 +224,8 @@
     const asksBoth = offers("decline") && (offers("accept") || offers("accept_all"));
     const isConsent = seen.topic > 0 ? seen.purpose.size >= 1 && (!(isPart || isInside) || seen.purpose.size + seen.topic > 2) : seen.purpose.size >= 4 && asksBoth;
     if (!isConsent) return null;
-    // A dialog that is also about something else is answered only where the button says what it declines.
-    // Settings that only mention cookies are those of something else.
+    // A dialog that is also about something else is answered only if the button says what it declines. Settings that only mention
+    // cookies belong to something else.
     const isOurs = ({ kind }) => seen.purpose.size >= 2 || !["save", "settings"].includes(kind);
     const kept = actions.filter((action) => !action.isAway && isOurs(action) && (!seen.other || (action.kind === "decline" && action.isClear)));
     if (!kept.length) return null;
@@ -235,7 +237,7 @@
       isAlone: actions.length === 1 && others === 0,
     };
   };
-  // From within outwards: the first that is a consent dialog.
+  // From the inside outwards: the first consent dialog.
   const banners = [];
   const judged = new Map();
   const frames = new Set();

@@ -1,6 +1,6 @@
-// Called on a list: chooses an option by its label, or else by its value. Gives why there is none.
+// Called on a list: selects an option by its label, or else by its value. Returns why it could not.
 function (text) {
-  if (this.localName !== "select") return "it is no list of options";
+  if (this.localName !== "select") return "it is not a list of options";
   if (this.matches(":disabled")) return "disabled";
   const plain = (text) => text.replace(/\s+/gu, " ").trim();
   const options = [...this.options].filter((option) => !option.disabled);

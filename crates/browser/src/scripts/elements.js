@@ -1,6 +1,6 @@
-// Runs in a world of its own in each frame, where the page neither sees nor changes it. Gives what a person could act on: elements that
-// the selector means, and those that listen to clicks. The browser names the latter (`known`), also where they are in closed shadow roots,
-// and closed roots themselves. An element keeps its number as long as its document is there.
+// Runs in an isolated world in each frame, which the page can neither see nor change. Returns the elements that a person could
+// act on: those that match the selector, and those that listen to clicks. The browser supplies the latter (`known`), including
+// those in closed shadow roots, and the closed roots themselves. An element keeps its number as long as its document exists.
 (scope, known) => {
   const CONTROLS = [
     "a[href]", "area[href]", "button", "input:not([type=hidden])", "select", "textarea", "summary", "video[controls]", "audio[controls]",
@@ -9,25 +9,26 @@
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
   const SELECTOR = `${CONTROLS},[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]`;
-  // What stays between two runs. Elements with an id are properties of the global object in this world, too: only a symbol is ours alone.
+  // State kept between runs. Elements with an id are properties of the global object in this world too; only a symbol is safe
+  // from collisions.
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   world.numbers ??= new WeakMap();
   world.elements ??= new Map();
   world.last ??= 0;
-  // For a click: what is pressed on its own where it is in another element.
+  // For clicks: controls inside another element.
   world.controls = CONTROLS;
   world.listening = new WeakSet();
 
   const found = [];
   const listening = new Set(known);
-  // A closed root is seen from within.
+  // Closed roots, to be searched from inside.
   const closed = new Map();
   for (const node of known) {
     for (let root = Node.prototype.getRootNode.call(node); root.host; root = root.host.getRootNode()) closed.set(root.host, root);
   }
   // Custom elements that may have a closed root.
   world.opaque = [];
-  // A page may listen at its root, and a list for all of its items: then the items are what is clicked or dragged.
+  // A page may listen at its root, and a list may listen for all of its items. Then the items are what is clicked or dragged.
   const listens = (element) => {
     if (listening.has(element)) return element !== document.body && element !== document.documentElement;
     if (element.localName !== "li" && element.localName !== "tr") return false;
@@ -38,7 +39,7 @@
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
-      // A form has its inputs as properties, also under the names of these methods; a person acts on what is in it.
+      // A form exposes its inputs as properties, which may shadow these methods. A person acts on the inputs anyway.
       if (element instanceof HTMLFormElement) continue;
       const isListening = listens(element);
       if (isListening) world.listening.add(element);
@@ -90,7 +91,7 @@
       name,
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
-    // Passwords are nobody's to read; what a button has is its name.
+    // Passwords are not returned; a button's value is its name.
     const isField = ["input", "textarea", "select"].includes(element.localName);
     if (isField && !["password", "file", "checkbox", "radio", "button", "submit", "reset", "image"].includes(element.type)) {
       const value = element.localName === "select" ? [...element.selectedOptions].map((option) => option.label).join(", ") : element.value;
@@ -100,7 +101,7 @@
     if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
     if (!isInView) marks.push("off-screen");
     else {
-      // The middle, and the points around it that a click tries then.
+      // The middle, and the points around it that a click also tries.
       const isFree = ([across, down]) => {
         const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
         const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);

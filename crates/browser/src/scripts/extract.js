@@ -1,9 +1,9 @@
-// What can be read in a frame, as lines: headings with "#", items with "-" or their number, rows of tables with " | " between the cells.
-// `summary` is the beginning of the main part. The walk ends after `most` characters or `time` milliseconds (`isCut`).
+// The readable text of a frame, as lines: headings with "#", items with "-" or their number, table rows with " | " between the
+// cells. `summary` is the beginning of the main part. The walk ends after `most` characters or `time` milliseconds (`isCut`).
 (most, time, summaryMost) => {
   const stats = { links: 0, headings: 0, images: 0, forms: 0 };
   const found = { title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(), url: location.href, text: "", summary: "", isCut: false, stats };
-  // A frame that nobody can see, such as one that counts visitors.
+  // An invisible frame, such as one that counts visitors.
   if (innerWidth < 10 || innerHeight < 10 || !document.body) return found;
 
   const SILENT = new Set(["script", "style", "noscript", "template", "head", "svg", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
@@ -16,7 +16,7 @@
   let mainTotal = 0;
   let visited = 0;
   let line = "";
-  // What stands before the text of the next line, and before that of the lines behind it.
+  // The prefix of the next line, and that of the lines after it.
   let first = "";
   let indent = "";
   let cells = 0;
@@ -61,7 +61,7 @@
 
   const landmark = document.querySelector("main:not([hidden]), [role=main]") ?? document.querySelector("article");
   const SECTIONS = "article, aside, main, nav, section";
-  // What a reader of the main part skips.
+  // Elements that are not part of the main text.
   const isAround = (element, style) => {
     const role = element.getAttribute("role");
     if (["navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog"].includes(role)) return true;
@@ -71,7 +71,7 @@
       default: return style.position === "fixed" || style.position === "sticky";
     }
   };
-  // A table that lays out a page is read as its parts are. Each is looked at once, not once for each row.
+  // A layout table is read like ordinary elements. Each table is checked once, not once per row.
   const tables = new Map();
   const isTable = (table) => {
     if (!tables.has(table)) {
@@ -96,7 +96,7 @@
     if (SILENT.has(name)) return undefined;
     const style = getComputedStyle(node);
     if (style.display === "none" || style.opacity === "0") return undefined;
-    // Text for screen readers only.
+    // Text only for screen readers.
     if (style.position === "absolute" && (node.offsetWidth <= 1 || node.offsetHeight <= 1) && style.overflow === "hidden") return undefined;
     if (style.visibility !== "visible" && !node.childElementCount) return undefined;
     if (name === "br") return flush();
@@ -145,7 +145,7 @@
       for (const child of node.children) if (child.localName === "summary") visit(child, depth + 1);
     } else children(node, depth);
 
-    // Behind an inline element goes the line on; it is the block's that decides where it belongs.
+    // After an inline element the line continues; only a block ends it.
     if (!isInline && !isCell) flush();
     if (isInline && before.isMain !== isMain) flush();
     ({ first, indent, isMain } = isInline ? { ...before, first } : before);

@@ -1,5 +1,5 @@
-// Called on an element: prepares it for text. What is there is selected, or the cursor is set behind it. Inputs whose value is not typed
-// (dates, colours, ranges) get it at once ("done"). Gives why it takes none.
+// Called on an element: prepares it for typing. Selects its content, or puts the cursor at its end. Inputs whose value is not
+// typed (dates, colours, ranges) are set at once ("done"). Returns why it takes no text.
 function (text, isAppended) {
   const type = this.localName === "input" ? this.type : this.localName;
   if (this.matches(":disabled") || this.readOnly) return "disabled";
@@ -23,7 +23,7 @@ function (text, isAppended) {
     selection.removeAllRanges();
     selection.addRange(range);
   } else if (isAppended) {
-    // Not all types have a selection that scripts can set.
+    // Some types have no selection that scripts can set.
     if (this.selectionStart === null) return "end";
     this.setSelectionRange(this.value.length, this.value.length);
   } else this.select();

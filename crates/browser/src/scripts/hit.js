@@ -1,8 +1,8 @@
-// Called on an element, with what is at the point of a click: nothing is in the way, or what it is. `isPress`: what the element has in it
-// and is pressed on its own is in the way, too.
+// Called on an element, with the element at the point of a click. Returns "" if nothing covers it, "disabled", or a description of
+// the covering element. `isPress`: a control inside the element also counts as covering it.
 function (hit, isPress) {
   const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
-  // A form has its inputs as properties, also under these names.
+  // A form exposes its inputs as properties, which may shadow these names.
   const parentOf = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode").get;
   const parent = (node) => (node instanceof HTMLFormElement ? parentOf.call(node) : node.assignedSlot ?? node.parentNode ?? node.host ?? null);
   const isWithin = (node, outer) => { for (let at = node; at; at = parent(at)) if (at === outer) return true; return false; };
@@ -12,7 +12,7 @@ function (hit, isPress) {
     const isOfKind = at.matches(controls);
     if (!isOfKind && !listening.has(at) && !at.matches("[onclick]")) return false;
     const name = named(at);
-    // What has the same name does the same; a picture that listens is a part of its button.
+    // An element with the same name does the same; an image that listens is part of its button.
     if (name && name === named(this)) return false;
     return isOfKind || Boolean(name) || !this.matches("button,a[href],summary,[role=button],[role=link]");
   };

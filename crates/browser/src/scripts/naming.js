@@ -1,5 +1,5 @@
-// Roles and names: the browser's own, or, where it was started without the flag that makes it say them, those that the accessibility
-// mappings give to HTML's elements (HTML-AAM), and the usual sources of a name (accname) in their order.
+// Roles and names: the browser's own, or, if it was started without the flag that provides them, those that the accessibility
+// mappings give to HTML elements (HTML-AAM), and the usual sources of a name (accname) in their order.
 const INPUTS = {
   button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio", range: "slider",
   number: "spinbutton", search: "searchbox", color: "", date: "", month: "", week: "", time: "", "datetime-local": "",
@@ -18,7 +18,7 @@ const roleOf = (element) => {
     default: return "";
   }
 };
-// The text of an element, with what its pictures stand for and without what its inputs have.
+// The text of an element, including alternative texts of its images, without the contents of its inputs.
 const textOf = (element) => {
   if (["select", "textarea", "input", "script", "style"].includes(element.localName)) return "";
   if (element.ariaLabel) return element.ariaLabel;
@@ -42,15 +42,15 @@ const nameOf = (element) => {
   ];
   return sources.map((source) => source()).find((name) => typeof name === "string" && name.trim()) ?? "";
 };
-// A name of at most 120 characters. One that was cut ends with "…", so that a gate sees that there is more of it.
+// A name of at most 120 characters. A shortened name ends with "…", so that a gate can tell that it is incomplete.
 const LONGEST = 120;
 const shortened = (name) => {
   const plain = (name ?? "").replace(/\s+/gu, " ").trim();
-  // Characters, not halves of them; those of an enormous name are not all read.
+  // Whole characters, not half surrogate pairs; an enormous name is not read completely.
   const characters = [...plain.slice(0, 2 * LONGEST + 2)];
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
 };
-// A text field that searches, by what its page calls it: Enter starts the search there.
+// A text field for searches, judged by its name: Enter starts the search there.
 const SEARCH = /\b(search|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
 const searches = (element) => {
   if (!["input", "textarea"].includes(element.localName)) return false;
@@ -63,14 +63,14 @@ const searches = (element) => {
 const plain = (element) => (element.localName === "input" ? element.type : "clickable");
 
 const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
-// What an element is seen by: itself, or, of a file input or a box to tick, a label that stands for it; null where neither can be seen.
+// The visible representation of an element: itself, or, for a file input or a checkbox, its label; null if neither is visible.
 const shownBy = (element) => {
   const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
   const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
   const isSeen = isVisible(element) || standing.some(isVisible);
   return isSeen ? [element, ...standing].find(hasSize) ?? null : null;
 };
-// What an element is called in lists, that is seen by `shown`.
+// The role and name of an element in lists; `shown` is its visible representation.
 const identify = (element, shown = shownBy(element)) => {
   const own = roleOf(element);
   const isInferred = (own === "textbox" || own === "combobox") && searches(element);

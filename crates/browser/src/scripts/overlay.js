@@ -1,5 +1,5 @@
-// Draws the numbers of elements over them, for a picture or a person: above everything, in no one's way, and unseen by the page's scripts but
-// for one element. Gives how many it has drawn. Without badges it only removes what was drawn.
+// Draws the numbers of elements over them, for a picture or a person: on top of everything, transparent to clicks, and hidden
+// from the page's scripts except for one element. Returns how many it has drawn. Without badges, it only removes earlier ones.
 (badges, isHighContrast) => {
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   world.overlay?.remove();

@@ -1,4 +1,4 @@
-// Called on an element: the text with this index among those that are of no control in it.
+// Called on an element: the text with this index, among the texts outside of any control in it.
 function (index) {
   const { controls, listening } = globalThis[Symbol.for("pipewright")] ?? {};
   if (!controls) return null;

@@ -1,4 +1,5 @@
-// Resolves once the page has drawn what was done to it and nothing has changed for so many milliseconds, or after the time that is left.
+// Resolves when the page has drawn the latest changes and nothing has changed for `quiet` milliseconds, or after `most`
+// milliseconds.
 (quiet, most) => new Promise((resolve) => {
   let timer = setTimeout(() => end(), quiet);
   const end = () => {

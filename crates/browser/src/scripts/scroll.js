@@ -1,4 +1,4 @@
-// Scrolls the page, or the largest part of it that scrolls where the page itself does not. Resolves once it has come to a stop.
+// Scrolls the page, or its largest scrollable part if the page itself does not scroll. Resolves when it has stopped.
 (how, x, y, isSmooth) => new Promise((resolve) => {
   const page = document.scrollingElement ?? document.documentElement;
   const scrolls = (element) => element.scrollHeight > element.clientHeight + 1 || element.scrollWidth > element.clientWidth + 1;

@@ -1,10 +1,10 @@
-// What a page is like now, and how often it has changed since this ran first.
+// The state of a page, and how often it has changed since the first call.
 () => {
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   if (!world.observer) {
     world.changes = 0;
     world.observer = new MutationObserver((records) => {
-      // What we draw is no change of the page.
+      // Our own drawings are not changes of the page.
       world.changes += records.filter((record) => ![...record.addedNodes, ...record.removedNodes].includes(world.overlay) || !world.overlay).length;
     });
     world.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
@@ -16,7 +16,7 @@
   const isFrame = isFocused && ["iframe", "frame"].includes(focused.localName);
   return {
     url: location.href,
-    // An image or a form of the name is the property otherwise.
+    // document.title can be shadowed by an image or a form with that name.
     title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(),
     scroll: [Math.round(scrollX), Math.round(scrollY)],
     focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)), secret: isSecret(focused) } : null,

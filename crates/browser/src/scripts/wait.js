@@ -1,4 +1,5 @@
-// Resolves to true once something is so, or to false after the time that is left. `what` is a CSS selector with a state, or a text.
+// Resolves to true when the condition holds, or to false after `most` milliseconds. `what` is a CSS selector with a state, or a
+// text.
 (what, most) => new Promise((resolve) => {
   const visible = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   const found = () => {
@@ -31,7 +32,7 @@
     isDue = false;
     if (isSo()) end(true);
   };
-  // Many changes at once are looked at once.
+  // Many changes at once are checked once.
   const observer = new MutationObserver(() => {
     if (!isDue) {
       isDue = true;
@@ -39,7 +40,7 @@
     }
   });
   const last = setTimeout(() => end(isSo()), most);
-  // A style sheet or a value changes what is seen without a change of the document.
+  // A style sheet or a value can change what is visible without changing the document.
   const now = setInterval(look, 250);
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   look();

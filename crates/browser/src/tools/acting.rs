@@ -32,7 +32,7 @@ pub(super) struct Drag {
     settle: Option<Settling>,
 }
 
-/// What is done to an element.
+/// An action on an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Action {
@@ -52,7 +52,7 @@ pub(super) struct Act {
     action: Action,
     /// What to type, or the option to select.
     text: Option<String>,
-    /// With type: add the text behind what is there.
+    /// With type: add the text at the end of the existing content.
     #[serde(default)]
     append: bool,
     /// Accepted and not used: a number means the same element in every list of a page.
@@ -141,7 +141,7 @@ impl Action {
 }
 
 impl Session {
-    /// Types into an element, and presses Enter where that is a search field.
+    /// Types into an element, and presses Enter if it is a search field.
     fn type_into(&mut self, index: u32, text: &str, typing: Typing, report: Report, until: Instant) -> Answer {
         self.browser.type_text(index, text, typing, until)?;
         let typed = self.browser.typed(index, text, until)?;

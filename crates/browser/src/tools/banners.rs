@@ -15,16 +15,16 @@ pub(super) struct CloseBanners {
     /// How long banners are looked for, in milliseconds.
     #[serde(default = "budget")]
     time_budget_ms: u64,
-    /// At most so many presses.
+    /// At most this many presses.
     #[serde(default = "passes")]
     max_passes: u32,
     /// safe: decline, or close without an answer; accept: accept.
     #[serde(default)]
     strategy: Choice,
-    /// Languages of the banners, such as en or de; all where none is given.
+    /// Languages of the banners, such as en or de; all if none is given.
     #[serde(default)]
     languages: Vec<String>,
-    /// Return what was pressed.
+    /// Return the presses.
     #[serde(default = "details")]
     return_details: bool,
 }

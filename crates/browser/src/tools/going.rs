@@ -32,7 +32,7 @@ pub(super) struct Forward {}
 #[serde(deny_unknown_fields)]
 pub(super) struct Reload {}
 
-/// How an element is.
+/// The state of an element.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum WaitState {
@@ -48,18 +48,18 @@ enum WaitState {
 pub(super) struct Wait {
     /// A CSS selector.
     selector: Option<String>,
-    /// How the element that the selector means has to be.
+    /// The state that the selector's element must have.
     #[serde(default)]
     state: WaitState,
     /// Wait until nothing was loaded for half a second.
     #[serde(default)]
     network_idle: bool,
-    /// Pause for so many milliseconds, after the other conditions hold.
+    /// Pause for this many milliseconds, after the other conditions hold.
     #[serde(default)]
     ms: u64,
-    /// A part of the address that the page has to have.
+    /// A part of the address that the page must have.
     url: Option<String>,
-    /// A text that has to be readable on the page.
+    /// A text that must be readable on the page.
     text: Option<String>,
     /// How long the conditions may take, in milliseconds.
     #[serde(default = "patience")]
@@ -70,18 +70,18 @@ fn patience() -> u64 {
     30_000
 }
 
-/// A page that does not answer for so long hangs: it is left for another one all the same.
+/// A page that does not answer for this long is hanging: the navigation continues anyway.
 const HUNG: Duration = Duration::from_secs(2);
 
-/// A page that has loaded nothing for so long is idle.
+/// A page that has loaded nothing for this long is idle.
 const IDLE: Duration = Duration::from_millis(500);
 
 impl Arguments for Navigate {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         let url = with_scheme(self.url.trim());
-        // Such an address is a page of the caller's own making, with its scripts.
+        // Such an address is a page written by the caller, with its scripts.
         if url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
-            let why = "data: addresses are not allowed: they are pages that the caller writes, not pages of the web";
+            let why = "data: addresses are not allowed: the caller writes such pages, so they are not web pages";
             return Err(Problem::new(ProblemKind::Denied, why).with_code("address_not_allowed"));
         }
         session.browser.dismiss_dialogs(until)?;
@@ -143,7 +143,7 @@ impl Session {
     ) -> Answer {
         self.act(settle, until, |session| match go(session) {
             Ok(Some(Arrived { is_late: true, document, .. })) => {
-                let message = format!("the page is not loaded in time: {}", document.url);
+                let message = format!("the page did not load in time: {}", document.url);
                 Err(Problem::new(ProblemKind::Timeout, message))
             }
             Ok(Some(Arrived { document, .. })) => Ok(Report::default().with_some("httpStatus", document.status)),
@@ -171,11 +171,11 @@ impl Arguments for Wait {
             WaitState::Detached => Presence::Detached,
         };
         let conditions = [
-            self.url.map(|part| (format!("the address has no {part:?} in it"), Condition::Address(part))),
+            self.url.map(|part| (format!("the address does not contain {part:?}"), Condition::Address(part))),
             self.selector.map(|selector| {
-                (format!("no element is as it should be: {selector:?}"), Condition::Element(selector, presence))
+                (format!("no element in the expected state: {selector:?}"), Condition::Element(selector, presence))
             }),
-            self.text.map(|text| (format!("the page shows no {text:?}"), Condition::Text(text))),
+            self.text.map(|text| (format!("the page does not show {text:?}"), Condition::Text(text))),
             self.network_idle.then(|| ("the page is still loading".to_owned(), Condition::Quiet(IDLE))),
         ];
         let enough = (begun + Duration::from_millis(self.timeout_ms.min(86_400_000))).min(until);

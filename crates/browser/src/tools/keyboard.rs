@@ -30,18 +30,18 @@ fn enter() -> String {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FocusNext {
-    /// The role to stop at, such as button or textbox; the next element of any role where it is left out.
+    /// The role to stop at, such as button or textbox; by default any role.
     role: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FocusPrevious {
-    /// The role to stop at, such as button or textbox; the element before of any role where it is left out.
+    /// The role to stop at, such as button or textbox; by default any role.
     role: Option<String>,
 }
 
-/// So often Tab is pressed.
+/// How often Tab is pressed.
 const MOST_TABS: usize = 20;
 
 impl Arguments for Press {

@@ -1,4 +1,4 @@
-//! Lists of elements, and the snapshots that they are.
+//! Lists of elements, and their snapshots.
 
 use super::report::Report;
 use super::table::Arguments;
@@ -11,13 +11,13 @@ use std::collections::HashMap;
 use std::sync::PoisonError;
 use std::time::Instant;
 
-/// So many elements are listed where nothing else is said.
+/// How many elements are listed by default.
 const LIMIT: usize = 30;
 
-/// The lists that were given out.
+/// The lists that were returned.
 #[derive(Debug, Default)]
 pub(super) struct Snapshots {
-    /// Counts documents: the numbers of an earlier one mean nothing in the next.
+    /// Counts documents: element numbers of an earlier one are invalid in the next.
     document: u64,
     /// The load of that document.
     loader: String,
@@ -30,7 +30,7 @@ pub(super) struct Snapshots {
 }
 
 impl Snapshots {
-    /// Takes the elements of a document. Gives whether they are those of the last list.
+    /// Takes the elements of a document. Returns whether they are those of the last list.
     fn take(&mut self, loader: &str, items: &[Element], is_refreshed: bool) -> bool {
         let is_same_document = self.loader == loader;
         if is_same_document && !is_refreshed && self.last > 0 && self.items == items {
@@ -47,12 +47,12 @@ impl Snapshots {
         false
     }
 
-    /// Documents are counted from here on, behind those of another browser.
+    /// Continues the count of documents after those of another browser.
     pub(super) fn count_on(&mut self, from: u64) {
         self.document = from;
     }
 
-    /// So many documents were counted.
+    /// How many documents were counted.
     pub(super) fn documents(&self) -> u64 {
         self.document
     }
@@ -71,7 +71,7 @@ impl Snapshots {
     }
 }
 
-/// Which elements.
+/// Which elements are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum ListScope {
@@ -80,7 +80,7 @@ enum ListScope {
     Page,
 }
 
-/// How much of each element.
+/// How much of each element is returned.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum View {
@@ -98,7 +98,7 @@ pub(super) struct List {
     /// At most this many elements.
     #[serde(default = "limit")]
     limit: usize,
-    /// Leave out so many at the beginning.
+    /// Skip this many at the beginning.
     #[serde(default)]
     offset: usize,
     /// Give a new snapshot_id even if nothing has changed since the last list.
@@ -123,7 +123,7 @@ pub(super) struct Find {
     /// At most this many elements.
     #[serde(default = "find_limit")]
     limit: usize,
-    /// Leave out so many at the beginning.
+    /// Skip this many at the beginning.
     #[serde(default)]
     offset: usize,
 }
@@ -164,7 +164,7 @@ impl Arguments for Find {
 }
 
 impl Session {
-    /// The elements that are there now; true where they are those of the last list.
+    /// The current elements; true if they are those of the last list.
     pub(super) fn snapshot(
         &mut self,
         scope: Scope,
@@ -179,7 +179,7 @@ impl Session {
         Ok((items, is_reused))
     }
 
-    /// Whether the active page shows the document that was listed last.
+    /// Whether the active page still shows the document listed last.
     pub(super) fn is_listed(&self) -> Result<bool, Problem> {
         let loader = &self.browser.page()?.document.loader;
         Ok(self.snapshots.last > 0 && self.snapshots.loader == *loader && self.browser.has_numbers_of(loader))
@@ -189,12 +189,12 @@ impl Session {
         self.snapshots.id()
     }
 
-    /// An element of the document as it was listed last.
+    /// An element of the document, as listed last.
     pub(super) fn known(&self, index: u32) -> Option<&Element> {
         self.snapshots.known.get(&index)
     }
 
-    /// The first elements that can be seen, in the compact view.
+    /// The first visible elements, in the compact view.
     pub(super) fn list_viewport(&mut self, until: Instant) -> Result<(String, Vec<String>), Problem> {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
         Ok((self.snapshots.id(), items.iter().take(LIMIT).map(compact).collect()))
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_the_same_elements_keeps_its_id_and_another_document_ends_all_ids() {
+    fn the_same_elements_keep_the_list_id_and_another_document_ends_all_ids() {
         let mut snapshots = Snapshots::default();
         assert!(!snapshots.take("A", &[element(1, "Pay")], false));
         assert_eq!(snapshots.id(), "s1.1");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_compact_view_has_marks_behind_the_role() {
+    fn the_compact_view_has_marks_after_the_role() {
         let mut pay = element(7, "Pay now");
         assert_eq!(compact(&pay), "7 button Pay now");
         pay.marks = vec!["disabled".to_owned(), "covered".to_owned()];

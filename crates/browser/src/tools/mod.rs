@@ -28,16 +28,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use table::Tool;
 
-/// Saving the storage state may take so long.
+/// Time limit for saving the storage state.
 const SAVING: Duration = Duration::from_secs(5);
 
-/// What came of a call: the members of its result.
+/// The result of a call: the members of its result, or a problem.
 type Answer = Result<report::Report, Problem>;
 
 /// Stores a picture or document under a new name that ends with `.ENDING`, and gives its path.
 pub type Store = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
 
-/// What was counted so far: a number or a list of a browser that has crashed means nothing in the next one.
+/// Counters that outlive a crashed browser: its numbers and lists must not mean anything in the next one.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counted {
     number: u32,
@@ -46,21 +46,21 @@ pub struct Counted {
 
 /// What a session may do.
 pub struct Settings {
-    /// What is waited for behind an action that says nothing about it.
+    /// What to wait for after an action that does not specify it.
     pub settle: Settle,
     /// How long `settle=fixed` waits.
     pub pause: Duration,
-    /// The folder that downloads go to; without one they are refused.
+    /// The folder for downloads; without one they are refused.
     pub downloads: Option<PathBuf>,
-    /// The folder that uploads come from; without one they are refused.
+    /// The folder for uploads; without one they are refused.
     pub uploads: Option<PathBuf>,
-    /// The file that cookies and local storage are loaded from, where it is there, and saved to at the end.
+    /// The file that cookies and local storage are loaded from, if it exists, and saved to at the end.
     pub storage: Option<PathBuf>,
     /// Whether `browser_evaluate` exists.
     pub evaluates: bool,
-    /// Of the sessions before; kept by this one.
+    /// The counters of earlier sessions, continued by this one.
     pub counted: Arc<Mutex<Counted>>,
-    /// Where pictures and documents go.
+    /// Stores pictures and documents.
     pub store: Store,
 }
 
@@ -101,12 +101,12 @@ impl Session {
         Ok(Session { browser, settings, snapshots, overlay: None, tools })
     }
 
-    /// What interrupts a call, or [`Session::idle`], from another thread.
+    /// Interrupts a call, or [`Session::idle`], from another thread.
     pub fn waker(&self) -> Waker {
         self.browser.waker()
     }
 
-    /// Takes what the browser reports while no call is there; returns after each event, and when the [`Waker`] wakes it.
+    /// Handles the browser's events between calls. Returns after each event, and when the [`Waker`] wakes it.
     ///
     /// # Errors
     /// [`Fault::Lost`]: the browser has ended.
@@ -120,7 +120,7 @@ impl Session {
     /// Opens the first address.
     ///
     /// # Errors
-    /// Why it is not shown.
+    /// The reason why it is not shown.
     pub fn open(&mut self, url: &str, until: Instant) -> Result<(), Problem> {
         self.browser.navigate(url, crate::Ready::Parsed, until)?;
         Ok(())
@@ -129,7 +129,7 @@ impl Session {
     /// Calls a tool. `arguments` is JSON text of an object.
     ///
     /// # Errors
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub fn call(&mut self, tool: &str, arguments: &str, until: Instant) -> Result<serde_json::Value, Problem> {
         let Some(index) = self.tools.iter().position(|known| known.declared.name == tool) else {
             return Err(self.unknown(tool));
@@ -142,15 +142,18 @@ impl Session {
 
     fn unknown(&self, tool: &str) -> Problem {
         if tool == table::EVALUATE {
-            return Problem::new(ProblemKind::Denied, "scripts are not run: allow it where the browser is started");
+            return Problem::new(
+                ProblemKind::Denied,
+                "scripts are not allowed: start the browser with permission to evaluate scripts",
+            );
         }
         Problem::new(ProblemKind::UnknownTool, format!("there is no tool {tool:?}: list_tools names all of them"))
     }
 
-    /// Saves the storage state where that is wanted, and ends the browser if it is ours.
+    /// Saves the storage state if wanted, and ends the browser if it is ours.
     ///
     /// # Errors
-    /// Why the state was not saved.
+    /// The reason why the state was not saved.
     pub fn close(mut self) -> Result<(), StorageFault> {
         let saved = match &self.settings.storage {
             Some(path) => self.browser.save_storage(path, Instant::now() + SAVING),

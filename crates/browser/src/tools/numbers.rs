@@ -1,4 +1,4 @@
-//! Numbers of elements in arguments: which element is meant, and what a number that is of no use any more is answered with.
+//! Element numbers in arguments: which element is meant, and the answer to a number that is no longer valid.
 
 use super::{Problem, ProblemKind, Session};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -41,7 +41,7 @@ impl JsonSchema for Number {
 }
 
 impl Session {
-    /// The element that a number means now.
+    /// The element that a number currently means.
     pub(super) fn element(
         &mut self,
         number: Number,
@@ -57,7 +57,7 @@ impl Session {
         let known = self.known(index).map(|element| (element.role.clone(), element.name.clone()));
         let (code, why) = match (identity, known) {
             (Some(now), Some(listed)) if now == listed => return Ok(index),
-            // A page may make another one of the element that was meant, and approved.
+            // A page may replace the element that was meant, and approved, with another one.
             (Some((role, name)), Some(_)) => {
                 ("stale_index", format!("number {index} is called {:?} now", format!("{role} {name}")))
             }
@@ -66,11 +66,11 @@ impl Session {
             }
             _ => ("stale_index", format!("the element with the number {index} is not on this page, or no longer")),
         };
-        let problem = Problem::new(ProblemKind::NotFound, format!("{why}; \"data\" lists what is there now"));
+        let problem = Problem::new(ProblemKind::NotFound, format!("{why}; \"data\" lists the current elements"));
         Err(self.with_list(problem.with_code(code), until))
     }
 
-    /// A problem with a number, with the elements that are there now.
+    /// A problem with a number, together with the current elements.
     pub(super) fn with_list(&mut self, problem: Problem, until: Instant) -> Problem {
         match self.list_viewport(until) {
             Ok((snapshot_id, items)) => problem.with_data(json!({"snapshot_id": snapshot_id, "items": items})),

@@ -1,4 +1,4 @@
-//! The numbers drawn over the page, and pictures.
+//! Numbers drawn over the page, and pictures.
 
 use super::report::Report;
 use super::table::Arguments;
@@ -31,7 +31,7 @@ pub(super) struct HideOverlay {}
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Screenshot {
-    /// The whole page instead of what the window shows.
+    /// The complete page instead of the visible part.
     #[serde(default)]
     full_page: bool,
 }
@@ -56,7 +56,7 @@ impl Arguments for HideOverlay {
 
 impl Arguments for Screenshot {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
-        // What is drawn may be outdated: the numbers on a picture are those of a list.
+        // The drawn numbers may be outdated: the numbers in a picture are those of a list.
         let numbers = match session.overlay {
             Some(scheme) => session.show_overlay(scheme, until)?,
             None => Report::default(),
@@ -68,7 +68,7 @@ impl Arguments for Screenshot {
 }
 
 impl Session {
-    /// Lists what can be seen, and draws the numbers over it.
+    /// Lists the visible elements, and draws their numbers.
     pub(super) fn show_overlay(&mut self, scheme: Scheme, until: Instant) -> Answer {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
         let created = self.browser.show_numbers(&items, scheme, until)?;

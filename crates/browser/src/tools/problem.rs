@@ -6,26 +6,26 @@ use serde_json::{Value, json};
 /// Why a call has no result. The names are those of pipewright(7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemKind {
-    /// There is no tool of this name.
+    /// There is no tool with this name.
     UnknownTool,
-    /// The arguments do not fit.
+    /// The arguments are not valid.
     InvalidArgs,
-    /// It is not allowed.
+    /// Not allowed.
     Denied,
-    /// What the call names is not there.
+    /// The call names something that does not exist.
     NotFound,
-    /// It was tried and failed.
+    /// It failed.
     ToolError,
-    /// It was not done in time.
+    /// It did not finish in time.
     Timeout,
-    /// The caller has cancelled it.
+    /// The caller cancelled it.
     Cancelled,
     /// The browser has ended.
     Lost,
 }
 
 impl ProblemKind {
-    /// As it is written in a record.
+    /// Its name in records.
     pub fn name(self) -> &'static str {
         match self {
             ProblemKind::UnknownTool => "unknown_tool",
@@ -40,12 +40,12 @@ impl ProblemKind {
     }
 }
 
-/// Why a call has no result, and what else there is to know.
+/// Why a call has no result, with details.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// What sort of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// Which one, where programs tell several of a kind apart.
+    /// A code, if programs need to distinguish several problems of a kind.
     pub code: Option<&'static str>,
     /// For people and models: what happened, and what to do.
     pub message: String,

@@ -1,4 +1,4 @@
-//! What a page says.
+//! Reads the contents of a page.
 
 use super::report::Report;
 use super::table::Arguments;
@@ -22,10 +22,10 @@ pub(super) struct Read {
     /// summary: the beginning of the main part; text: all that can be seen, in pieces.
     #[serde(default)]
     mode: Mode,
-    /// With text: begin behind so many characters.
+    /// With text: skip this many characters.
     #[serde(default)]
     offset: usize,
-    /// With text: at most so many characters.
+    /// With text: return at most this many characters.
     #[serde(default = "piece")]
     limit: usize,
 }

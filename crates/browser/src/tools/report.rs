@@ -1,4 +1,4 @@
-//! What an action has done, as members of its result.
+//! The effects of an action, as members of its result.
 
 use super::{Problem, ProblemKind, Session};
 use crate::pages::Dialog;
@@ -25,7 +25,7 @@ impl Report {
         }
     }
 
-    /// These members, then those of the other.
+    /// These members, then those of the other report.
     pub(super) fn and(mut self, other: Report) -> Report {
         self.0.extend(other.0);
         self
@@ -36,7 +36,7 @@ impl Report {
     }
 }
 
-/// What is waited for behind an action.
+/// What to wait for after an action.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Settling {
@@ -46,7 +46,7 @@ pub(super) enum Settling {
     Fixed,
 }
 
-/// The page before an action, and what is waited for behind it.
+/// The page before an action, and what to wait for after it.
 pub(super) struct Begun {
     before: Before,
     downloads: Vec<String>,
@@ -54,7 +54,7 @@ pub(super) struct Begun {
 }
 
 impl Session {
-    /// Takes note of the page before an action.
+    /// Notes the state of the page before an action.
     pub(super) fn begin(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
         if let Some(dialog) = self.browser.page()?.dialog.clone() {
             return Err(Fault::Dialog(dialog).into());
@@ -62,7 +62,7 @@ impl Session {
         self.begin_with_dialog(settling, until)
     }
 
-    /// The same where a dialog may be open.
+    /// The same if a dialog may be open.
     pub(super) fn begin_with_dialog(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
         let settle = match settling {
             None => self.settings.settle,
@@ -76,7 +76,7 @@ impl Session {
         Ok(Begun { before, downloads: self.browser.download_ids(), settle })
     }
 
-    /// Acts, waits until the page has come to rest, and reports what has happened. A dialog that the action opens is reported, too: the
+    /// Acts, waits until the page has settled, and reports the effects. Also reports a dialog that the action opens: then the
     /// action is done.
     pub(super) fn act(
         &mut self,
@@ -91,7 +91,7 @@ impl Session {
         }
     }
 
-    /// As [`Session::act`], of an action of the browser that may be refused.
+    /// As [`Session::act`], for a browser action that may be refused.
     pub(super) fn act_on(
         &mut self,
         settling: Option<Settling>,
@@ -115,7 +115,7 @@ impl Session {
             }
             Err(fault) => {
                 let problem = Problem::from(fault);
-                let message = format!("the action is done, but then: {}", problem.message);
+                let message = format!("the action was done, but afterwards: {}", problem.message);
                 return Err(Problem { message, ..problem });
             }
         };
@@ -144,7 +144,7 @@ impl Session {
         Ok(report.with_some("new_tabs", Some(opened).filter(|opened| !opened.is_empty())))
     }
 
-    /// What the active page shows, where it can be asked.
+    /// The state of the active page, if it can be asked.
     fn state(&self, state: &State) -> Result<Report, Problem> {
         let State { url, title, scroll, focus, frame, media, .. } = state;
         let report = Report::default().with("url", url.as_str()).with("title", title.as_str());
@@ -158,7 +158,7 @@ impl Session {
         Ok(report.with_some("media", media.as_ref().map(|media| json!({"playing": media.playing, "time": media.time}))))
     }
 
-    /// What the active page shows, where it cannot be asked: a dialog holds it up, or it is new.
+    /// The state of the active page if it cannot be asked: it is new, or blocked by a dialog.
     pub(super) fn shown(&mut self, until: Instant) -> Result<Report, Problem> {
         self.browser.read_titles(until)?;
         let page = self.browser.page()?;

@@ -1,4 +1,4 @@
-//! The tools: their names, what they take, and what carries them out.
+//! The tools: their names, arguments and implementations.
 
 use super::{Answer, Problem, ProblemKind, Session};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use std::time::Instant;
 /// A tool, as callers see it.
 #[derive(Debug, Clone)]
 pub struct Declared {
-    /// What calls name it.
+    /// Its name in calls.
     pub name: &'static str,
     /// For people and models.
     pub description: &'static str,
@@ -20,14 +20,14 @@ pub struct Declared {
     pub annotations: Value,
 }
 
-/// A tool, and what carries it out.
+/// A tool and its implementation.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) declared: Declared,
     pub(super) run: fn(&mut Session, &str, Instant) -> Answer,
 }
 
-/// The tool that runs scripts; it is only there where that is allowed.
+/// The tool that runs scripts; only present if allowed.
 pub(super) const EVALUATE: &str = "browser_evaluate";
 
 /// What a tool may change.
@@ -35,13 +35,13 @@ pub(super) const EVALUATE: &str = "browser_evaluate";
 enum Effect {
     /// Nothing.
     Reads,
-    /// What is shown, not what the page or its server stores.
+    /// The view, but not what the page or its server stores.
     Shows,
-    /// Whatever a person at the page could change.
+    /// Anything that a person at the page could change.
     Acts,
 }
 
-/// Arguments of a tool, and what carries it out with them.
+/// Arguments of a tool, and its implementation.
 pub(super) trait Arguments: DeserializeOwned + JsonSchema {
     fn run(self, session: &mut Session, until: Instant) -> Answer;
 }
@@ -73,7 +73,7 @@ fn schema<A: JsonSchema>() -> Value {
     schema
 }
 
-/// Leaves out what some model providers reject: formats of their own, and null as a type (an optional argument is left out instead).
+/// Removes what some model providers reject: custom formats, and null as a type (an optional argument is left out instead).
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -181,7 +181,7 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             "Switches to another tab, by its number from 0 or a part of its title.",
         ),
         tool::<tabs::List>("browser_tabs", Reads, "Lists the tabs; the other tools act on the active one."),
-        tool::<tabs::Close>("browser_close_tab", Acts, "Closes a tab; the active one where no number is given."),
+        tool::<tabs::Close>("browser_close_tab", Acts, "Closes a tab; the active one if no number is given."),
         tool::<tabs::Dialog>(
             "browser_dialog",
             Acts,
@@ -192,22 +192,22 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<transfer::ClickAndWait>(
             "browser_click_and_wait_download",
             Acts,
-            "Clicks an element and waits for the file that is downloaded.",
+            "Clicks an element and waits for the download that it starts.",
         ),
         tool::<transfer::Wait>(
             "browser_download_wait",
             Reads,
-            "Waits for a download, also for one that has begun before, and returns its file.",
+            "Waits for a download, including one that began earlier, and returns its file.",
         ),
         tool::<transfer::Upload>(
             "browser_upload",
             Acts,
-            "Gives files to a file input. They must be in the folder that uploads are allowed from.",
+            "Selects files in a file input. They must be in the folder for uploads.",
         ),
         tool::<banners::CloseBanners>(
             "browser_close_banners",
             Acts,
-            "Closes cookie and consent banners: declines where that is possible.",
+            "Closes cookie and consent banners: declines if possible.",
         ),
         tool::<reading::Read>("browser_extract", Reads, "Returns the title, address, text and counts of the page."),
         tool::<reading::Pdf>("browser_pdf", Reads, "Prints the page as PDF and returns its path."),
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemas_are_those_of_objects_that_take_nothing_else() {
+    fn schemas_are_of_objects_without_further_properties() {
         for Declared { name, description, input_schema, .. } in declared(true) {
             assert_eq!(input_schema["type"], "object", "{name}");
             assert_eq!(input_schema["additionalProperties"], false, "{name}");

@@ -34,7 +34,7 @@ pub(super) struct Wait {
 pub(super) struct Upload {
     /// The number of the file input.
     id: Number,
-    /// Paths of the files, absolute or below the folder that uploads are allowed from.
+    /// Paths of the files, absolute or below the folder for uploads.
     files: Vec<PathBuf>,
 }
 
@@ -60,7 +60,7 @@ impl Arguments for ClickAndWait {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         session.needs_download_folder()?;
         let index = session.element(self.id, None, until)?;
-        // One that was there before is not the one that the click begins.
+        // An earlier download is not the one that the click starts.
         let before = session.browser.download_ids();
         session.browser.click(index, until)?;
         session.wait_for_download(&before, within(self.timeout_ms, until))
@@ -78,7 +78,7 @@ impl Arguments for Upload {
     fn run(self, session: &mut Session, until: Instant) -> Answer {
         let index = session.element(self.id, None, until)?;
         let Some(root) = session.settings.uploads.clone() else {
-            let why = "uploads are refused: name the folder that they may come from where the browser is started";
+            let why = "uploads are refused: start the browser with a folder for uploads";
             return Err(Problem::new(ProblemKind::Denied, why));
         };
         let files = self.files.iter().map(|file| allowed(&root, file)).collect::<Result<Vec<PathBuf>, Problem>>()?;
@@ -87,17 +87,14 @@ impl Arguments for Upload {
     }
 }
 
-/// The file with links resolved, where it is below the folder.
+/// The file with links resolved, if it is below the folder.
 fn allowed(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     let shown = file.display();
     let system = |error: std::io::Error| Problem::new(ProblemKind::NotFound, format!("{shown}: {error}"));
     let root = root.canonicalize().map_err(system)?;
     let path = root.join(file).canonicalize().map_err(system)?;
     if !path.starts_with(&root) {
-        return Err(Problem::new(
-            ProblemKind::Denied,
-            format!("{shown} is not in the folder that uploads are allowed from"),
-        ));
+        return Err(Problem::new(ProblemKind::Denied, format!("{shown} is not in the folder for uploads")));
     }
     match path.is_file() {
         true => Ok(path),
@@ -110,7 +107,7 @@ impl Session {
         match self.settings.downloads {
             Some(_) => Ok(()),
             None => {
-                let why = "downloads are refused: name the folder that they go to where the browser is started";
+                let why = "downloads are refused: start the browser with a folder for downloads";
                 Err(Problem::new(ProblemKind::Denied, why))
             }
         }
@@ -122,9 +119,9 @@ impl Session {
                 let message = match self.browser.downloads_seen().iter().find(|download| !before.contains(&download.id))
                 {
                     Some(download) => {
-                        format!("{} is not complete: {} bytes have come", download.name, download.received)
+                        format!("{} is not complete: {} bytes received", download.name, download.received)
                     }
-                    None => "no download has begun".to_owned(),
+                    None => "no download has started".to_owned(),
                 };
                 return Err(Problem::new(ProblemKind::Timeout, message));
             }
@@ -150,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_outside_the_folder_are_denied_also_through_links() {
+    fn files_outside_the_folder_are_denied_even_through_links() {
         let place = tempfile::tempdir().unwrap();
         let root = place.path().join("root");
         std::fs::create_dir_all(root.join("in")).unwrap();

@@ -1,4 +1,4 @@
-//! Is a filter's text small enough to be parsed, compiled and run by recursion?
+//! Checks that a filter's text is small enough to be parsed, compiled and run by recursion.
 
 use super::explain::place;
 use super::rewrite::children;
@@ -8,21 +8,21 @@ use jaq_core::load::parse::{BinaryOp, Pattern, Term};
 
 /// The longest filter.
 const LONGEST: usize = 64 << 10;
-/// Brackets within each other.
+/// The most brackets nested in each other.
 const MOST_BRACKETS: usize = 150;
-/// What makes the parser go one deeper, all together.
+/// The most tokens that make the parser recurse, counted together.
 const MOST_LEVELS: usize = 1_000;
-/// What makes a term longer: operators and separators.
+/// The most tokens that make a term longer: operators and separators.
 const MOST_OPERATORS: usize = 5_000;
 
-/// Counts the brackets that are open at once. Strings count, as what is interpolated stands in brackets too.
+/// Counts the brackets that are open at once. Strings count, since interpolations in them are in brackets too.
 ///
 /// # Errors
-/// The text is too long, or there are too many.
+/// The text is too long, or too many brackets are open.
 pub fn brackets(source: &str) -> Result<(), CompileError> {
     if source.len() > LONGEST {
         return Err(CompileError::new(format_args!(
-            "the filter has {} bytes, and {LONGEST} are the most; make two of it",
+            "the filter has {} bytes, but the limit is {LONGEST}; split it into two",
             source.len()
         )));
     }
@@ -31,7 +31,7 @@ pub fn brackets(source: &str) -> Result<(), CompileError> {
     while let Some(byte) = scan.next() {
         let in_string = open.last() == Some(&b'"');
         match byte {
-            // What is escaped doesn't end a string; a bracket opens an interpolated filter.
+            // An escaped character does not end a string; an escaped bracket opens an interpolation.
             b'\\' if in_string => open.extend(scan.next().filter(|&escaped| escaped == b'(')),
             b'"' if in_string => _ = open.pop(),
             b'"' | b'(' | b'[' | b'{' if !in_string => open.push(byte),
@@ -59,22 +59,22 @@ impl Scan<'_> {
         byte
     }
 
-    /// A comment goes to the end of its line; the lexer lets a backslash there take the next line in. Counting that line
-    /// as a part of the filter counts too much at worst.
+    /// A comment extends to the end of its line, but the lexer lets a backslash there continue it on the next line. Counting that
+    /// line as part of the filter can only count too much.
     fn skip_comment(&mut self) {
         while !matches!(self.next(), None | Some(b'\n')) {}
     }
 }
 
-/// Counts what makes a filter deep without brackets: `- - - 1`, `try try …`, `a | b | …`, `a as $x | …`.
+/// Counts the tokens that make a filter deep without brackets: `- - - 1`, `try try …`, `a | b | …`, `a as $x | …`.
 ///
 /// # Errors
-/// There is too much of it.
+/// There are too many of them.
 pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> {
     let mut count = Count::default();
     count.add(tokens);
     let too_long = |what: &str, most: usize| {
-        let advice = "use definitions, or make two filters of it";
+        let advice = "use definitions, or split it into two filters";
         Err(CompileError::new(format_args!("the filter has more than {most} {what}; {advice}")))
     };
     if let Some(word) = count.module {
@@ -90,10 +90,10 @@ pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> 
     Ok(())
 }
 
-/// The most steps of a path like `.a.b[0]`, arguments of a call or parts of a pattern: jaq recurses over each.
+/// The most steps of a path such as `.a.b[0]`, arguments of a call or parts of a pattern: jaq recurses over each.
 const MOST_PARTS: usize = 100;
 
-/// Looks for rows that jaq goes through by recursion.
+/// Looks for long sequences that jaq processes by recursion.
 ///
 /// # Errors
 /// One is too long.
@@ -110,7 +110,7 @@ pub fn rows(term: &Term<&str>) -> Result<(), CompileError> {
         _ => ("", 0),
     };
     if length > MOST_PARTS {
-        return Err(CompileError::new(format_args!("{length} {what} are too many; {MOST_PARTS} are the most")));
+        return Err(CompileError::new(format_args!("{length} {what} are too many; the limit is {MOST_PARTS}")));
     }
     children(term).into_iter().try_for_each(rows)
 }

@@ -1,11 +1,11 @@
-//! What is wrong with a filter, and where, as a person would want to be told.
+//! Describes what is wrong with a filter, and where, for people.
 
 use crate::error::CompileError;
 use jaq_core::compile::Undefined;
 use jaq_core::load::lex;
 use jaq_core::load::parse;
 
-/// Where a part of the source begins.
+/// The offset at which a part of the source begins.
 pub fn offset(source: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(source.as_ptr() as usize).min(source.len())
 }
@@ -22,13 +22,13 @@ pub fn place(source: &str, offset: usize) -> String {
     }
 }
 
-/// The begin of what was found, short enough to be shown.
+/// The beginning of the unexpected text, short enough for a message.
 fn shown(found: &str) -> String {
     let short: String = found.chars().take(20).collect();
     if short.len() < found.len() { format!("\"{short}…\"") } else { format!("\"{short}\"") }
 }
 
-/// Letters that make no words of the language.
+/// Describes characters that do not form tokens.
 pub fn lexing(source: &str, errors: &[lex::Error<&str>]) -> CompileError {
     let Some((expected, found)) = errors.first() else {
         return CompileError::new("the filter is not readable");
@@ -48,7 +48,7 @@ pub fn lexing(source: &str, errors: &[lex::Error<&str>]) -> CompileError {
     })
 }
 
-/// Words that make no filter.
+/// Describes tokens that do not form a filter.
 pub fn parsing(source: &str, errors: &[parse::TError<'_, &str>]) -> CompileError {
     let Some((expected, found)) = errors.first() else {
         return CompileError::new("the filter is not readable");
@@ -70,7 +70,7 @@ pub fn parsing(source: &str, errors: &[parse::TError<'_, &str>]) -> CompileError
     }
 }
 
-/// jq's functions that reach outside the filter.
+/// jq's functions that access something outside of the filter.
 const OUTSIDE: [&str; 15] = [
     "env",
     "now",
@@ -89,7 +89,7 @@ const OUTSIDE: [&str; 15] = [
     "input_string",
 ];
 
-/// Names that nothing has.
+/// Describes names that are not defined.
 pub fn undefined<P>(source: &str, variables: &[&str], errors: &jaq_core::compile::Errors<&str, P>) -> CompileError {
     let first = errors.iter().flat_map(|(_, errors)| errors).next();
     let Some((name, what)) = first else {
@@ -105,7 +105,7 @@ pub fn undefined<P>(source: &str, variables: &[&str], errors: &jaq_core::compile
             format!("unknown variable {name} {place}: filters have no environment, clock, input or output")
         }
         Undefined::Var if variables.is_empty() => format!("unknown variable {name} {place}"),
-        Undefined::Var => format!("unknown variable {name} {place}; there are ${}", variables.join(", $")),
+        Undefined::Var => format!("unknown variable {name} {place}; the variables are ${}", variables.join(", $")),
         Undefined::Label => format!("no label {name} to break out of {place}"),
         Undefined::Mod => format!("unknown module \"{name}\" {place}: filters have no modules"),
         _ => format!("unknown name \"{name}\" {place}"),

@@ -1,4 +1,4 @@
-//! A filter's text into something that can be run: parsed, checked, every loop made to pay, compiled.
+//! Compiles a filter's text into a program: parses it, checks it, adds charges to every loop, and compiles the result.
 
 mod check;
 mod explain;
@@ -15,7 +15,7 @@ use plain::Predicate;
 pub use rewrite::NullOrder;
 use std::panic::catch_unwind;
 
-/// What our filters work on.
+/// The data types of our filters.
 pub struct Data;
 
 impl DataT for Data {
@@ -23,33 +23,33 @@ impl DataT for Data {
     type Data<'a> = &'a Lut<Self>;
 }
 
-/// A filter that can be run.
+/// A compiled filter.
 pub type Program = jaq_core::Filter<Data>;
 
-/// What a text was compiled to.
+/// The result of compiling a filter.
 pub struct Compiled {
     pub program: Program,
-    /// The same, where it is so plain that no interpreter is needed.
+    /// The same, if it is simple enough to need no interpreter.
     pub plain: Option<Predicate>,
 }
 
-/// The definition that the filter becomes, which is rewritten as the others are.
+/// The name of the filter's own definition, which is rewritten like the others.
 const MAIN: &str = "pipewright_main";
 
-/// The definitions of jaq-core that natives of ours take the place of.
+/// The definitions of jaq-core that our native functions replace.
 const REPLACED: [(&str, usize); 6] =
     [("empty", 0), ("true", 0), ("false", 0), ("not", 0), ("join", 1), ("delpaths", 1)];
 
-/// The stack for parsing and compiling, which recurse over what [`check`] has found small enough.
+/// The stack for parsing and compiling, which recurse over the text that [`check`] has found small enough.
 const COMPILE_STACK: usize = if cfg!(debug_assertions) { 256 << 20 } else { 64 << 20 };
 
 /// Compiles a filter.
 ///
 /// # Errors
-/// The text isn't one, calls what isn't there, or is too large.
+/// The text is not a filter, calls something that does not exist, or is too large.
 pub fn compile(source: &str, variables: &[&str], null_order: NullOrder) -> Result<Compiled, CompileError> {
     check::brackets(source)?;
-    // Nothing panics that we know of, but jaq's compiler is not ours.
+    // We know of no panic, but jaq's compiler is not our code.
     let compiled = catch_unwind(|| stacker::grow(COMPILE_STACK, || compile_here(source, variables, null_order)));
     compiled.unwrap_or_else(|_| Err(CompileError::new("the filter could not be compiled; please report it")))
 }
@@ -76,7 +76,7 @@ fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Resu
         .map_err(|errors| explain::undefined(source, variables, &errors))
 }
 
-/// The definitions that come before any filter's.
+/// The definitions that precede every filter.
 fn prelude() -> Vec<Def<&'static str>> {
     let ours = jaq_core::load::parse(include_str!("../prelude.jq"), |parser| parser.defs()).unwrap_or_default();
     let is_ours = |def: &Def<&str>| ours.iter().any(|our| our.name == def.name && our.args.len() == def.args.len());

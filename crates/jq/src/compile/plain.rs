@@ -1,8 +1,8 @@
-//! Predicates that are nothing but comparisons of plain paths, such as `.type == "order" and .params.total > 100`: they
-//! are answered on the notes of the reader, without the interpreter.
+//! Predicates that consist only of comparisons of plain paths, such as `.type == "order" and .params.total > 100`. They are
+//! answered from the reader's spans, without the interpreter.
 //!
-//! Whatever isn't certain is left to the interpreter, which is the judge of everything: other types than expected, numbers
-//! with a fraction, strings and keys with escapes, errors.
+//! All uncertain cases are left to the interpreter, whose result is authoritative: unexpected types, numbers with a fraction,
+//! strings and keys with escapes, errors.
 
 use crate::value::document::{Document, Kind, children};
 use jaq_core::load::lex::StrPart;
@@ -15,12 +15,12 @@ use std::cmp::Ordering;
 pub enum Predicate {
     And(Box<Predicate>, Box<Predicate>),
     Or(Box<Predicate>, Box<Predicate>),
-    /// What is there is neither false nor null.
+    /// The value is neither false nor null.
     Is(Vec<String>),
     Compare(Vec<String>, Cmp, Literal),
 }
 
-/// What a path is compared with.
+/// The value that a path is compared with.
 pub enum Literal {
     Null,
     Bool(bool),
@@ -28,14 +28,14 @@ pub enum Literal {
     Whole(i64),
 }
 
-/// A number of so many digits is exact whichever way it is read.
+/// A number with this many digits is exact however it is read.
 const DIGITS: usize = 15;
 
 impl Predicate {
-    /// The predicate that a filter is, where it is one.
+    /// The predicate that is equivalent to a filter, if there is one.
     pub fn of(term: &Term<&str>) -> Option<Predicate> {
         match term {
-            // What a path can be looked for in is an object, and as good as true.
+            // A path can only be looked up in an object, which counts as true.
             Term::Call("select", arguments) => match &arguments[..] {
                 [condition] => Predicate::condition(condition).filter(Predicate::needs_an_object),
                 _ => None,
@@ -44,7 +44,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it is true of nothing but objects: null has no fields, and none of them is anything.
+    /// Whether it is true only for objects: null has no fields, so none of them has a value.
     fn needs_an_object(&self) -> bool {
         match self {
             Predicate::And(left, right) => left.needs_an_object() || right.needs_an_object(),
@@ -71,7 +71,7 @@ impl Predicate {
         }
     }
 
-    /// Whether it is true of a document; `None` where that is the interpreter's to say.
+    /// Whether it is true for a document; `None` if the interpreter must decide.
     pub fn answer(&self, document: &Document) -> Option<bool> {
         match self {
             Predicate::And(left, right) => Some(left.answer(document)? && right.answer(document)?),
@@ -130,7 +130,7 @@ fn whole(written: &str) -> Option<i64> {
     written.parse().ok().filter(|_| is_whole)
 }
 
-/// What is at the end of a path: `Some(None)` where nothing is, which is null.
+/// The value at the end of a path: `Some(None)` if there is none, which counts as null.
 fn find<'d>(document: &'d Document, path: &[String]) -> Option<Option<(Kind, &'d str)>> {
     let mut at = 0;
     for field in path {
@@ -181,7 +181,7 @@ fn compare(kind: Kind, written: &str, operator: Cmp, literal: &Literal) -> Optio
     match operator {
         Cmp::Eq => Some(is_equal),
         Cmp::Ne => Some(!is_equal),
-        // In what order values of other types are is the interpreter's to say.
+        // The interpreter knows the order of values of other types.
         _ => None,
     }
 }

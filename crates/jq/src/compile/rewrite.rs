@@ -1,39 +1,39 @@
-//! Makes every loop of a filter pay.
+//! Adds a charge to every loop of a filter.
 //!
-//! jaq is given no bound, so the program is rewritten before it is compiled: steps, which spend fuel and look at the
-//! stack, are put wherever a program can repeat itself, branch or go deeper. That is
+//! jaq has no limits of its own, so the program is rewritten before it is compiled: steps, which spend fuel and check the stack,
+//! are put wherever a program can repeat itself, branch or go deeper. These places are:
 //!
-//! - before each definition's body (a recursion can't do without one), and each argument that calls something (arguments
-//!   that call arguments recurse without any definition);
-//! - behind each comma (a few of them in a row multiply), and in each round of `reduce` and `foreach`;
-//! - in whatever is nested, every few levels (each level is a frame of the stack).
+//! - before each definition's body (every recursion has one), and each argument that calls something (arguments that call
+//!   arguments recurse without any definition);
+//! - after each comma (several of them in a row multiply), and in each round of `reduce` and `foreach`;
+//! - in nested terms, every few levels (each level is a frame of the stack).
 //!
-//! A definition that hands on arguments as it calls itself isn't made a loop of, as jaq does: the arguments would refer to
-//! one another in a chain that is dropped by recursion. So it can't become deeper than the stack, on which it is looked at.
+//! A definition that passes on its arguments when it calls itself is not turned into a loop, as jaq would do: the arguments would
+//! refer to one another in a chain that is dropped by recursion. So its depth is bounded by the stack, which is checked.
 
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};
 use jaq_core::ops::{Cmp, Math};
 use jaq_core::path::{Part, Path};
 
-/// How many levels there are without a step, and how many parts of a kind stay together.
+/// How many levels there are without a step, and how many parts of a sequence stay together.
 const LEVELS: usize = 8;
 
 type Node<'s> = Term<&'s str>;
 
-/// What `<`, `<=`, `>` and `>=` give beside null.
+/// The result of `<`, `<=`, `>` and `>=` with null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NullOrder {
     /// jq's: null comes before everything else.
     First,
-    /// False: what is absent is neither small nor large.
+    /// False: an absent value is neither small nor large.
     Unordered,
 }
 
-/// Where a term stands.
+/// The position of a term.
 #[derive(Clone, Copy)]
 struct Context {
-    /// How many levels it is below the last step.
+    /// Its number of levels below the last step.
     levels: usize,
     null_order: NullOrder,
 }
@@ -51,7 +51,7 @@ pub fn definition(def: Def<&str>, null_order: NullOrder) -> Def<&str> {
     let step = if is_recursive { "!recursion" } else { "!step" };
     let mut body = pipe(Term::Call(step, Vec::new()), inner(def.body, Context { levels: 0, null_order }));
     if is_recursive && def.args.iter().any(|argument| !argument.starts_with('$')) {
-        // What isn't last in a definition is called on the stack.
+        // A call that is not last in a definition uses the stack.
         body = pipe(body, Term::Id);
     }
     Def { body, ..def }
@@ -65,7 +65,7 @@ fn stepped(term: Node<'_>) -> Node<'_> {
     pipe(Term::Call("!step", Vec::new()), term)
 }
 
-/// Whether a call that `is_wanted` is anywhere in the term.
+/// Whether the term contains a call that `is_wanted`.
 fn calls(term: &Node<'_>, is_wanted: &dyn Fn(&str, usize) -> bool) -> bool {
     if let Term::Call(name, arguments) = term
         && is_wanted(name, arguments.len())
@@ -75,7 +75,7 @@ fn calls(term: &Node<'_>, is_wanted: &dyn Fn(&str, usize) -> bool) -> bool {
     children(term).into_iter().any(|child| calls(child, is_wanted))
 }
 
-/// The terms right below a term.
+/// The terms directly below a term.
 pub fn children<'a, 's>(term: &'a Node<'s>) -> Vec<&'a Node<'s>> {
     match term {
         Term::Id | Term::Recurse | Term::Num(_) | Term::Break(_) | Term::Var(_) | Term::Arr(None) => Vec::new(),
@@ -199,7 +199,7 @@ fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, c
             let mut terms = Vec::new();
             let mut left = left;
             let mut last = right;
-            // A list of constants is thousands of levels deep to the left.
+            // A list of constants can be thousands of levels deep on the left side.
             while let Term::BinOp(before, BinaryOp::Comma, after) = left {
                 terms.push(inner(std::mem::replace(&mut last, *after), context));
                 left = *before;
@@ -224,7 +224,7 @@ fn operation<'s>(left: Node<'s>, operator: BinaryOp<&'s str>, right: Node<'s>, c
     }
 }
 
-/// The definition in the prelude that does the same, and is false beside null.
+/// The equivalent definition in the prelude, which is false if a side is null.
 fn present(operator: &BinaryOp<&str>) -> Option<&'static str> {
     match operator {
         BinaryOp::Cmp(Cmp::Lt) => Some("__present_lt"),
@@ -245,7 +245,7 @@ fn in_pattern(pattern: Pattern<&str>, context: Context) -> Pattern<&str> {
     }
 }
 
-/// The cases of an `if`, a few in each. jaq nests them.
+/// The cases of an `if`, a few in each chunk. jaq nests them.
 fn choice<'s>(chunks: Vec<Vec<(Node<'s>, Node<'s>)>>, otherwise: Option<Box<Node<'s>>>) -> Node<'s> {
     let mut otherwise = otherwise;
     for cases in chunks.into_iter().rev() {
@@ -269,7 +269,7 @@ fn chunks<T>(items: impl Iterator<Item = T>) -> Vec<Vec<T>> {
     chunks
 }
 
-/// Joins terms two by two: a row of a thousand is ten levels deep. Each right side has a step.
+/// Joins terms pairwise: a sequence of a thousand is ten levels deep. Each right side has a step.
 fn balanced<'s>(mut terms: Vec<Node<'s>>, operator: BinaryOp<&'s str>) -> Option<Node<'s>> {
     if terms.len() < 2 {
         return terms.pop();

@@ -1,16 +1,16 @@
-//! JSON text into a document, in one pass and without recursion.
+//! Parses JSON text into a document, in one pass and without recursion.
 //!
-//! The parsers there are make values of everything, give up how numbers were written, recurse, or take what isn't JSON
-//! (`NaN`, comments, lone bytes). This one takes exactly RFC 8259 in UTF-8 and notes where things are.
+//! Existing parsers create values for everything, lose how numbers were written, recurse, or accept text that is not JSON (`NaN`,
+//! comments, invalid bytes). This one accepts exactly RFC 8259 in UTF-8, and records the position of each value.
 
 use crate::value::document::{Document, Kind, Span};
 
-/// Why a text isn't read.
+/// Why a text could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It isn't one JSON value: what was wrong, at this byte.
+    /// It is not one JSON value: the problem, and the byte at which it is.
     Wrong(&'static str, usize),
-    /// Arrays and objects in each other, beyond the limit.
+    /// Arrays and objects are nested beyond the limit.
     TooDeep,
     /// 4 GiB or more.
     TooLarge,
@@ -34,13 +34,13 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     spans: Vec<Span>,
-    /// The arrays and objects that we are in.
+    /// The open arrays and objects.
     open: Vec<Open>,
 }
 
 struct Open {
     span: usize,
-    /// The depth of what is in it.
+    /// The depth of its contents.
     inner: u16,
     is_object: bool,
 }
@@ -86,7 +86,7 @@ impl Reader<'_> {
         self.spans.push(Span { start: start as u32, end: end as u32, after, depth: 0, kind });
     }
 
-    /// Enters an array or object; true where it ended at once.
+    /// Enters an array or object. Returns true if it ended at once.
     fn open(&mut self, kind: Kind, end: u8, max_depth: u32) -> Result<bool, Unreadable> {
         self.open.push(Open { span: self.spans.len(), inner: 0, is_object: kind == Kind::Object });
         if self.open.len() > max_depth as usize {
@@ -105,7 +105,7 @@ impl Reader<'_> {
         Ok(false)
     }
 
-    /// Leaves the innermost array or object, whose bracket is next.
+    /// Leaves the innermost array or object, whose closing bracket is next.
     fn close(&mut self) {
         self.at += 1;
         let after = self.spans.len() as u32;
@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What follows a value: the next one, or the end of what it is in. True where everything is complete.
+    /// Reads what follows a value: the next one, or the end of its array or object. Returns true if the text is complete.
     fn go_on(&mut self) -> Result<bool, Unreadable> {
         loop {
             let Some(open) = self.open.last() else {
@@ -194,7 +194,7 @@ impl Reader<'_> {
                     kind = Kind::Escaped;
                     self.escape()?;
                 }
-                Some(_) => return Err(self.wrong("a control character stands in a string")),
+                Some(_) => return Err(self.wrong("a string contains a control character")),
                 None => return Err(self.wrong("a string has no end")),
             }
         }
@@ -203,7 +203,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Goes on to the next byte of a string that means something else than itself.
+    /// Skips to the next byte of a string that does not stand for itself.
     fn skip_plain(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let (words, tail) = rest.as_chunks::<8>();
@@ -268,8 +268,8 @@ impl Reader<'_> {
     }
 }
 
-/// Marks the highest bit of each byte that is a quote, a backslash or a control character. The lowest mark is right;
-/// above it there can be one too many, since what a byte lacks is borrowed from the next.
+/// Marks the highest bit of each byte that is a quote, a backslash or a control character. The lowest mark is exact. Above it
+/// there may be one mark too many, because of borrows between bytes.
 fn special(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGHEST: u64 = ONES << 7;

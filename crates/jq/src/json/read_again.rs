@@ -1,4 +1,4 @@
-//! What was read and not changed is written from its own text.
+//! Writes unchanged parts of the input from their own text.
 
 use super::write::{Writer, write, write_text};
 use crate::value::Object;
@@ -54,10 +54,10 @@ fn write_span(document: &Rc<Document>, at: u32, to: &mut Writer<'_>) {
     }
 }
 
-/// How many keys are compared with each other.
+/// How many keys are compared pairwise.
 const FEW: usize = 16;
 
-/// Whether each key means what is written, and is there once.
+/// Whether no key has escapes, and each occurs once.
 fn has_plain_keys(document: &Document, at: u32) -> bool {
     let keys = children(document, at).step_by(2).filter_map(|key| document.spans.get(key as usize));
     let mut seen = [""; FEW];

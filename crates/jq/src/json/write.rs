@@ -1,31 +1,31 @@
-//! A value into JSON text, no longer than it may become.
+//! Writes a value as JSON text, up to a limit.
 
 use super::read_again;
 use crate::fuel::{self, Stop};
 use crate::value::number::Number;
 use crate::value::{Value, array, object};
 
-/// Takes bytes until there are too many.
+/// Accepts bytes up to a limit.
 pub struct Writer<'a> {
     to: &'a mut Vec<u8>,
-    /// The length that `to` may have in the end.
+    /// The final length that `to` may have.
     most: usize,
     overflowed: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Adds to `to` no more than `room` bytes.
+    /// Adds at most `room` bytes to `to`.
     pub fn new(to: &'a mut Vec<u8>, room: usize) -> Writer<'a> {
         let most = to.len().saturating_add(room);
         Writer { to, most, overflowed: false }
     }
 
-    /// Whether there was more than there is room for.
+    /// Whether more was written than there was room for.
     pub fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// Adds bytes, as many as there is room for.
+    /// Adds bytes, as far as there is room.
     pub fn push(&mut self, bytes: &[u8]) {
         let room = self.most.saturating_sub(self.to.len());
         self.overflowed |= bytes.len() > room;
@@ -33,7 +33,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Writes a value as compact JSON. Once there is no room left, nothing is gone through any more.
+/// Writes a value as compact JSON. Stops when there is no room left.
 pub fn write(value: &Value, to: &mut Writer<'_>) {
     if to.overflowed {
         return;
@@ -74,7 +74,7 @@ fn write_number(number: &Number, to: &mut Writer<'_>) {
     match number {
         Number::Int(int) => to.push(int.to_string().as_bytes()),
         Number::Written(text) => to.push(text.as_str().as_bytes()),
-        // JSON has neither; this is what jq writes.
+        // JSON has neither NaN nor infinity; jq writes them like this.
         Number::Float(float) if float.is_nan() => to.push(b"null"),
         Number::Float(float) if float.is_infinite() => {
             to.push(if *float > 0.0 { b"1.7976931348623157e+308" } else { b"-1.7976931348623157e+308" });
@@ -110,7 +110,7 @@ pub(super) fn write_text(text: &str, to: &mut Writer<'_>) {
     to.push(b"\"");
 }
 
-/// The value's JSON as a string. It is paid for first: what is shared is written as often as it is there.
+/// The value's JSON as a string. Charged in advance: shared parts are written as often as they occur.
 pub fn to_text(value: &Value) -> Value {
     if !fuel::charge(value.weight()) {
         return Value::Null;
@@ -124,10 +124,10 @@ pub fn to_text(value: &Value) -> Value {
     Value::from(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// How much of a value is shown in a message.
+/// How much of a value a message shows.
 const SHOWN: usize = 60;
 
-/// The begin of a value's JSON, for messages.
+/// The beginning of a value's JSON, for messages.
 pub fn brief(value: &Value) -> String {
     let mut shown = Vec::new();
     let mut writer = Writer::new(&mut shown, SHOWN);

@@ -17,7 +17,7 @@ pub fn functions() -> Vec<Fun<Data>> {
         function!("has", 1, has),
         function!("contains", 1, |value: Value, part: Value| Ok(Value::Bool(contains(&value, &part)))),
         function!("sort", 0, |value: Value| Ok(Array::value(sorted(value.into_items()?, order)?))),
-        // These two are given pairs of what it goes by and the element.
+        // These two take pairs of a sort key and an element.
         function!("__sort_pairs", 0, |value: Value| {
             Ok(sorted(value.into_items()?, by_key)?.into_iter().map(element).collect())
         }),
@@ -82,7 +82,7 @@ fn contains(value: &Value, part: &Value) -> bool {
     }
 }
 
-/// Sorts, once each element's part in it is paid for.
+/// Sorts, after charging for each element's part in it.
 fn sorted(mut items: Vec<Value>, by: fn(&Value, &Value) -> Ordering) -> Result<Vec<Value>, Error> {
     let rounds = u64::from(items.len().max(2).ilog2()) + 1;
     let weight = items.iter().fold(0, |sum: u64, item| sum.saturating_add(item.weight()));
@@ -91,7 +91,7 @@ fn sorted(mut items: Vec<Value>, by: fn(&Value, &Value) -> Ordering) -> Result<V
     Ok(items)
 }
 
-/// What a pair goes by, and its element.
+/// The sort key and the element of a pair.
 fn halves(pair: &Value) -> (Value, Value) {
     let pair = array(pair);
     let half = |index: usize| pair.items().get(index).cloned().unwrap_or_default();
@@ -136,7 +136,7 @@ fn flatten_into(items: Vec<Value>, depth: f64, flat: &mut Vec<Value>) -> Result<
     Ok(())
 }
 
-/// Where `part` is: in a string, counted in characters; in an array, a run of elements or one.
+/// The positions of `part`: in a string, counted in characters; in an array, as a subsequence or an element.
 pub fn indices(value: &Value, part: &Value) -> ValueResult {
     if let (Value::Text(text), Value::Text(part)) = (value, part) {
         return indices_in_text(text.as_str(), part.as_str());
@@ -182,7 +182,7 @@ fn search(value: Value, wanted: Value) -> ValueResult {
     Ok(Value::from(found.map_or_else(|place| -1 - place as i64, |place| place as i64)))
 }
 
-/// Deletes from the last path to the first, so that no deletion moves what another path means.
+/// Deletes from the last path to the first, so no deletion moves the target of another path.
 fn delete_paths(value: Value, paths: Value) -> ValueResult {
     let mut paths = sorted(paths.into_items()?, order)?;
     paths.dedup_by(|one, other| order(one, other).is_eq());
@@ -208,7 +208,7 @@ fn delete_path(value: Value, path: &[Value]) -> ValueResult {
     changed.map_err(|exception| exception.get_err().unwrap_or_else(|_| crate::value::spent()))
 }
 
-/// False where a path leads to a place that isn't there: deleting it changes nothing.
+/// False if a path leads to a missing place: deleting that changes nothing.
 fn is_there(value: &Value, key: &Value) -> bool {
     match key {
         Value::Number(number) if value.is_array() => {

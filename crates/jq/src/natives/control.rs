@@ -1,4 +1,4 @@
-//! What steers a filter, and what spends its fuel.
+//! Control functions of a filter, and those that spend its fuel.
 
 use super::function;
 use crate::compile::Data;
@@ -8,11 +8,11 @@ use jaq_core::box_iter::box_once;
 use jaq_core::native::{Fun, v};
 use jaq_core::{Exn, Native, ValX};
 
-/// The longest path that `path(…)` follows. jaq's paths are lists that are dropped by recursion.
+/// The longest path followed by `path(…)`. jq's paths are lists that are dropped by recursion.
 const LONGEST_PATH: usize = 1_000;
 
-/// A step of a program: gives its input, or ends the run in a way that nothing catches. In a path or an update it is
-/// as if it weren't there.
+/// A step of a program: returns its input, or ends the run in a way that nothing catches. In a path or an update it has no
+/// effect.
 macro_rules! step {
     ($name:literal, $cost:literal) => {
         (
@@ -42,7 +42,7 @@ pub fn functions() -> Vec<Fun<Data>> {
         .with_update(|call, _| box_once(Ok(call.1)));
     vec![
         step!("!step", 1),
-        // A step of a recursion: jaq keeps something of each.
+        // A step of a recursion, for which jaq keeps some memory.
         step!("!recursion", 8),
         ("empty", v(0), empty),
         function!("true", 0, |_| Ok(Value::Bool(true))),
@@ -64,7 +64,7 @@ pub fn functions() -> Vec<Fun<Data>> {
     ]
 }
 
-/// The numbers from `from` to before `to`.
+/// The numbers from `from` up to, but not including, `to`.
 fn range<'a>(
     from: &Value,
     to: &Value,
@@ -73,7 +73,7 @@ fn range<'a>(
     let number = |value: &Value| value.number().cloned().map_err(|_| fail("the bounds of a range must be numbers"));
     let (mut next, to, by) = (number(from)?, number(to)?.as_f64(), number(by)?);
     let step = by.as_f64();
-    // Nothing comes of steps of nothing.
+    // A step of zero gives no numbers.
     let mut ended = step == 0.0 || step.is_nan();
     Ok(std::iter::from_fn(move || {
         let at = next.as_f64();

@@ -1,4 +1,4 @@
-//! Dates, in UTC. No clock and no time zones: those would be read from the machine.
+//! Dates, in UTC. There is no clock and there are no time zones, since they would be read from the machine.
 
 use super::{function, pay};
 use crate::compile::Data;
@@ -51,15 +51,16 @@ fn fraction(value: &Value) -> f64 {
     value.number().map_or(0.0, |number| number.as_f64().rem_euclid(1.0))
 }
 
-/// The time of a number of seconds, or of an array like `gmtime` gives.
+/// The time of a number of seconds, or of an array as returned by `gmtime`.
 fn time(value: &Value) -> Result<Zoned, Error> {
     if value.is_array() {
         return from_parts(value).map(|time| time.to_zoned(TimeZone::UTC));
     }
     let seconds = value.number()?.as_f64().floor();
-    // The cast saturates, and what is beyond all years is refused.
+    // The cast saturates, and times beyond the supported years are refused.
     let time = Timestamp::from_second(seconds as i64);
-    time.map(|time| time.to_zoned(TimeZone::UTC)).map_err(|_| fail(format_args!("{value} is beyond all dates")))
+    time.map(|time| time.to_zoned(TimeZone::UTC))
+        .map_err(|_| fail(format_args!("{value} is outside of the range of dates")))
 }
 
 fn from_parts(value: &Value) -> Result<Timestamp, Error> {

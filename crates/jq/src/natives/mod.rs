@@ -1,4 +1,4 @@
-//! The functions that aren't written in jq. Each pays for what it does before it does it.
+//! The functions that are not written in jq. Each charges for its work in advance.
 
 mod arrays;
 mod control;
@@ -11,12 +11,12 @@ pub use arrays::indices;
 use crate::compile::Data;
 use jaq_core::native::Fun;
 
-/// What is taken of jaq-core: functions of filters, without a loop of their own.
+/// The functions taken from jaq-core: functions of filters without loops of their own.
 const CORE: &str = "error_empty path path_value first last limit skip keys_unsorted key_values";
 
-/// What is taken of jaq-std: text and mathematics, in one pass over an input that our [`jaq_std::ValT`] charges for. Left out are
-/// `jn` and `yn` (they count up to their argument), `sort` and `group_by` (they need an order in which NaN is equal to itself),
-/// dates (some overflow, some read time zones from files), and all that reaches outside.
+/// The functions taken from jaq-std: text and mathematics, in one pass over an input that our [`jaq_std::ValT`] charges for. Left
+/// out are `jn` and `yn` (they count up to their argument), `sort` and `group_by` (they need an order in which NaN equals
+/// itself), dates (some overflow, some read time zones from files), and everything with effects outside.
 const STANDARD: &str = "\
     ascii_downcase ascii_upcase endswith ltrim ltrimstr reverse rtrim rtrimstr startswith trim utf8bytelength \
     decode_base64 encode_base64 encode_uri escape_sh max_by_or_empty min_by_or_empty \
@@ -24,7 +24,7 @@ const STANDARD: &str = "\
     fmin fmod frexp hypot ilogb ldexp lgamma log log10 log1p log2 modf nearbyint nextafter pow remainder rint round \
     scalbln sin sinh sqrt tan tanh tgamma trunc";
 
-/// Everything that a filter can call and that isn't written in jq. What isn't named isn't there.
+/// All functions that a filter can call and that are not written in jq. A function not named here does not exist.
 pub fn all() -> Vec<Fun<Data>> {
     let mut all = control::functions();
     all.extend(arrays::functions());
@@ -60,12 +60,12 @@ macro_rules! function {
 }
 use function;
 
-/// Does it, where a step can be paid for.
+/// Runs the function if a step can be charged.
 fn once(function: impl FnOnce() -> crate::value::ValueResult) -> crate::value::ValueResult {
     if crate::fuel::step(1) { function() } else { Err(crate::value::spent()) }
 }
 
-/// Pays, or ends the function.
+/// Charges, or ends the function.
 fn pay(cost: u64) -> Result<(), crate::value::Error> {
     if crate::fuel::charge(cost) { Ok(()) } else { Err(crate::value::spent()) }
 }

@@ -1,4 +1,4 @@
-//! Regular expressions on strings. jq's functions of them are written in jq on these.
+//! Regular expressions on strings. jq's own functions for them are written in jq, using these.
 
 use super::{function, pay};
 use crate::compile::Data;
@@ -26,7 +26,7 @@ pub fn functions() -> Vec<Fun<Data>> {
             each(&value, &pattern, &flags, |_, found| matches.push(found))?;
             Ok(Array::value(matches))
         }),
-        // What is between the matches, and the matches, in turn.
+        // The texts between the matches, and the matches, alternating.
         function!("__pieces", 2, |value: Value, pattern: Value, flags: Value| {
             let (mut pieces, mut at) = (Vec::new(), 0);
             each(&value, &pattern, &flags, |(start, end), found| {
@@ -51,7 +51,7 @@ pub fn functions() -> Vec<Fun<Data>> {
     ]
 }
 
-/// Strings, and arrays of what may stand in a place, into all the strings that come of them.
+/// Turns strings, and arrays of alternatives, into all strings that can be formed from them.
 fn joined(pieces: Value) -> ValueResult {
     let mut all = vec![Text::from("")];
     for piece in pieces.into_items()? {
@@ -61,7 +61,7 @@ fn joined(pieces: Value) -> ValueResult {
             for choice in choices.iter().skip(1) {
                 longer.push(continued(begun.clone(), choice)?);
             }
-            // One takes the string as it is, and is put at its end in place.
+            // The first alternative reuses the string, which is extended in place.
             if let Some(choice) = choices.first() {
                 let at = longer.len() + 1 - choices.len();
                 longer.insert(at, continued(begun, choice)?);
@@ -79,10 +79,10 @@ fn continued(mut text: Text, choice: &Value) -> Result<Text, Error> {
 }
 
 fn compiled(pattern: &Value, flags: &Value) -> Result<std::rc::Rc<Matcher>, Error> {
-    let text = pattern.as_text().ok_or_else(|| pattern.wrong("a string, as a pattern is"))?;
+    let text = pattern.as_text().ok_or_else(|| pattern.wrong("a string, which a pattern must be"))?;
     let flags = match flags {
         Value::Null => "",
-        flags => flags.as_text().ok_or_else(|| flags.wrong("a string, as flags are"))?,
+        flags => flags.as_text().ok_or_else(|| flags.wrong("a string, which flags must be"))?,
     };
     matcher(text, flags).map_err(|message| fail(format_args!("{message} (in {pattern})")))
 }
@@ -94,7 +94,7 @@ fn part(value: &Value, start: usize, end: usize) -> Value {
     }
 }
 
-/// Gives the bounds and the description of each match.
+/// Passes on the bounds and the description of each match.
 fn each(
     value: &Value,
     pattern: &Value,
@@ -116,7 +116,7 @@ fn each(
         if matcher.skip_empty && whole.is_empty() {
             continue;
         }
-        // An object for each match, and for each group.
+        // Each match and each group becomes an object.
         pay(captures.len() as u64 * 16)?;
         give((whole.start(), whole.end()), describe(value, text, &matcher, &captures, &mut place));
         if !matcher.global {
@@ -126,7 +126,7 @@ fn each(
     if matcher.pay(text, at, text.len()) { Ok(()) } else { Err(spent()) }
 }
 
-/// A place in a text, as bytes and as characters.
+/// A position in a text, in bytes and in characters.
 #[derive(Default)]
 struct Place {
     bytes: usize,
@@ -134,7 +134,7 @@ struct Place {
 }
 
 impl Place {
-    /// Goes on to a byte; the text is counted through once, however many matches there are.
+    /// Moves on to a byte. The text is counted only once, however many matches there are.
     fn characters_to(&mut self, text: &str, bytes: usize) -> usize {
         let passed = text.get(self.bytes..bytes).unwrap_or_default();
         self.characters += passed.chars().count();
@@ -157,7 +157,7 @@ fn describe(value: &Value, text: &str, matcher: &Matcher, captures: &Captures<'_
     Object::value(fields)
 }
 
-/// Where a group is, in characters; one that took no part is nowhere.
+/// The position of a group, in characters; none for a group that took no part.
 fn bounds(value: &Value, text: &str, group: Option<regex::Match<'_>>, start: usize, at: usize) -> Fields {
     let count = |from: usize, to: usize| {
         fuel::charge(to.saturating_sub(from) as u64 / 32);

@@ -1,4 +1,4 @@
-//! Strings: put together, replaced, and taken apart into numbers.
+//! Strings: joining, replacing, and parsing numbers.
 
 use super::{function, pay};
 use crate::compile::Data;
@@ -22,7 +22,7 @@ pub fn functions() -> Vec<Fun<Data>> {
     ]
 }
 
-/// The elements of an array in a row: strings as `cell` makes them, nothing for null, other scalars as JSON.
+/// The elements of an array as a row: strings formatted by `cell`, nothing for null, other scalars as JSON.
 fn row(value: Value, separator: &str, cell: fn(&str) -> String) -> ValueResult {
     let mut cells = Vec::new();
     for item in value.into_items()? {
@@ -37,7 +37,7 @@ fn row(value: Value, separator: &str, cell: fn(&str) -> String) -> ValueResult {
     Ok(Value::from(cells.join(separator)))
 }
 
-/// Each `old` by `new`.
+/// Replaces each `old` with `new`.
 fn replace(value: Value, old: Value, new: Value) -> ValueResult {
     let (text, old, new) = (value.text()?, old.text()?, new.text()?);
     pay(fuel::of_bytes(text.len()))?;
@@ -65,7 +65,7 @@ fn to_number(value: Value) -> ValueResult {
     if let Value::Number(_) = value {
         return Ok(value);
     }
-    let text = value.text().map_err(|_| value.wrong("a number, and can't be read as one"))?;
+    let text = value.text().map_err(|_| value.wrong("a number, and cannot be parsed as one"))?;
     pay(value.weight())?;
     match read(text.as_bytes(), 0).map(whole) {
         Ok(number @ Value::Number(_)) => Ok(number),

@@ -1,4 +1,4 @@
-//! jq's operators. What makes something large is paid for before it is made.
+//! jq's operators. Anything that makes a value large is charged in advance.
 
 use super::number::Number;
 use super::text::Text;
@@ -51,7 +51,7 @@ impl Add for Value {
 }
 
 fn concatenate(mut one: Text, other: &Text) -> ValueResult {
-    // Nothing is copied that couldn't be paid for, and what is copied is paid for.
+    // Everything that is copied is charged first.
     let most = fuel::of_bytes(one.as_str().len().saturating_add(other.as_str().len()));
     if !fuel::can_charge(most) {
         fuel::stop(fuel::Stop::Fuel);
@@ -72,7 +72,7 @@ impl Sub for Value {
         if !self.is_array() || !other.is_array() {
             return Err(cannot(&self, "subtracted", &other));
         }
-        // Each search of an element goes through a few others.
+        // Each lookup of an element compares it with a few others.
         let levels = u64::from(other.weight().max(2).ilog2());
         if !fuel::charge(self.weight().saturating_add(other.weight()).saturating_mul(levels)) {
             return Err(spent());
@@ -88,7 +88,7 @@ impl Sub for Value {
     }
 }
 
-/// A value in a set, not charged again.
+/// A value in a set, whose comparisons are not charged again.
 struct Sorted(Value);
 
 impl PartialEq for Sorted {
@@ -133,7 +133,7 @@ impl Mul for Value {
     }
 }
 
-/// As in jq, less than once is null, and part of a time is one.
+/// As in jq, less than one repetition gives null, and a fraction counts as a complete one.
 fn repeat(text: &str, times: f64) -> ValueResult {
     if times.is_nan() || times <= 0.0 {
         return Ok(Value::Null);
@@ -146,7 +146,7 @@ fn repeat(text: &str, times: f64) -> ValueResult {
     Ok(Value::from(text.repeat(times)))
 }
 
-/// Object into object, level by level.
+/// Merges an object into another, recursively.
 fn merge(one: Value, other: Value) -> ValueResult {
     let mut merged = object(&one);
     drop(one);
@@ -212,7 +212,7 @@ impl Rem for Value {
         if one.as_f64().is_nan() || divisor.as_f64().is_nan() {
             return Ok(Value::from(f64::NAN));
         }
-        // As in jq, what is behind the point is cut off. The casts saturate.
+        // As in jq, the fraction is cut off. The casts saturate.
         let whole = |number: &Number| number.as_int().unwrap_or_else(|| number.as_f64() as i64);
         match whole(divisor) {
             0 => Err(fail(format_args!("{self} cannot be divided by zero"))),

@@ -1,4 +1,4 @@
-//! Arrays and objects that were made or changed.
+//! Arrays and objects that were created or changed.
 
 use super::document::Node;
 use super::text::Text;
@@ -7,7 +7,7 @@ use crate::fuel;
 use indexmap::IndexMap;
 use std::rc::Rc;
 
-/// The fields of an object, in the order in which they came to be.
+/// The fields of an object, in the order of their creation.
 pub type Fields = IndexMap<Text, Value>;
 
 /// An array.
@@ -25,16 +25,16 @@ pub struct Object {
 }
 
 impl Measure {
-    /// Of what holds nothing so far.
+    /// The measure of an empty array or object.
     const EMPTY: Measure = Measure { weight: 1, depth: 1 };
 
-    /// Takes in the measure of what is put in.
+    /// Adds the measure of a new element.
     fn add(&mut self, inner: Measure) {
         self.weight = self.weight.saturating_add(inner.weight);
         self.depth = self.depth.max(inner.depth + 1);
     }
 
-    /// One value for another. The depth stays what it was, at least.
+    /// Replaces one value with another. The depth does not decrease.
     fn replace(&mut self, old: Measure, new: Measure) {
         self.weight = self.weight.saturating_sub(old.weight);
         self.add(new);
@@ -46,7 +46,7 @@ fn key_measure(key: &Text) -> Measure {
 }
 
 impl Array {
-    /// The array of these values. One that is too deep stops the run.
+    /// The array of these values. If it is too deep, the run is stopped.
     pub fn value(items: Vec<Value>) -> Value {
         let mut measure = Measure::EMPTY;
         items.iter().for_each(|item| measure.add(item.measure()));
@@ -65,7 +65,7 @@ impl Array {
         &self.items
     }
 
-    /// The elements, copied only where somebody else has them too.
+    /// The elements, copied only if they are shared.
     pub fn into_items(array: Rc<Array>) -> Vec<Value> {
         Rc::try_unwrap(array).unwrap_or_else(|shared| shared.copy()).items
     }
@@ -75,7 +75,7 @@ impl Array {
         self.clone()
     }
 
-    /// The array, to be changed; nobody else sees it.
+    /// The array, for changes; it is not shared.
     pub fn own(array: &mut Rc<Array>) -> &mut Array {
         if Rc::get_mut(array).is_none() {
             *array = Rc::new(array.copy());
@@ -107,7 +107,7 @@ impl Array {
         }
     }
 
-    /// Puts values at the end.
+    /// Appends values.
     pub fn extend(&mut self, more: Vec<Value>) {
         fuel::charge(more.len() as u64);
         more.iter().for_each(|item| self.measure.add(item.measure()));
@@ -117,7 +117,7 @@ impl Array {
 }
 
 impl Object {
-    /// The object of these fields. One that is too deep stops the run.
+    /// The object of these fields. If it is too deep, the run is stopped.
     pub fn value(fields: Fields) -> Value {
         let mut measure = Measure::EMPTY;
         for (key, value) in &fields {
@@ -139,7 +139,7 @@ impl Object {
         &self.fields
     }
 
-    /// The fields, copied only where somebody else has them too.
+    /// The fields, copied only if they are shared.
     pub fn into_fields(object: Rc<Object>) -> Fields {
         Rc::try_unwrap(object).unwrap_or_else(|shared| shared.copy()).fields
     }
@@ -149,7 +149,7 @@ impl Object {
         self.clone()
     }
 
-    /// The object, to be changed; nobody else sees it.
+    /// The object, for changes; it is not shared.
     pub fn own(object: &mut Rc<Object>) -> &mut Object {
         if Rc::get_mut(object).is_none() {
             *object = Rc::new(object.copy());
@@ -157,14 +157,14 @@ impl Object {
         Rc::make_mut(object)
     }
 
-    /// Takes a field's value out, until [`Object::put`] gives it another.
+    /// Takes a field's value out, until [`Object::put`] sets another.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let taken = self.fields.get_mut(key).map(std::mem::take)?;
         self.measure.replace(taken.measure(), Measure::SMALL);
         Some(taken)
     }
 
-    /// Sets a field; `None` takes it away, and the others keep their order.
+    /// Sets a field; `None` removes it. The others keep their order.
     pub fn put(&mut self, key: Text, new: Option<Value>) {
         let Some(new) = new else {
             fuel::charge(self.fields.len() as u64 / 4);
@@ -187,7 +187,7 @@ impl Object {
     }
 }
 
-/// The fields of an object that was read: where one is there twice, its first place and its last value.
+/// The fields of an object that was read. A repeated field has its first position and its last value.
 pub fn fields_of(node: &Node) -> Fields {
     let count = node.count() / 2;
     fuel::charge(2 * count as u64);

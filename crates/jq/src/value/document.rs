@@ -1,7 +1,7 @@
-//! Read JSON: the text, and where everything in it is.
+//! Parsed JSON: the text, and the positions of all values in it.
 //!
-//! A filter seldom looks at more than a few fields of a message. So the input is read in one pass into a flat list of
-//! spans, and becomes values where a filter looks, one level at a time.
+//! A filter usually looks at only a few fields of a message. So the input is parsed in one pass into a flat list of spans, which
+//! become values when a filter looks at them, one level at a time.
 
 use super::number::Number;
 use super::text::Text;
@@ -9,36 +9,36 @@ use super::{Measure, Value};
 use crate::fuel;
 use std::rc::Rc;
 
-/// What a span is.
+/// The kind of a span.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Null,
     False,
     True,
     Number,
-    /// A string that means what is written.
+    /// A string without escapes.
     Plain,
     /// A string with escapes.
     Escaped,
     Array,
-    /// Its spans are a key and a value in turn.
+    /// Its spans are keys and values, alternating.
     Object,
 }
 
 /// A value in the text.
 #[derive(Clone, Copy)]
 pub struct Span {
-    /// Where its text begins and ends; a string's is without its quotes.
+    /// The start and end of its text; for a string, without its quotes.
     pub start: u32,
     pub end: u32,
-    /// The first span that is not in it.
+    /// The index of the first span after it.
     pub after: u32,
-    /// How deep it is: 0 for what holds nothing.
+    /// Its depth: 0 for an empty or scalar value.
     pub depth: u16,
     pub kind: Kind,
 }
 
-/// A text and its spans. A string that was made has no spans.
+/// A text and its spans. A string that was created has no spans.
 #[derive(Clone, Default)]
 pub struct Document {
     pub text: String,
@@ -52,7 +52,7 @@ impl Document {
     }
 }
 
-/// An array or an object that was read and not looked into so far.
+/// An array or an object of the input that has not been looked at so far.
 #[derive(Clone)]
 pub struct Node {
     document: Rc<Document>,
@@ -76,22 +76,22 @@ impl Node {
         Measure { weight: spans + u64::from(span.end - span.start) / 16, depth: u32::from(span.depth) }
     }
 
-    /// Where it is.
+    /// Its document, and its index there.
     pub fn place(&self) -> (&Rc<Document>, u32) {
         (&self.document, self.at)
     }
 
-    /// The spans right below this one.
+    /// The spans directly below this one.
     fn children(&self) -> Children<'_> {
         children(&self.document, self.at)
     }
 
-    /// The values right below this one, an object's keys among them.
+    /// The values directly below this one, including an object's keys.
     pub fn values(&self) -> impl Iterator<Item = Value> + '_ {
         self.children().map(|at| value(&self.document, at))
     }
 
-    /// How many values are right below.
+    /// The number of values directly below.
     pub fn count(&self) -> usize {
         self.children().count()
     }
@@ -102,7 +102,7 @@ impl Node {
         self.children().nth(index).map(|at| value(&self.document, at))
     }
 
-    /// The field of an object. Where it is there more than once, the last is meant.
+    /// The field of an object. If it occurs more than once, the last one counts.
     pub fn field(&self, name: &str) -> Option<Value> {
         let mut children = self.children();
         let mut found = None;
@@ -118,13 +118,13 @@ impl Node {
     }
 }
 
-/// The spans right below the span at `at`.
+/// The spans directly below the span at `at`.
 pub fn children(document: &Document, at: u32) -> Children<'_> {
     let after = document.spans.get(at as usize).map_or(at, |span| span.after);
     Children { document, next: at + 1, after }
 }
 
-/// An iterator over spans next to each other.
+/// An iterator over sibling spans.
 pub struct Children<'a> {
     document: &'a Document,
     next: u32,
@@ -154,7 +154,7 @@ fn is_named(document: &Document, key: u32, name: &str) -> bool {
     }
 }
 
-/// The whole of a document.
+/// The value of the complete document.
 pub fn whole(document: Document) -> Value {
     value(&Rc::new(document), 0)
 }
@@ -176,7 +176,7 @@ pub fn value(document: &Rc<Document>, at: u32) -> Value {
     }
 }
 
-/// What a string's text means. Half a surrogate pair means nothing; U+FFFD stands in for it, as in jq.
+/// The text of a string with its escapes resolved. Half a surrogate pair becomes U+FFFD, as in jq.
 pub fn unescape(written: &str) -> String {
     let mut meant = String::with_capacity(written.len());
     let mut rest = written;
@@ -198,7 +198,7 @@ pub fn unescape(written: &str) -> String {
     meant
 }
 
-/// Takes four hexadecimal digits, and the second half of a pair where there is one.
+/// Reads four hexadecimal digits, and the second half of a pair if there is one.
 fn unescape_code<'a>(rest: &'a str, meant: &mut String) -> &'a str {
     let code = |text: &str| text.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok());
     let first = code(rest).unwrap_or(0xfffd);

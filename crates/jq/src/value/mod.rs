@@ -1,8 +1,7 @@
 //! The values that filters work on.
 //!
-//! Each array and object knows how deep it is and how much it holds, shared parts counted as often as they are there. So
-//! what printing, comparing or copying a value would cost is known before it is done and charged at once, and no value
-//! becomes deeper than recursion over it can bear.
+//! Each array and object stores its depth and its size; shared parts count as often as they occur. So the cost of printing,
+//! comparing or copying a value is known in advance and charged at once, and no value becomes too deep for recursion.
 
 mod arithmetic;
 mod collection;
@@ -36,21 +35,21 @@ pub enum Value {
     Text(Text),
     Array(Rc<Array>),
     Object(Rc<Object>),
-    /// An array or object of the input, still in its text.
+    /// An array or object of the input, still as text.
     Node(Node),
 }
 
-/// How much there is to a value.
+/// The size of a value.
 #[derive(Clone, Copy)]
 pub struct Measure {
-    /// What going through all of it costs.
+    /// The cost of processing all of it.
     pub weight: u64,
-    /// How many arrays and objects are within each other.
+    /// How deep arrays and objects are nested.
     pub depth: u32,
 }
 
 impl Measure {
-    /// A number's, or the like.
+    /// The measure of a number or another scalar.
     pub const SMALL: Measure = Measure { weight: 1, depth: 0 };
 }
 
@@ -65,7 +64,7 @@ impl Value {
         }
     }
 
-    /// What going through all of it costs.
+    /// The cost of processing all of it.
     pub fn weight(&self) -> u64 {
         self.measure().weight
     }
@@ -84,7 +83,7 @@ impl Value {
         }
     }
 
-    /// Neither null nor false.
+    /// Whether it is neither null nor false.
     pub fn is_true(&self) -> bool {
         !matches!(self, Value::Null | Value::Bool(false))
     }
@@ -104,7 +103,7 @@ impl Value {
     /// Its text.
     ///
     /// # Errors
-    /// It is no string.
+    /// It is not a string.
     pub fn text(&self) -> Result<&str, Error> {
         self.as_text().ok_or_else(|| self.wrong("a string"))
     }
@@ -112,7 +111,7 @@ impl Value {
     /// Its number.
     ///
     /// # Errors
-    /// It is no number.
+    /// It is not a number.
     pub fn number(&self) -> Result<&Number, Error> {
         match self {
             Value::Number(number) => Ok(number),
@@ -123,7 +122,7 @@ impl Value {
     /// Its elements.
     ///
     /// # Errors
-    /// It is no array.
+    /// It is not an array.
     pub fn into_items(self) -> Result<Vec<Value>, Error> {
         match self {
             Value::Array(array) => Ok(Array::into_items(array)),
@@ -135,10 +134,10 @@ impl Value {
         }
     }
 
-    /// Its fields, each once.
+    /// Its fields, without repetitions.
     ///
     /// # Errors
-    /// It is no object.
+    /// It is not an object.
     pub fn into_fields(self) -> Result<Fields, Error> {
         match self {
             Value::Object(object) => Ok(Object::into_fields(object)),
@@ -147,24 +146,24 @@ impl Value {
         }
     }
 
-    /// The error that this isn't `wanted`.
+    /// The error that this value is not `wanted`.
     pub fn wrong(&self, wanted: &str) -> Error {
         fail(format_args!("{} ({}) is not {wanted}", self.kind(), crate::json::brief(self)))
     }
 }
 
-/// An error that says `message`.
+/// An error with this message.
 pub fn fail(message: impl std::fmt::Display) -> Error {
     Error::new(Value::from(message.to_string()))
 }
 
-/// The error of a run that was stopped. It may be caught, but then nothing goes on.
+/// The error of a stopped run. It may be caught, but the run does not continue.
 pub fn spent() -> Error {
     Error::new(Value::Null)
 }
 
 impl std::fmt::Display for Value {
-    /// For messages: shortened.
+    /// Shortened, for messages.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str(&crate::json::brief(self))
     }

@@ -1,4 +1,4 @@
-//! Numbers: whole ones exactly, others as jq has them, and as they are written for as long as nobody calculates.
+//! Numbers: whole ones exactly, others as in jq, and in their original notation until they are used in a calculation.
 
 use super::text::Text;
 use std::cmp::Ordering;
@@ -7,9 +7,9 @@ use std::cmp::Ordering;
 #[derive(Clone)]
 pub enum Number {
     Int(i64),
-    /// Never a whole number that a double holds exactly: that is an [`Number::Int`].
+    /// Never a whole number that a double holds exactly: that would be an [`Number::Int`].
     Float(f64),
-    /// What another form would change: `1.10`, `1e3`, `-0`, `12345678901234567890`.
+    /// A number whose notation would otherwise change: `1.10`, `1e3`, `-0`, `12345678901234567890`.
     Written(Text),
 }
 
@@ -20,7 +20,7 @@ impl Number {
     /// A number from JSON text.
     pub fn written(text: Text) -> Number {
         let written = text.as_str();
-        // A whole number's usual text is the one that it is written with again.
+        // A whole number in its usual notation is written in the same way again.
         let usual = written != "-0" && written.len() <= 20 && !written.contains(['.', 'e', 'E']);
         match written.parse() {
             Ok(int) if usual => Number::Int(int),
@@ -28,7 +28,7 @@ impl Number {
         }
     }
 
-    /// A number of a filter's own text, where `1.0` is nothing but 1.
+    /// A number in a filter's own text, where `1.0` is the same as 1.
     pub fn literal(text: &str) -> Number {
         match text.parse::<f64>() {
             Ok(float) if text.contains(['.', 'e', 'E']) => Number::from(float),
@@ -44,7 +44,7 @@ impl Number {
         }
     }
 
-    /// The whole number that this is, if it is one that fits.
+    /// The whole number, if it is one that fits.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Number::Int(int) => Some(*int),
@@ -56,7 +56,7 @@ impl Number {
         }
     }
 
-    /// As an index: rounded down, and no further than there is anything to find.
+    /// As an index: rounded down, and limited to the range of indices.
     pub fn as_index(&self) -> Option<i64> {
         let float = match self {
             Number::Int(int) => return Some(*int),
@@ -66,21 +66,21 @@ impl Number {
         (!float.is_nan()).then(|| float.floor() as i64)
     }
 
-    /// The order that sorting goes by: NaN is before everything. It is exact, for a sort must not be contradicted.
+    /// The order for sorting: NaN comes first. It is exact, since sorting needs a consistent order.
     pub fn order(&self, other: &Number) -> Ordering {
         if let (Number::Int(one), Number::Int(other)) = (self, other) {
             return one.cmp(other);
         }
         let (one, two) = (self.as_f64(), other.as_f64());
         match one.partial_cmp(&two) {
-            // Doubles blur long whole numbers.
+            // Doubles do not distinguish long whole numbers.
             Some(Ordering::Equal) if one.abs() >= EXACT => order_digits(&self.digits(), &other.digits()),
             Some(order) => order,
             None => two.is_nan().cmp(&one.is_nan()),
         }
     }
 
-    /// All digits of a number that has nothing behind its point; `inf` for infinity.
+    /// All digits of a number without a fraction; `inf` for infinity.
     fn digits(&self) -> String {
         match self {
             Number::Int(int) => int.to_string(),
@@ -90,7 +90,7 @@ impl Number {
     }
 }
 
-/// Orders two numbers of the same sign by their digits, which have no leading zeros.
+/// Compares two numbers of the same sign by their digits, which have no leading zeros.
 fn order_digits(one: &str, other: &str) -> Ordering {
     let size = |digits: &str| if digits.ends_with("inf") { usize::MAX } else { digits.len() };
     let order = size(one).cmp(&size(other)).then_with(|| one.cmp(other));

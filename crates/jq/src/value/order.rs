@@ -1,11 +1,11 @@
-//! Which of two values is less. Whoever compares pays first: the smaller of the two values ends it.
+//! Compares two values. The caller charges in advance; the smaller of the two values bounds the cost.
 
 use super::{Array, Object, Value};
 use crate::fuel;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// The order that sorting goes by, not charged: null, booleans, numbers, strings, arrays, objects.
+/// The order for sorting, not charged: null, booleans, numbers, strings, arrays, objects.
 pub fn order(one: &Value, other: &Value) -> Ordering {
     match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
@@ -42,7 +42,7 @@ fn rank(value: &Value) -> Rank {
     }
 }
 
-/// The array that a value is, taken out of the input's text where it is there still.
+/// The value as an array, converted from the input's text if necessary.
 pub fn array(value: &Value) -> Rc<Array> {
     let made = match value {
         Value::Array(array) => return Rc::clone(array),
@@ -50,12 +50,12 @@ pub fn array(value: &Value) -> Rc<Array> {
     };
     match made {
         Value::Array(array) => array,
-        // Too deep, and the run was stopped; what this gives counts no more.
+        // It is too deep, so the run was stopped and its output does not count.
         _ => array(&Array::value(Vec::new())),
     }
 }
 
-/// The object that a value is, taken out of the input's text where it is there still.
+/// The value as an object, converted from the input's text if necessary.
 pub fn object(value: &Value) -> Rc<Object> {
     let made = match value {
         Value::Object(object) => return Rc::clone(object),
@@ -76,7 +76,7 @@ fn first_difference<'a>(mut pairs: impl Iterator<Item = (&'a Value, &'a Value)>)
     pairs.find_map(|(one, other)| Some(order(one, other)).filter(|order| order.is_ne())).unwrap_or(Ordering::Equal)
 }
 
-/// By the sorted keys, then by the values in that order.
+/// Compares the sorted keys, then the values in that order.
 fn order_objects(one: &Object, other: &Object) -> Ordering {
     let sorted = |object: &Object| {
         let mut keys: Vec<String> = object.fields().keys().map(|key| key.as_str().to_owned()).collect();
@@ -91,7 +91,7 @@ fn order_objects(one: &Object, other: &Object) -> Ordering {
     })
 }
 
-/// Whether comparing the two can be paid for.
+/// Whether there is enough fuel to compare the two.
 fn can_compare(one: &Value, other: &Value) -> bool {
     fuel::charge(one.weight().min(other.weight()).saturating_mul(2))
 }
@@ -115,7 +115,7 @@ impl Ord for Value {
         if !can_compare(self, other) {
             return Ordering::Equal;
         }
-        // As in jq, NaN is less than any number, itself among them.
+        // As in jq, NaN is less than any number, including itself.
         if is_nan(self) && is_nan(other) { Ordering::Less } else { order(self, other) }
     }
 }

@@ -1,4 +1,4 @@
-//! What jq's paths do with values: `.[]`, `.[key]`, `.[from:to]`, and changing what is there.
+//! jq's paths on values: `.[]`, `.[key]`, `.[from:to]`, and updates through them.
 
 use super::number::Number;
 use super::text::Text;
@@ -8,7 +8,7 @@ use jaq_core::path::Opt;
 use jaq_core::val::Range;
 use jaq_core::{Exn, ValT, ValX};
 
-/// An iterator over what was in an array or object. Each step is paid for; once the run is stopped there are no more.
+/// An iterator over the contents of an array or object. Each step is charged; it ends when the run is stopped.
 fn paid<T: 'static>(items: impl Iterator<Item = T> + 'static) -> Box<dyn Iterator<Item = Result<T, Error>>> {
     if !fuel::step(1) {
         return Box::new(std::iter::once(Err(spent())));
@@ -27,13 +27,13 @@ fn cannot_index(value: &Value, index: &Value) -> Error {
     }
 }
 
-/// Where an index points, counted from the end where it is negative.
+/// The position of an index; a negative one counts from the end.
 fn position(index: i64, length: usize) -> Option<usize> {
     let from_end = usize::try_from(index.unsigned_abs()).ok()?;
     if index < 0 { length.checked_sub(from_end) } else { Some(from_end) }
 }
 
-/// The bounds of a slice: from the one, rounded down, to the other, rounded up.
+/// The bounds of a slice: the first rounded down, the second rounded up.
 fn bounds(range: &Range<&Value>, length: usize) -> Result<(usize, usize), Error> {
     let bound = |at: Option<&Value>, round: fn(f64) -> f64, default: usize| match at {
         None | Some(Value::Null) => Ok(default),
@@ -46,7 +46,7 @@ fn bounds(range: &Range<&Value>, length: usize) -> Result<(usize, usize), Error>
     Ok((start, bound(range.end, f64::ceil, length)?.max(start)))
 }
 
-/// The bytes of a slice of characters.
+/// The byte range of a slice of characters.
 fn text_bounds(text: &str, range: &Range<&Value>) -> Result<(usize, usize), Error> {
     fuel::charge(fuel::of_bytes(text.len()));
     let (start, end) = bounds(range, text.chars().count())?;
@@ -54,7 +54,7 @@ fn text_bounds(text: &str, range: &Range<&Value>) -> Result<(usize, usize), Erro
     Ok((byte(start), byte(end)))
 }
 
-/// The slice that an object `{"start":…,"end":…}` means as an index.
+/// The slice denoted by an object `{"start":…,"end":…}` as an index.
 fn slice_of(index: &Value) -> Option<(Option<Value>, Option<Value>)> {
     match index {
         Value::Object(slice) => Some((slice.fields().get("start").cloned(), slice.fields().get("end").cloned())),
@@ -264,7 +264,8 @@ fn change_item<'a, I: Iterator<Item = ValX<'a, Value>>>(
     };
     let length = shared.items().len();
     let Some(at) = position(index, length) else {
-        return optional.fail(value, |_| Exn::from(fail(format_args!("index {index} is before the array's begin"))));
+        return optional
+            .fail(value, |_| Exn::from(fail(format_args!("index {index} is before the array's beginning"))));
     };
     drop(value);
     let items = Array::own(&mut shared);
@@ -272,7 +273,7 @@ fn change_item<'a, I: Iterator<Item = ValX<'a, Value>>>(
         let Some(new) = change(Value::Null).next().transpose()? else {
             return Ok(Value::Array(shared));
         };
-        // What is missing in between is null, and paid for before it is there.
+        // The missing elements in between become null, and are charged first.
         if !fuel::charge((at - length) as u64) {
             return Err(Exn::halt(1));
         }
@@ -286,7 +287,7 @@ fn change_item<'a, I: Iterator<Item = ValX<'a, Value>>>(
 }
 
 impl From<Range<Value>> for Value {
-    /// A slice as a part of a path.
+    /// A slice as a component of a path.
     fn from(range: Range<Value>) -> Value {
         let bound = |name: &str, at: Option<Value>| (Text::from(name), at.unwrap_or_default());
         Object::value([bound("start", range.start), bound("end", range.end)].into_iter().collect())

@@ -1,9 +1,9 @@
-//! Strings that share what they are cut from.
+//! Strings that share the text they are cut from.
 
 use super::document::Document;
 use std::rc::Rc;
 
-/// A string: a part of a document's text, or of a text that was made.
+/// A string: a part of a document's text, or of a created text.
 #[derive(Clone)]
 pub struct Text {
     document: Rc<Document>,
@@ -12,7 +12,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A part of a document's text. The bounds lie between characters.
+    /// A part of a document's text. The bounds are at character boundaries.
     pub fn part(document: &Rc<Document>, start: u32, end: u32) -> Text {
         Text { document: Rc::clone(document), start, end }
     }
@@ -27,7 +27,7 @@ impl Text {
         Text { document: Rc::clone(&self.document), start: at(start), end: at(end) }
     }
 
-    /// Puts `more` at the end; in place, where nobody else has this text. Gives how many bytes were copied.
+    /// Appends `more`, in place if this text is not shared. Returns how many bytes were copied.
     pub fn push(&mut self, more: &str) -> usize {
         let whole = self.start == 0 && self.end as usize == self.document.text.len();
         if whole && let Some(document) = Rc::get_mut(&mut self.document) {
@@ -43,7 +43,7 @@ impl Text {
 }
 
 impl From<String> for Text {
-    /// No text comes near 4 GiB: making one byte costs fuel, and inputs are held to less.
+    /// No text reaches 4 GiB: making a byte costs fuel, and the length of inputs is limited.
     fn from(mut text: String) -> Text {
         if u32::try_from(text.len()).is_err() {
             text.clear();
@@ -74,7 +74,7 @@ impl std::hash::Hash for Text {
     }
 }
 
-// A map of texts is asked with a plain string.
+// So that a map of texts can be queried with a plain string.
 impl std::borrow::Borrow<str> for Text {
     fn borrow(&self) -> &str {
         self.as_str()

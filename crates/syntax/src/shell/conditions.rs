@@ -1,4 +1,4 @@
-//! `[[ ... ]]` and arithmetic, which evaluate more than they seem to.
+//! `[[ ... ]]` and arithmetic, which evaluate more than is apparent.
 
 use super::numbers::is_number;
 use super::{Done, Walk};
@@ -46,15 +46,15 @@ impl Walk {
         }
     }
 
-    /// An expression with names evaluates what those hold, which may run commands unless they hold numbers.
+    /// Checks an expression: it evaluates the content of its names, which may run commands unless it is a number.
     pub(super) fn arithmetic(&self, expression: &UnexpandedArithmeticExpr) -> Done {
         let is_sign = |one: char| " \t\n+-*/%()<>=!&|^~?:,".contains(one);
         let is_plain = |word: &str| match word.strip_prefix('$') {
-            // It stands for what it holds, as `n` does.
+            // `$n` is replaced by its content, which `n` evaluates.
             Some(name) => self.numbers.has(name),
             None => word.bytes().all(|byte| byte.is_ascii_digit()) || self.numbers.has(word),
         };
-        // Where brackets don't match, shells take `$((a)|(b))` for commands.
+        // If brackets don't match, shells take `$((a)|(b))` for commands.
         let mut open = 0_i32;
         let are_matched = expression.value.chars().all(|one| {
             open += i32::from(one == '(') - i32::from(one == ')');

@@ -1,5 +1,5 @@
-//! Words that are certainly numbers. Shells calculate where they expect a number (zsh's `[ $n -gt 5 ]`, everybody's `$((n+1))`), and
-//! what they calculate with may hold code.
+//! Words that are certainly numbers. Shells evaluate expressions where they expect a number (zsh's `[ $n -gt 5 ]`, any shell's
+//! `$((n+1))`), and the variables in them may have code.
 
 use super::{Walk, Word};
 use brush_parser::ast::{
@@ -7,21 +7,21 @@ use brush_parser::ast::{
 };
 use std::collections::HashSet;
 
-/// The variables of a text that hold numbers.
+/// The variables of a text that have numbers.
 #[derive(Default)]
 pub(super) struct Numbers {
-    /// Those that have certainly been set to one, as far as the text was read.
+    /// Variables that have certainly been set to a number, in the text so far.
     set: HashSet<String>,
-    /// Those that are set to anything else, anywhere.
+    /// Variables that are set to anything else, anywhere.
     tainted: HashSet<String>,
-    /// A function may have the name of a program that prints a number.
+    /// Whether functions are defined: one may have the name of a program that prints a number.
     pub(super) defines_functions: bool,
-    /// No variable is known, and no program.
+    /// Whether no variable and no program counts as a number.
     pub(super) is_off: bool,
 }
 
 impl Numbers {
-    /// None that knows a variable or a program.
+    /// Counts no variable and no program as a number.
     pub(super) fn off() -> Numbers {
         Numbers { is_off: true, ..Numbers::default() }
     }
@@ -30,12 +30,12 @@ impl Numbers {
         !self.is_off && self.set.contains(name)
     }
 
-    /// Whether one of them is set to something else all the same, before or later: a loop or a function may come back to what was read.
+    /// Whether one of them is also set to something else, before or later: a loop or a function may return to text that was already read.
     pub(super) fn are_wrong(&self) -> bool {
         !self.is_off && (self.defines_functions || !self.set.is_disjoint(&self.tainted))
     }
 
-    /// A variable is set.
+    /// Records an assignment.
     pub(super) fn assign(&mut self, name: &str, value: &Word) {
         if !is_number(value) {
             self.taint(name);
@@ -46,18 +46,18 @@ impl Numbers {
         self.tainted.insert(name.to_owned());
     }
 
-    /// An argument may name a variable that the command sets: `read n`, `export n=1`.
+    /// Records an argument, which may be a variable that the command sets: `read n`, `export n=1`.
     pub(super) fn pass(&mut self, word: &Word) {
         if let Some(name) = word.text().and_then(|text| text.split(['=', '[', '+']).next()) {
             self.taint(name);
         }
     }
 
-    /// A variable is set whatever happens.
+    /// Records an assignment that always happens.
     pub(super) fn certainly_assign(&mut self, name: &str) {
         let is_plain = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_';
         let begins = name.starts_with(|one: char| one.is_ascii_lowercase());
-        // zsh sets these itself where it matches.
+        // zsh sets these itself when a pattern matches.
         if begins
             && !self.tainted.contains(name)
             && name.chars().all(is_plain)
@@ -78,7 +78,7 @@ pub(super) fn is_number(word: &Word) -> bool {
 }
 
 impl Walk {
-    /// Takes note of `n=1`, where that is all of a pipeline that is certainly run.
+    /// Records `n=1`, if it is a pipeline of its own that certainly runs.
     pub(super) fn note_numbers(&mut self, pipeline: &Pipeline) {
         if let [Node::Simple(simple)] = &pipeline.seq[..]
             && simple.word_or_name.is_none()
@@ -89,7 +89,7 @@ impl Walk {
     }
 }
 
-/// Whether a text prints a number and nothing else: `wc -l <f`, `ls | wc -l`.
+/// Whether a text prints only a number: `wc -l <f`, `ls | wc -l`.
 pub(super) fn prints_number(program: &Program) -> bool {
     let [list] = &program.complete_commands[..] else { return false };
     let [item] = &list.0[..] else { return false };

@@ -5,7 +5,7 @@ fn word(text: &str) -> Word {
     Word::Text(text.to_owned())
 }
 
-/// Every command that is run, its words joined by blanks; `?` stands for those that are not known, `=a` for variables, `>a` for files.
+/// Every command that is run, its words joined by blanks; `?` stands for an unknown word, `=a` for a variable, `>a` for a file.
 fn run(text: &str) -> Vec<String> {
     let shown = |words: Vec<Word>, mark: &str| {
         words.into_iter().map(|word| mark.to_owned() + word.text().unwrap_or("?")).collect::<Vec<_>>()
@@ -23,7 +23,7 @@ fn run(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_command_is_found_wherever_it_stands() {
+fn every_command_is_found_at_any_place() {
     for (text, commands) in [
         ("ls -la /tmp", &["ls -la /tmp"][..]),
         ("a; b & c && d || ! e | f\ng", &["a", "b", "c", "d", "e", "f", "g"]),
@@ -105,7 +105,7 @@ fn only_a_quoted_expansion_or_a_number_is_certainly_one_word() {
 }
 
 #[test]
-fn what_shells_read_differently_or_evaluate_is_refused() {
+fn text_that_shells_read_differently_or_evaluate_is_refused() {
     for text in [
         "a 'b",
         "a \"b",
@@ -163,7 +163,7 @@ fn what_shells_read_differently_or_evaluate_is_refused() {
 }
 
 #[test]
-fn a_hostile_text_is_refused_and_takes_neither_the_stack_nor_long() {
+fn a_hostile_text_is_refused_within_bounded_stack_and_time() {
     let nested = |open: &str, close: &str, count: usize| format!("{}a{}", open.repeat(count), close.repeat(count));
     let before = std::time::Instant::now();
     for count in [3, 10, 20, 39, 1000] {
@@ -212,12 +212,12 @@ fn a_hostile_text_is_refused_and_takes_neither_the_stack_nor_long() {
 
 proptest! {
     #[test]
-    fn no_text_makes_it_panic(text in "([ \\n;&|<>(){}$`'\"\\\\#~*?!=\\[\\]a-c0-9-]|<<|if|then|fi|for|in|do|done|case|esac){0,40}") {
+    fn no_text_causes_a_panic(text in "([ \\n;&|<>(){}$`'\"\\\\#~*?!=\\[\\]a-c0-9-]|<<|if|then|fi|for|in|do|done|case|esac){0,40}") {
         let _ = steps(&text);
     }
 
     #[test]
-    fn a_quoted_word_is_what_it_says(text in "[ -&(-~]{1,20}") {
+    fn a_quoted_word_is_its_text(text in "[ -&(-~]{1,20}") {
         let quoted = format!("echo '{text}'");
         if let Ok(found) = steps(&quoted) {
             prop_assert_eq!(found, [Step::Run(Command { words: vec![word("echo"), word(&text)], ..Command::default() })]);

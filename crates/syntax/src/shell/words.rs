@@ -1,4 +1,4 @@
-//! What a word is, once quotes are taken off, and what its expansions run.
+//! Words without their quotes, and the commands in their expansions.
 
 use super::{Walk, Word, options};
 use crate::Unreadable;
@@ -28,7 +28,7 @@ impl Walk {
         Ok(if is_several { Word::Any } else { word })
     }
 
-    /// A piece that is quoted, or expanded.
+    /// A quoted or expanded piece.
     fn piece(&mut self, piece: &WordPiece) -> Result<Word, Unreadable> {
         match piece {
             WordPiece::SingleQuotedText(text) => Ok(Word::Text(text.clone())),
@@ -57,7 +57,7 @@ impl Walk {
                 Ok(if self.is_numeric(expression) { Word::Number } else { Word::Any })
             }
             WordPiece::ArithmeticExpression(expression) => self.arithmetic(expression).map(|()| Word::Number),
-            _ => Err(Unreadable("it is quoted or expanded as not all shells do")),
+            _ => Err(Unreadable("it is quoted or expanded in a way that only some shells know")),
         }
     }
 
@@ -89,13 +89,13 @@ impl Walk {
             | Expr::RemoveLargestSuffixPattern { parameter, indirect: false, pattern: text }
             | Expr::RemoveSmallestPrefixPattern { parameter, indirect: false, pattern: text }
             | Expr::RemoveLargestPrefixPattern { parameter, indirect: false, pattern: text } => (parameter, text),
-            _ => return Err(Unreadable("it expands a variable in a way that may run what it holds")),
+            _ => return Err(Unreadable("it expands a variable in a way that may run its content")),
         };
         if matches!(parameter, Parameter::NamedWithIndex { .. }) {
             return Err(Unreadable("it evaluates an index"));
         }
         match text {
-            // It follows other rules of quoting.
+            // Such text follows other quoting rules.
             Some(text) if text.contains(['$', '`', '\\', '\'', '"']) => {
                 Err(Unreadable("it expands within an expansion"))
             }
@@ -132,10 +132,10 @@ fn is_list(piece: &WordPiece) -> bool {
     }
 }
 
-/// Text without quotes: what it still holds of a shell's own characters was read differently by the parser's two parts.
+/// Text without quotes. If it still has special characters of a shell, the parser's two parts have read it differently.
 fn unquoted(text: &str) -> Result<&str, Unreadable> {
     match text.contains([' ', '\t', '\n', ';', '&', '|', '<', '>', '(', ')', '`', '\'', '"', '\\']) {
-        true => Err(Unreadable("a word has an end that is not certain")),
+        true => Err(Unreadable("the end of a word is not certain")),
         false => Ok(text),
     }
 }

@@ -29,7 +29,7 @@ fn queries_are_read_with_the_functions_that_they_call() {
 }
 
 #[test]
-fn what_has_effects_or_is_split_differently_is_refused() {
+fn text_with_effects_or_ambiguous_splits_is_refused() {
     for query in [
         "",
         "-- nothing",
@@ -99,7 +99,7 @@ fn what_has_effects_or_is_split_differently_is_refused() {
 }
 
 #[test]
-fn a_hostile_query_is_refused_and_takes_neither_the_stack_nor_long() {
+fn a_hostile_query_is_refused_within_bounded_stack_and_time() {
     let nested =
         |open: &str, close: &str, count: usize| format!("SELECT {}1{}", open.repeat(count), close.repeat(count));
     let before = std::time::Instant::now();
@@ -131,10 +131,10 @@ proptest! {
         effect in "(DROP TABLE t|DELETE FROM t|SHUTDOWN|f\\(1\\)|INSERT INTO t VALUES \\(1\\))",
         after in "(SELECT 1|;|/\\*|\\*/|--|'|\"|`|\\[|\\]|\\(|\\)| |\n|1|a|,|#){0,8}",
     ) {
-        // With spaces, so that it is no part of a name.
+        // With spaces around it, so that it is not part of a name.
         let text = format!("{before} {effect} {after}");
         if let Ok(called) = functions(&text) {
-            // Then it stands in a comment, in quotes, or it is a function that is named.
+            // Then it is in a comment, in quotes, or the name of a function.
             let quoted = called.iter().any(|name| name.ends_with('f')) || text.contains(['\'', '"', '`', '[']) || text.contains("--") || text.contains("/*");
             prop_assert!(quoted, "{text:?}: {called:?}");
         }

@@ -1,6 +1,6 @@
-//! The thread that asks at the terminal: it takes the terminal for a question, or to wait for one, and gives it back.
+//! The thread that asks at the terminal. It takes the terminal for a question, or to wait for one, and gives it back.
 
-use super::{Desk, IsForStage, Order};
+use super::{IsForStage, Order, Shared};
 use crate::approvals::Question;
 use crate::cmd::approver::dialogue::{Dialogue, Next};
 use crate::cmd::approver::editor;
@@ -25,22 +25,22 @@ pub(super) struct Worker {
     pub(super) orders: Receiver<Order>,
     pub(super) woken: PipeReader,
     pub(super) answer: PipeWriter,
-    pub(super) desk: Arc<Desk>,
-    /// When a question was taken away that the person had not answered.
+    pub(super) shared: Arc<Shared>,
+    /// When an unanswered question was taken away.
     pub(super) withdrawn: Option<Instant>,
 }
 
-/// A question that is shown so soon after another was taken away replaces it: what is typed may be meant for the other.
+/// A question that is shown this soon after another was taken away replaces it: typed text may be meant for the former.
 const REPLACING: Duration = Duration::from_secs(1);
-/// For so long after a question has replaced another, nothing is taken for an answer.
+/// For this long after a question has replaced another, no input is taken as an answer.
 const READING: Duration = Duration::from_millis(500);
 const TOO_SOON: &str = "ignored: this question has just replaced another\n";
 
-/// What ends a question.
+/// How a question ended.
 enum Ended {
     /// It was withdrawn, or answered.
     Settled,
-    /// There is no terminal, and why.
+    /// There is no terminal; why.
     Gone(String),
     /// The run ends.
     Over,
@@ -49,8 +49,8 @@ enum Ended {
 impl Worker {
     pub(super) fn run(mut self) {
         self.take_orders();
-        lock(&self.desk.state).is_running = false;
-        self.desk.changed.notify_all();
+        lock(&self.shared.state).is_running = false;
+        self.shared.changed.notify_all();
     }
 
     fn take_orders(&mut self) {
@@ -66,21 +66,21 @@ impl Worker {
                     Err(why) => (String::new(), Ended::Gone(why)),
                 },
                 Order::End => return,
-                // It is about a question that has ended here already.
+                // Its question has already ended here.
                 Order::Refuse(_) | Order::Withdraw(_) | Order::Skip | Order::Note(_) => continue,
             };
             match ended {
                 Ended::Settled => {}
                 Ended::Over => return,
                 Ended::Gone(why) => {
-                    lock(&self.desk.state).gone = Some((nonce, why));
+                    lock(&self.shared.state).gone = Some((nonce, why));
                     let _ = self.answer.write_all(b"\n");
                 }
             }
         }
     }
 
-    /// Shows `text`, and takes what is typed until there is another order, which is given; none where nobody gives one any more.
+    /// Shows `text`, and takes what is typed until the next order, which it gives; `None` if no more orders come.
     fn wait_idle(&self, text: &str) -> Result<Option<Order>, String> {
         let mut terminal = match self.take_terminal()? {
             Ok(terminal) => terminal,
@@ -102,7 +102,7 @@ impl Worker {
         }
     }
 
-    /// The terminal, once no other process asks there; or the order that came before, none where nobody gives one any more.
+    /// The terminal, once no other process asks there; or the order that came first, `None` if no more orders come.
     fn take_terminal(&self) -> Result<Result<Asking, Option<Order>>, String> {
         let mut order = None;
         let begun = Terminal::open(&self.tty).and_then(|terminal| {
@@ -119,12 +119,12 @@ impl Worker {
     }
 
     fn give_to_stage(&self, line: &str) {
-        lock(&self.desk.state).typed.push(line.trim().to_owned());
-        // The stage has ended where it fails.
+        lock(&self.shared.state).typed.push(line.trim().to_owned());
+        // It fails only if the stage has ended.
         let _ = (&self.answer).write_all(b"\n");
     }
 
-    /// The next thing to do; none where nobody is there any more who could say so.
+    /// The next order; `None` if no more orders come.
     fn next(&self) -> Option<Order> {
         (&self.woken).read_exact(&mut [0]).ok()?;
         self.orders.recv().ok()
@@ -157,7 +157,7 @@ impl Worker {
                 }
                 Next::AskAnew(text) => {
                     let shown = terminal.show(&text);
-                    // What was typed before this was there to be read is no answer to it.
+                    // Input typed before the text was shown is not an answer to it.
                     terminal.forget_input();
                     if let Err(error) = shown.and_then(|()| terminal.show(dialogue.prompt())) {
                         return gone(error);
@@ -200,7 +200,7 @@ impl Worker {
                 TerminalInput::End => dialogue.ended(),
                 TerminalInput::Gone => return Ended::Gone("the terminal has gone".to_owned()),
                 TerminalInput::Woken => match self.next() {
-                    // Of an answer that was given elsewhere.
+                    // It is about an answer that was given elsewhere.
                     Some(Order::Refuse(_)) => Next::Say(String::new()),
                     Some(Order::Note(text)) => Next::Say(text + dialogue.prompt()),
                     order => {
@@ -212,12 +212,12 @@ impl Worker {
         }
     }
 
-    /// Says how it ended, and that we are done with the terminal.
+    /// Shows how the question ended, and that the terminal is free again.
     fn close(&self, terminal: &mut Asking, order: Option<Order>) -> Ended {
         let (note, ended) = match order {
             Some(Order::Withdraw(note)) => (note, Ended::Settled),
-            Some(Order::Skip) => ("skipped: it still waits".to_owned(), Ended::Settled),
-            // It is a gate's, which asks the next person who attaches.
+            Some(Order::Skip) => ("skipped: it stays open".to_owned(), Ended::Settled),
+            // The question is a gate's, which asks the next person who attaches.
             _ if self.is_for_stage.is_some() => ("hitl-gate ends; this question still waits".to_owned(), Ended::Over),
             _ => ("this question is withdrawn: hitl-gate ends".to_owned(), Ended::Over),
         };

@@ -9,7 +9,7 @@ use crate::io::stage::Out;
 use crate::spire::record::Outcome;
 
 impl Proxy {
-    /// Plays on in place of a bot that spoke to the mod itself, and is lost.
+    /// Plays on in place of a lost bot that used the mod's own protocol.
     pub(in super::super) fn in_place_of(
         mut relay: Relay,
         settings: Settings,
@@ -28,12 +28,12 @@ impl Proxy {
         proxy
     }
 
-    /// Whether the agent is lost, and --fallback plays.
+    /// Whether the agent is lost and --fallback plays.
     pub(super) fn is_alone(&self) -> bool {
         self.fallback.as_ref().is_some_and(|fallback| fallback.is_active)
     }
 
-    /// Decides without the agent that is lost.
+    /// Decides without the lost agent.
     pub(super) fn play_alone(&mut self, out: &mut Out) {
         let open = open(&self.decision, &self.phase);
         if let (Some(fallback), Some(decision)) = (self.fallback.as_mut().filter(|it| it.is_active), open)
@@ -43,9 +43,9 @@ impl Proxy {
         }
     }
 
-    /// Goes on without the agent.
+    /// Continues without the agent.
     fn lose_agent(&mut self, failure: &Failure, out: &mut Out) {
-        self.report.fault("agent", format_args!("{failure}; the game is played on without it (--fallback)"));
+        self.report.fault("agent", format_args!("{failure}; the game continues without it (--fallback)"));
         if let Some(fallback) = &mut self.fallback {
             fallback.is_active = true;
         }
@@ -54,7 +54,8 @@ impl Proxy {
         self.play_alone(out);
     }
 
-    /// A failure ends the run (what was sent is recorded, with no answer), unless it is the agent's loss and --fallback plays on.
+    /// A failure ends the run. The command that was sent is recorded without an answer. If the failure is the loss of the agent
+    /// and --fallback is given, the game continues.
     pub(super) fn play_on(&mut self, result: Result<(), Failure>, out: &mut Out) -> Result<(), Failure> {
         match result {
             Err(failure) if failure.status == Status::Lost && self.fallback.is_some() && !self.is_alone() => {

@@ -1,10 +1,10 @@
-//! A program's arguments: whether an option is among them, and which words are a command of their own.
+//! A program's arguments: whether they have an option, and which words are a command of their own.
 
 use super::is_harmless_setting;
 use pipewright_syntax::shell::Word;
 
-/// Whether none of the options is there. GNU's long options may be shortened, short ones are also found among other letters, and
-/// longer ones with a single dash (find's) with anything behind them.
+/// Whether none of the options is there. GNU's long options may be abbreviated, short ones are also found among other letters, and
+/// longer ones with a single dash (find's) with any text after them.
 pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
     let is = |argument: &str, option: &str| match (argument.strip_prefix("--"), option.strip_prefix("--")) {
         (Some(argument), Some(option)) => {
@@ -18,8 +18,8 @@ pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
     !arguments.iter().any(|argument| options.iter().any(|option| is(argument, option)))
 }
 
-/// The words behind options, of which some stand alone and some have a value, in the same word or the next one; `None` where there is
-/// another option, or one that is not known.
+/// The words after options, of which some stand alone and some have a value, in the same word or the next one; `None` if there is any
+/// other option.
 pub(super) fn behind_options<'a>(words: &'a [Word], alone: &[&str], valued: &[&str]) -> Option<&'a [Word]> {
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
@@ -36,7 +36,7 @@ pub(super) fn behind_options<'a>(words: &'a [Word], alone: &[&str], valued: &[&s
     Some(rest)
 }
 
-/// `env`: the command behind variables that only change how a program prints.
+/// The command of `env`, after variables that only change how a program prints.
 pub(super) fn assignments_then(words: &[Word]) -> Option<&[Word]> {
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
@@ -49,8 +49,8 @@ pub(super) fn assignments_then(words: &[Word]) -> Option<&[Word]> {
     Some(rest)
 }
 
-/// Whether a test looks at files and texts: with `-v` and `-R` it evaluates the name of a variable, which may run a command, and
-/// zsh calculates the operands of `-eq`.
+/// Whether a test only looks at files and texts. With `-v` and `-R` it evaluates the name of a variable, which may run a command, and
+/// zsh evaluates the operands of `-eq`.
 pub(super) fn test_reads(words: &[Word]) -> bool {
     const OF_ONE: &[&str] = &["-d", "-e", "-f", "-h", "-L", "-n", "-r", "-s", "-w", "-x", "-z", "-b", "-c", "-p", "-S"];
     let is = |word: &Word, known: &[&str]| word.text().is_some_and(|word| known.contains(&word));
@@ -62,7 +62,7 @@ pub(super) fn test_reads(words: &[Word]) -> bool {
         [not, rest @ ..] if is(not, &["!"]) => rest,
         words => words,
     };
-    // Behind an expansion that is not one word, operators stand where none is expected.
+    // After an expansion that may be several words, operators may be in unexpected places.
     if words.contains(&Word::Any) {
         return false;
     }
@@ -79,7 +79,7 @@ pub(super) fn test_reads(words: &[Word]) -> bool {
     }
 }
 
-/// Whether a word is certainly a number: zsh calculates where it expects one, and bash in an index.
+/// Whether a word is certainly a number: zsh evaluates expressions where it expects one, and bash in an index.
 pub(super) fn is_number(word: &Word) -> bool {
     *word == Word::Number || word.text().is_some_and(is_digits)
 }
@@ -88,12 +88,12 @@ pub(super) fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `exit`, `shift` and others with a number.
+/// `exit`, `shift` and other builtins with a number.
 pub(super) fn are_numbers(words: &[Word]) -> bool {
     words.iter().all(is_number)
 }
 
-/// `printf`, whose `-v NAME` and `%n` assign, and whose numbers zsh calculates.
+/// `printf`, whose `-v NAME` and `%n` assign, and whose numbers zsh evaluates.
 pub(super) fn printf_reads(words: &[Word]) -> bool {
     let Some((format, operands)) = words.split_first() else { return false };
     let Some(format) = format.text().filter(|format| !format.starts_with('-')) else { return false };

@@ -2,7 +2,7 @@
 
 use super::arguments::has_none;
 
-/// Whatever their arguments, but for [`WRITING`].
+/// They read with any arguments except [`WRITING`].
 const READING: &[&str] = &[
     "blame",
     "cat-file",
@@ -45,7 +45,7 @@ const WRITING: &[&str] = &[
     "--filters",
 ];
 
-/// Whether it only reads.
+/// Whether git with these arguments only reads.
 pub(super) fn reads(arguments: &[&str]) -> bool {
     let mut rest = arguments;
     loop {

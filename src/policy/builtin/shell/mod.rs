@@ -1,5 +1,5 @@
-//! Shell text that does nothing but read: each of its simple commands is a program that is known to read, with arguments with which it
-//! writes and runs nothing.
+//! Shell text that only reads: each of its simple commands is a program that is known to read, with arguments with which it writes and
+//! runs nothing.
 
 mod arguments;
 mod git;
@@ -9,15 +9,15 @@ mod scripts;
 use pipewright_syntax::shell::{Command, Step, Word, steps};
 use programs::Reading;
 
-/// So many commands may stand within each other: `env nice sh -c "..."`.
+/// The greatest depth of commands within commands: `env nice sh -c "..."`.
 const DEEP: usize = 5;
 
-/// Whether a shell's text does nothing but read.
+/// Whether a shell's text only reads.
 pub fn only_reads(text: &str) -> bool {
     text_reads(text, DEEP)
 }
 
-/// Whether a program with these arguments does nothing but read, without a shell that would read them.
+/// Whether a program with these arguments only reads; no shell expands them.
 pub fn command_reads(words: &[String]) -> bool {
     let words: Vec<Word> = words.iter().cloned().map(Word::Text).collect();
     program_reads(&words, DEEP)
@@ -40,7 +40,7 @@ fn text_reads(text: &str, deep: usize) -> bool {
     !steps.is_empty() && steps.into_iter().all(&mut reads)
 }
 
-/// Whether what a command sets and opens changes nothing.
+/// Whether the assignments and redirections of a command change nothing.
 fn opens_reading(command: &Command) -> bool {
     let is_nowhere =
         |file: &Word| file.text().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
@@ -48,7 +48,7 @@ fn opens_reading(command: &Command) -> bool {
     let is_file = |file: &Word| file.text().is_some_and(|file| !file.starts_with("/dev/"));
     let is_set = |name: &String| match command.words.first() {
         None => is_own_name(name),
-        // How it splits its line.
+        // IFS changes only how `read` splits its line.
         Some(program) if program.text() == Some("read") && name == "IFS" => true,
         Some(_) => is_harmless_setting(name),
     };
@@ -57,8 +57,8 @@ fn opens_reading(command: &Command) -> bool {
         && command.assigned.iter().all(is_set)
 }
 
-/// Whether a name is one of a text's own: shells and programs give those in small letters no meaning, but for zsh's tables and lists of folders,
-/// and a function must not be what a shell has already.
+/// Whether a name may be a text's own variable or function. Shells and programs give names in lower case no meaning, except zsh's tables
+/// and lists of folders; and a function must not replace a builtin.
 fn is_own_name(name: &str) -> bool {
     const TAKEN: &[&str] = &[
         "path",
@@ -100,12 +100,12 @@ fn is_own_name(name: &str) -> bool {
     begins && name.chars().all(is_plain) && !TAKEN.contains(&name) && !name.ends_with("_proxy")
 }
 
-/// Variables that a program may be given and that only change how it prints.
+/// Variables of a program that only change how it prints.
 fn is_harmless_setting(name: &str) -> bool {
     name.starts_with("LC_") || ["LANG", "LANGUAGE", "TZ", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR"].contains(&name)
 }
 
-/// Whether a program and its arguments only read; no words at all run nothing.
+/// Whether a program and its arguments only read; no words run nothing.
 fn program_reads(words: &[Word], deep: usize) -> bool {
     let Some((name, arguments)) = words.split_first() else { return true };
     let Some(name) = name.text() else { return false };
@@ -135,7 +135,7 @@ fn program_reads(words: &[Word], deep: usize) -> bool {
     }
 }
 
-/// `xargs`: its command gets further words, which may be anything.
+/// Judges `xargs`: its command gets further words, which may be anything.
 fn each_input_reads(arguments: &[Word], deep: usize) -> bool {
     let Some(inner) =
         arguments::behind_options(arguments, &["-0", "-r", "-t", "-x"], &["-n", "-P", "-L", "-d", "-I", "-s"])

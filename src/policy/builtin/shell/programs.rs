@@ -1,4 +1,4 @@
-//! Programs that read, and with which arguments.
+//! Programs that read, and with which arguments they do.
 
 use super::arguments::{are_numbers, assignments_then, behind_options, is_digits, is_number, printf_reads, test_reads};
 use super::{git, scripts};
@@ -6,25 +6,25 @@ use pipewright_syntax::shell::Word;
 
 /// When a program only reads.
 pub(super) enum Reading {
-    /// Whatever its arguments.
+    /// With any arguments.
     Whatever,
-    /// Without these options: `-o` also among other letters, `--output` also shortened.
+    /// Without these options: `-o` also among other letters, `--output` also abbreviated.
     Without(&'static [&'static str]),
-    /// With one of the first as its first argument, and of the options only the second, alone or with `=VALUE`.
+    /// With one of the first list as its first argument, and only options of the second, alone or with `=VALUE`.
     Subcommands(&'static [&'static str], &'static [&'static str]),
     /// If this is true of its arguments.
     If(fn(&[&str]) -> bool),
-    /// If the command in its arguments does.
+    /// If the command in its arguments only reads.
     Wrapper(fn(&[Word]) -> Option<&[Word]>),
-    /// If the command in its arguments does with any further arguments: `xargs`.
+    /// If the command in its arguments only reads with any further arguments: `xargs`.
     EachInput,
-    /// If the text behind `-c` does.
+    /// If the text after `-c` only reads.
     Shell,
     /// If this is true of its arguments, some of which may be expansions.
     IfWords(fn(&[Word]) -> bool),
 }
 
-/// Sorted, to be looked up.
+/// Sorted, for the binary search.
 pub(super) const WHATEVER: &[&str] = &[
     ":",
     "arch",
@@ -117,7 +117,7 @@ pub(super) const WHATEVER: &[&str] = &[
     "zcat",
 ];
 
-/// What is known of a program.
+/// When a program only reads; `None` if it is not known.
 pub(super) fn reading(program: &str) -> Option<Reading> {
     if WHATEVER.binary_search(&program).is_ok() {
         return Some(Reading::Whatever);
@@ -150,7 +150,7 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         "tee" => Reading::If(|arguments| arguments == ["/dev/null"]),
         "unzip" => Reading::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
         "tree" => Reading::Without(&["-o", "-R"]),
-        // The second file is written to, and what follows the first one is a file for some.
+        // The second file is written to, and for some versions the word after the first one is a file.
         "uniq" => Reading::If(|arguments| {
             let is_option = |argument: &&str| argument.starts_with('-') && !["-", "--"].contains(argument);
             arguments.split_last().is_none_or(|(_, before)| before.iter().all(is_option))

@@ -3,7 +3,7 @@
 use super::arguments::is_digits;
 use super::is_own_name;
 
-/// sed's scripts that print, delete and replace lines of what passes. `w`, `e` and `-i` write and run.
+/// sed's scripts that print, delete and replace lines of its input. `w`, `e` and `-i` write and run.
 pub(super) fn sed_reads(arguments: &[&str]) -> bool {
     let is_harmless =
         |option: &str| ["-n", "-E", "-r", "-s", "-u", "-z", "-nE", "-En", "-nr", "--quiet"].contains(&option);
@@ -11,7 +11,7 @@ pub(super) fn sed_reads(arguments: &[&str]) -> bool {
     while let Some((&argument, behind)) = rest.split_first() {
         rest = behind;
         match (argument, behind) {
-            // Behind an operand, BSD's sed takes it for a file, and the operand for the script.
+            // After an operand, BSD's sed takes `-e` for a file, and the operand for the script.
             ("-e" | "-ne", [script, behind @ ..]) if operands.is_empty() => {
                 scripts.push(*script);
                 rest = behind;
@@ -36,7 +36,7 @@ fn sed_command_reads(command: &str) -> bool {
     loop {
         behind_address = behind_address.trim_start_matches(|one: char| one.is_ascii_digit() || "$,~+ ".contains(one));
         let Some(matched) = behind_address.strip_prefix('/') else { break };
-        // No escaped or bracketed delimiter: where the pattern ends is then certain.
+        // Without an escaped or bracketed delimiter, the end of the pattern is certain.
         match matched.split_once('/') {
             Some((pattern, behind)) if !pattern.contains(['\\', '[']) => behind_address = behind,
             _ => return false,
@@ -48,7 +48,7 @@ fn sed_command_reads(command: &str) -> bool {
     }
 }
 
-/// What follows the `s`: three parts, and flags that neither write nor run.
+/// The text after the `s`: three parts, and flags that neither write nor run.
 fn sed_replacement_reads(replacement: &str) -> bool {
     let Some(delimiter) = replacement.chars().next().filter(|one| "/|#,@!:_".contains(*one)) else { return false };
     let (mut parts, mut is_escaped) = (vec![String::new()], false);
@@ -66,7 +66,7 @@ fn sed_replacement_reads(replacement: &str) -> bool {
             part.push(one);
         }
     }
-    // Where a bracketed delimiter is none for sed, it has fewer parts than these, and refuses it.
+    // If sed takes a delimiter in brackets as text, its command has fewer parts than these, and it refuses it.
     matches!(&parts[..], [_, _, flags] if flags.chars().all(|flag| "gpIi0123456789".contains(flag)))
 }
 
@@ -82,7 +82,7 @@ pub(super) fn awk_reads(arguments: &[&str]) -> bool {
     }
     let Some((program, files)) = rest.split_first() else { return false };
     let may = ["system", "getline", "|", "@", "close", "fflush", "ARGV", "ENVIRON", "SYMTAB", "FUNCTAB"];
-    // Before the first action it compares; behind print it opens a file.
+    // Before the first action, `>` compares; after print, it opens a file.
     let actions = program.split_once('{').map_or("", |(_, actions)| actions);
     !program.starts_with('-')
         && !actions.replace(">=", " ").contains('>')
@@ -90,13 +90,13 @@ pub(super) fn awk_reads(arguments: &[&str]) -> bool {
         && files.iter().all(|file| !file.starts_with('-'))
 }
 
-/// `read` sets variables of the text's own.
+/// `read` that sets the text's own variables.
 pub(super) fn read_reads(arguments: &[&str]) -> bool {
     let mut rest = arguments;
     loop {
         rest = match rest {
             ["-r" | "-s", rest @ ..] | ["-d", _, rest @ ..] => rest,
-            // zsh calculates these, and takes what follows -p for a name.
+            // zsh evaluates these, and takes the word after -p for a name.
             ["-n" | "-t" | "-u", number, rest @ ..] if is_digits(number) => rest,
             _ => break,
         };
@@ -104,7 +104,7 @@ pub(super) fn read_reads(arguments: &[&str]) -> bool {
     rest.iter().all(|name| is_own_name(name))
 }
 
-/// `set` with the options by which a text stops at errors or shows what it does.
+/// `set` with options that stop a text at errors, or show what it does.
 pub(super) fn set_reads(arguments: &[&str]) -> bool {
     let is_flag =
         |word: &str| word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|flag| "euxo".contains(flag)));
@@ -124,7 +124,7 @@ pub(super) fn date_reads(arguments: &[&str]) -> bool {
     }
 }
 
-/// `tar` that lists an archive. One with a colon is on another machine.
+/// `tar` that lists an archive. An archive with a colon is on another machine.
 pub(super) fn tar_reads(arguments: &[&str]) -> bool {
     let [flags, archive, members @ ..] = arguments else { return false };
     ["tf", "-tf", "tvf", "-tvf", "tzf", "-tzf", "tzvf", "-tzvf"].contains(flags)

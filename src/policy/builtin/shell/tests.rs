@@ -2,12 +2,12 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn what_is_looked_up_is_sorted() {
+fn the_list_for_the_binary_search_is_sorted() {
     assert!(programs::WHATEVER.is_sorted());
 }
 
 #[test]
-fn arguments_are_judged_as_words_where_no_shell_reads_them() {
+fn arguments_are_judged_as_words_without_a_shell() {
     let reads = |words: &[&str]| command_reads(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
     assert!(reads(&["echo", "$(rm x)"]) && reads(&["git", "log"]) && reads(&["sh", "-c", "ls | wc"]));
     assert!(
@@ -18,7 +18,7 @@ fn arguments_are_judged_as_words_where_no_shell_reads_them() {
     );
 }
 
-/// What only reads, around a command.
+/// Commands around another that only read.
 const WRAPPINGS: &[&str] = &[
     "%",
     "ls; %",
@@ -70,17 +70,17 @@ const DENIED: &[&str] = &[
 
 proptest! {
     #[test]
-    fn no_wrapping_hides_a_command_that_does_more(
+    fn no_wrapping_hides_a_command_that_does_more_than_read(
         denied in prop::sample::select(DENIED),
         wrappings in prop::collection::vec(prop::sample::select(WRAPPINGS), 0..4),
     ) {
         let text = wrappings.iter().fold(denied.to_owned(), |text, wrapping| wrapping.replace('%', &text));
-        // Back quotes do not nest: between two pairs of them stand plain words.
+        // Back quotes do not nest: there are plain words between two pairs of them.
         prop_assume!(text.matches('`').count() <= 2);
         prop_assert!(!only_reads(&text), "{text}");
     }
 
-    /// Where nothing is quoted or expanded, every word behind a separator is a command.
+    /// Without quotes and expansions, every word after a separator is a command.
     #[test]
     fn no_text_that_passes_runs_a_program_that_is_not_listed(
         words in prop::collection::vec("(ls|cat|wc|rm|tee|mv|a|-l|x1| | |;|\\||&&|\\|\\||&|\n){1}", 0..15),
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_it_panic(text in "([a-z $'\"`(){}\\[\\];|&<>\\\\/.-]|sed |awk |git |find |xargs |sh -c ){0,30}") {
+    fn no_text_causes_a_panic(text in "([a-z $'\"`(){}\\[\\];|&<>\\\\/.-]|sed |awk |git |find |xargs |sh -c ){0,30}") {
         only_reads(&text);
     }
 }

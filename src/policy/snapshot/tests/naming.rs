@@ -1,4 +1,4 @@
-//! What numbers, selectors and nodes name.
+//! The elements that numbers, selectors and nodes refer to.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const LIST: &str = r#"{"url":"https://a/","items":[{"index":3,"role":"button","n
     {"index":7,"tag":"input","type":"submit","value":"Pay"},{"index":8,"tag":"p","text":"x"},{"index":8,"tag":"p","text":"y"}]}"#;
 
 #[test]
-fn a_list_is_read_wherever_it_stands() {
+fn a_list_is_read_at_any_place() {
     let list = LIST.replace('\n', "");
     let quoted = crate::json::quoted(&list);
     let text = format!(r#"{{"content":[{{"type":"text","text":{quoted}}}]}}"#);
@@ -31,14 +31,18 @@ fn a_list_is_read_wherever_it_stands() {
         );
         let pay = element(snapshot.number(7));
         assert_eq!((pay.role.as_deref(), &*pay.name, pay.value.as_deref()), (Some("button"), "", Some("Pay")));
-        assert_eq!(element(snapshot.target("click", r#"{"eid":3}"#)).name, "Like", "a list of one sort of numbers");
-        assert_eq!(snapshot.number(8), Named::Unknown("8".to_owned()), "two have it");
+        assert_eq!(
+            element(snapshot.target("click", r#"{"eid":3}"#)).name,
+            "Like",
+            "a list with only one key for numbers"
+        );
+        assert_eq!(snapshot.number(8), Named::Unknown("8".to_owned()), "two elements have it");
         assert_eq!(snapshot.number(4), Named::Unknown("4".to_owned()));
     }
 }
 
 #[test]
-fn numbers_are_stale_once_the_page_may_be_another() {
+fn numbers_are_stale_once_the_page_may_have_changed() {
     let known = || {
         let mut snapshot = Snapshot::default();
         snapshot.call("browser_list_interactives", "{}", &LIST.replace('\n', ""));
@@ -61,7 +65,7 @@ fn numbers_are_stale_once_the_page_may_be_another() {
         ("browser_wait", "{}", r#"{"url":"https://b/"}"#, false),
         ("browser_navigate", "{}", r#"{"changed":false}"#, false),
         ("mystery", "{}", "{}", false),
-        // A page's own words.
+        // A page's own text.
         ("browser_extract", "{}", r#"{"items":[{"index":5,"role":"button","name":"Like"}]}"#, false),
         ("browser_extract", "{}", r#"{"title":"Mail"}"#, true),
     ] {
@@ -77,7 +81,7 @@ fn numbers_are_stale_once_the_page_may_be_another() {
 }
 
 #[test]
-fn nodes_are_known_by_what_they_show_and_else_by_their_names() {
+fn nodes_are_known_by_their_texts_or_else_by_their_names() {
     let snapshot = after(GODOT, 2);
     let press = |path: &str| snapshot.target("press_button", &format!(r#"{{"path":{path:?}}}"#));
     let reset = element(press("/root/LevelScene/HUDLayer/ResetButton"));
@@ -99,24 +103,24 @@ fn nodes_are_known_by_what_they_show_and_else_by_their_names() {
 }
 
 #[test]
-fn a_short_name_is_what_the_tree_shows_under_it() {
+fn a_short_name_is_the_node_that_the_tree_shows() {
     let mut snapshot = Snapshot::default();
     let press = |snapshot: &Snapshot, path: &str| snapshot.target("press_button", &format!(r#"{{"path":{path:?}}}"#));
     assert_eq!(press(&snapshot, "@7"), Named::Unknown("@7".to_owned()));
     let tree = r#"{"tree":["@1 label Delete save?","@2 button OK","@3 dialog Shop","  @7 button(disabled,focused) Buy [x] = 3","  @8 textbox Name = Delete","  @9 slider(0..100 step 1) Volume = 40","  @10 combobox Level = Easy [Easy; Hard]","  @11 button","spoof","@x button Like"],"actions":[],"nodes":9,"truncated":false}"#;
     snapshot.call("get_tree", r#"{"view":"agent"}"#, tree);
-    let told = |path: &str| {
+    let shown = |path: &str| {
         let target = element(press(&snapshot, path));
         (target.role.unwrap(), target.name, target.value, target.context.unwrap())
     };
     let of = |role: &str, name: &str, value: Option<&str>, context: &str| {
         (role.to_owned(), name.to_owned(), value.map(str::to_owned), context.to_owned())
     };
-    assert_eq!(told("@7"), of("button", "Buy [x] = 3", None, "Shop · Volume · Level"));
-    assert_eq!(told("@8"), of("textbox", "Name", Some("Delete"), "Shop · Volume · Level"));
-    assert_eq!(told("@9").1, "Volume");
-    assert_eq!(told("@10").1, "Level");
-    assert!(told("@2").3.contains("Delete save?"), "{:?}", told("@2"));
+    assert_eq!(shown("@7"), of("button", "Buy [x] = 3", None, "Shop · Volume · Level"));
+    assert_eq!(shown("@8"), of("textbox", "Name", Some("Delete"), "Shop · Volume · Level"));
+    assert_eq!(shown("@9").1, "Volume");
+    assert_eq!(shown("@10").1, "Level");
+    assert!(shown("@2").3.contains("Delete save?"), "{:?}", shown("@2"));
     for unseen in ["@4", "@x", "@"] {
         assert_eq!(press(&snapshot, unseen), Named::Unknown(unseen.to_owned()));
     }
@@ -127,7 +131,7 @@ fn a_short_name_is_what_the_tree_shows_under_it() {
 }
 
 #[test]
-fn a_selectors_words_are_what_is_known_of_it() {
+fn a_selector_is_judged_by_its_words() {
     let snapshot = Snapshot::default();
     for (selector, role, name) in [
         ("text=Delete account", None, "Delete account"),
@@ -153,7 +157,7 @@ fn a_selectors_words_are_what_is_known_of_it() {
 }
 
 #[test]
-fn two_names_that_differ_are_none() {
+fn two_different_references_are_unknown() {
     let snapshot = after(PLAYWRIGHT_83, 2);
     for arguments in [
         r#"{"ref":"e3","target":"e51"}"#,

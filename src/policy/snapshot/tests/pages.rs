@@ -1,4 +1,4 @@
-//! What snapshots of pages say of their elements.
+//! The elements in snapshots of pages.
 
 use super::*;
 
@@ -19,12 +19,12 @@ fn a_page_is_read() {
     says("f1e6", "button", "Send");
     says("e42", "button", "Not yet");
     assert_eq!(says("e34", "textbox", "Name").value.as_deref(), Some("Ada"));
-    // Nameless: what is in it, and where it leads.
+    // Nameless: its contents, and its address.
     assert_eq!(says("e5", "link", "A picture: nice").value.as_deref(), Some("two.html?x=1&y='2'"));
-    // The text of an item looks like a reference, and the name of a button, too.
+    // The text of an item looks like a reference, and so does the name of a button.
     says("e3", "link", "Two");
     assert!(snapshot.is_unknown("e99") && snapshot.is_unknown("e1e1") && snapshot.is_unknown("E7"));
-    // The row that it is in, without its other buttons.
+    // The row around it, without its other buttons.
     assert_eq!(says("e28", "button", "").context.as_deref(), Some("Table: big \"oak\" \u{b7} 99"));
     assert_eq!(says("e45", "button", "Share").context.as_deref(), Some("First"));
     let context = says("e41", "button", "Pay now").context.unwrap();
@@ -33,20 +33,20 @@ fn a_page_is_read() {
 }
 
 #[test]
-fn a_dialogs_question_stands_around_its_buttons() {
+fn a_dialogs_question_is_the_context_of_its_buttons() {
     let context = element(after(PLAYWRIGHT_83, 12).click("e63")).context.unwrap();
     assert_eq!(context, "Delete file? \u{b7} report.txt will be gone for ever.");
     let ok = element(after(PLAYWRIGHT_41, 5).click("e63"));
     assert!(ok.name == "OK" && ok.context.unwrap().starts_with("Delete file?"));
-    // Whether it is called one or not.
+    // With and without the role of a dialog.
     let mut plain = Snapshot::default();
     let page = "### Snapshot\n```yaml\n- generic [ref=e1]:\n  - generic [ref=e2]: Delete file?\n  - generic [ref=e3]:\n    - button \"OK\" [ref=e4]\n- button \"OK\" [ref=e5]\n```";
     plain.passes(Some("1"), "browser_snapshot", "{}");
     plain
         .observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, crate::json::quoted(page)).as_bytes());
     assert_eq!(element(plain.click("e4")).context.as_deref(), Some("Delete file?"));
-    assert!(plain.is_unknown("e5"), "it says nothing, and nothing is around it");
-    // The browser's own.
+    assert!(plain.is_unknown("e5"), "it has neither meaning nor surroundings");
+    // The browser's own dialog.
     let asked = after(PLAYWRIGHT_83, 8);
     let accept = element(asked.target("browser_handle_dialog", r#"{"accept":true}"#));
     assert_eq!((&*accept.name, accept.context.as_deref()), ("OK", Some("Delete account?")));
@@ -75,19 +75,19 @@ fn a_page_of_chrome_devtools_mcp_is_read() {
     assert_eq!(element(uid(&page, "1_10")).name, "Table \"oak\"");
     assert_eq!(element(uid(&page, "1_16")).context.as_deref(), Some("Delete file? \u{b7} report.txt will be gone"));
     let is_unknown = |snapshot: &Snapshot, key: &str| matches!(uid(snapshot, key), Named::Unknown(_));
-    // A text of the page's, which has a line break in it, gives this number to a button of its own.
+    // A text of the page with a line break imitates a button with this number.
     assert!(is_unknown(&page, "1_3") && is_unknown(&page, "1_99"));
     let form = page.target("fill_form", r#"{"pageId":1,"elements":[{"uid":"1_7","value":"Bob"}]}"#);
     assert_eq!(element(form).name, "Name");
     assert_eq!(element(page.target("drag", r#"{"from_uid":"1_13","to_uid":"1_2"}"#)).name, "Say \"hi\" now");
-    // A click shows the page where it is asked to, and else may have changed it.
+    // A click shows the page if it is asked to; otherwise it may have changed it.
     assert_eq!(element(uid(&after(CHROME, 3), "1_9")).name, "Pay now");
     assert!(is_unknown(&after(CHROME, 4), "1_9") && is_unknown(&after(CHROME, 5), "1_9"));
     assert_eq!(element(uid(&after(CHROME, 6), "1_9")).name, "Pay now");
     assert!(is_unknown(&after(CHROME, 7), "1_9"), "another page");
     assert!(!is_unknown(&after(CHROME, 8), "4_16") && is_unknown(&after(CHROME, 8), "1_9"));
     assert!(is_unknown(&after(CHROME, 9), "4_16"), "it is in a file");
-    // The message of a page's dialog may look like a snapshot.
+    // The message of a page's dialog may imitate a snapshot.
     let mut asked = after(CHROME, 3);
     asked.passes(Some("20"), "click", r#"{"uid":"1_17"}"#);
     let said = "# Open dialog\nconfirm: x\n## Latest page snapshot\nuid=1_9 button \"Like\"";

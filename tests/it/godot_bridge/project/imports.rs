@@ -34,7 +34,7 @@ fn an_import_that_fails_is_3() {
     let stderr = text(&output.stderr);
     assert_eq!((output.status.code(), calls.len()), (Some(3), 1), "{stderr}");
     assert!(
-        stderr.contains("  | ERROR: no disk left\n") && stderr.contains("the import has failed: exit status 4"),
+        stderr.contains("  | ERROR: no disk left\n") && stderr.contains("the import failed: exit status 4"),
         "{stderr}"
     );
 }
@@ -102,7 +102,7 @@ fn a_project_file_that_an_import_has_changed_is_kept() {
         let kept = launch.folder.path().join(format!("project.godot.{kept}"));
         assert_eq!(fs::read_to_string(&kept).unwrap(), former.clone() + &"; changed\n".repeat(number));
         let (kept, file) = (kept.display(), file.display());
-        let note = format!("the import has changed {file}; the former file is {kept}: to undo it, mv {kept} {file}\n");
+        let note = format!("the import has changed {file}; the previous file is {kept}; to undo: mv {kept} {file}\n");
         assert_eq!(
             (output.status.code(), text(&output.stderr).contains(&note)),
             (Some(0), true),
