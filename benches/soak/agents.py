@@ -183,7 +183,7 @@ class Agents:
     def session(self, session, own):
         visits = 1 + (own.random() < 0.3)
         for visit in range(visits):
-            if visit and self.is_ending:
+            if visit and (self.is_ending or time.monotonic() > self.round_end):
                 break
             Visit(self, session, own).run()
             self.count("visits")
@@ -422,7 +422,8 @@ class Visit:
             self.lane.fail(f"{self.session}: {why}")
 
     def run(self):
-        until = time.monotonic() + self.random.uniform(*VISIT)
+        # Not long after the round: the clients of the other sessions wait for it.
+        until = min(time.monotonic() + self.random.uniform(*VISIT), self.lane.round_end + VISIT[0])
         watching = threading.Thread(target=self.watch, daemon=True)
         try:
             while time.monotonic() < until and not self.lane.is_ending:
