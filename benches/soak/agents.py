@@ -296,10 +296,12 @@ class Agents:
         for code, payment in payments.items():
             self.count("payments by a button that says so" if payment.is_honest else "payments by a button that lies", len(payment.times))
             approved = sum(code in approval.target for approval in approvals)
-            unnamed = sum(not approval.target for approval in approvals)
+            # A person's call whose number is unknown has no target; Enter in a field submits its form, and names the field.
+            unnamed = sum(not approval.target or approval.tool == "browser_press" for approval in approvals)
+            is_enter_allowed = any(approval.is_for_session and approval.tool == "browser_press" for approval in approvals)
             if payment.is_honest:
-                self.count("payments by a call without a target", max(0, len(payment.times) - approved))
-            if payment.is_honest and len(payment.times) > approved + unnamed:
+                self.count("payments by a call that does not name the button", max(0, len(payment.times) - approved))
+            if payment.is_honest and len(payment.times) > approved + unnamed and not is_enter_allowed:
                 fail(f"{len(payment.times)} payments by {code}, {approved} approved")
 
     def rest(self):
