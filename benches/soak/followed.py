@@ -1,18 +1,30 @@
-"""Logs that are followed while they are written, through every rotation."""
+"""Logs: followed while they are written, through every rotation, and checked afterwards."""
 
 import glob
 import json
 import os
+import subprocess
 
 DECODER = json.JSONDecoder()
-# Where the first line of a file has its number.
+# The first bytes of a file, which have the number of its first line.
 BEGINNING = 200
-# So often is looked for the next file of a log.
+# The next file of a log is looked for this often.
 TRIES = 200
 
 
+# What `jsonl-log check` must not find.
+FAULTS = ("missing", "lost", "torn", "unreadable", "fused", "out_of_order", "backwards")
+
+
+def check_log(programs, log):
+    """The result of `jsonl-log check`, the faults among it, and its exit status."""
+    checked = subprocess.run([os.path.join(programs, "jsonl-log"), "check", log], capture_output=True, text=True)
+    result = json.loads(checked.stdout)
+    return result, {name: result[name] for name in FAULTS if result[name]}, checked.returncode
+
+
 class Log:
-    """A log of jsonl-record. `take(direction, message)` gets each message with its bytes, `fail(why)` each number that is left out."""
+    """A log of jsonl-record. Calls `take(direction, message)` with the bytes of each message, and `fail(why)` for each missing number."""
 
     def __init__(self, path, take, fail):
         self.path, self.take, self.fail = path, take, fail
@@ -23,7 +35,7 @@ class Log:
         while True:
             if self.file is None and not self.open_next():
                 return
-            # Looked at before the end is read: nothing is written to a file once another has its name.
+            # Before the end is read: nothing is written to a file once another one has its name.
             is_left = self.is_left()
             while read := self.file.read(1 << 18):
                 *lines, self.rest = (self.rest + read).split(b"\n")
@@ -37,8 +49,8 @@ class Log:
             self.file, self.rest = None, b""
 
     def open_next(self):
-        """The file that goes on where the last one ended: the log may have been rotated several times since. It may not be there
-        yet; where it doesn't come, something is missing, and the file that has the name is read."""
+        """Opens the file that continues the last one; the log may have been rotated several times since. It may not exist yet. If it never
+        does, lines are missing, and the file with the log's own name is read."""
         due = b"" if self.number is None else b'"seq":%d,' % (self.number + 1)
         self.tries += 1
         for path in [self.path, *glob.glob(f"{self.path}.*")]:
@@ -61,21 +73,21 @@ class Log:
 
     def line(self, line):
         try:
-            said = json.loads(line)
-            number = said["seq"]
+            record = json.loads(line)
+            number = record["seq"]
         except (ValueError, KeyError) as error:
-            return self.fail(f"{self.path}: a line can't be read ({error}): {line[:200]!r}")
+            return self.fail(f"{self.path}: a line cannot be read ({error}): {line[:200]!r}")
         if self.number is not None and number != self.number + 1:
             self.fail(f"{self.path}: seq {number} follows {self.number}")
         self.number = number
-        if said.get("lost"):
-            self.fail(f"{self.path}: the recorder has lost {said['lost']} messages")
-        if "msg" in said:
+        if record.get("lost"):
+            self.fail(f"{self.path}: the recorder has lost {record['lost']} messages")
+        if "msg" in record:
             self.messages += 1
             text = line.decode()
             start = text.index('"msg":') + len('"msg":')
             raw = text[start : DECODER.raw_decode(text, start)[1]]
-            self.take(said["dir"], (raw + said.get("eol", "\n")).encode())
+            self.take(record["dir"], (raw + record.get("eol", "\n")).encode())
 
 
 class Records:

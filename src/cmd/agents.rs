@@ -59,6 +59,7 @@ pub struct Agents {
 
 /// Where the gates of a session connect.
 struct Socket {
+    path: PathBuf,
     listener: UnixListener,
     is_open: Arc<AtomicBool>,
 }
@@ -131,7 +132,7 @@ impl Agents {
     fn listen(&mut self, session: usize, path: &Path) -> io::Result<()> {
         let listener = private::listen(path)?;
         let is_open = Arc::new(AtomicBool::new(true));
-        let socket = Socket { listener: listener.try_clone()?, is_open: Arc::clone(&is_open) };
+        let socket = Socket { path: path.to_owned(), listener: listener.try_clone()?, is_open: Arc::clone(&is_open) };
         self.sockets.insert(session, socket);
         let (connections, accepted) = (self.connections.clone(), self.accepted.clone());
         let report = Arc::clone(&self.report);
@@ -162,6 +163,8 @@ impl Agents {
             socket.is_open.store(false, Ordering::Relaxed);
             // Wakes the thread that accepts. On systems where it does not, the thread waits until the end of the run.
             let _ = shutdown(socket.listener.as_raw_fd(), Shutdown::Both);
+            // Otherwise it would stay until the end of the run.
+            let _ = std::fs::remove_file(&socket.path);
         }
     }
 }

@@ -116,6 +116,13 @@ impl Session {
         &self.agents
     }
 
+    /// The agent's process has ended. A process that resumes the session names its plans, and gives the results of calls in progress.
+    pub fn agent_ended(&mut self) {
+        let before = std::mem::take(self);
+        self.plans = before.plans;
+        before.calls.keys().for_each(|id| push(&mut self.own, quoted(id), CALLS));
+    }
+
     /// Takes a line that the client sent.
     pub fn sent(&mut self, line: &str) {
         let Ok(fields) = Fields::read(line) else { return };

@@ -42,6 +42,10 @@ const ASKED: usize = 4096;
 /// How many names that resolve to private addresses are remembered.
 const NAMES: usize = 1000;
 
+/// Why the answer to a form is not loaded again. A payment would be made twice, and nobody has been asked about the second one.
+const SENT_AGAIN: &str =
+    "the page is the answer to a form, and loading it again would send the form again; navigate to an address instead";
+
 /// An empty document. Without its own icon, the browser would request `/favicon.ico`.
 const EMPTY: &str = "<link rel=icon href=data:,>";
 
@@ -56,6 +60,8 @@ pub(crate) struct Interception {
     refused: Vec<Denied>,
     /// A session in which all documents are empty and are not requested.
     emptied: Option<String>,
+    /// The frame of a page that is reloaded, until its document is requested.
+    reloaded: Option<String>,
 }
 
 /// A requested document whose host is a name.
@@ -91,6 +97,9 @@ struct Paused {
 #[derive(Deserialize)]
 struct Request {
     url: String,
+    /// Only of a request that is paused.
+    #[serde(default)]
+    method: String,
 }
 
 #[derive(Deserialize)]
@@ -131,6 +140,11 @@ impl Interception {
         self.emptied = session;
     }
 
+    /// A page is reloaded, by the id of its frame: its next document is not requested if that would send a form again. `None` afterwards.
+    pub(crate) fn reload(&mut self, frame: Option<String>) {
+        self.reloaded = frame;
+    }
+
     /// Takes an event, and returns the reply to it.
     pub(crate) fn take(&mut self, event: &Event) -> Option<Reply> {
         let params = event.params.get();
@@ -166,8 +180,13 @@ impl Interception {
     }
 
     fn decide(&mut self, paused: Paused) -> Reply {
-        let Paused { request_id, request: Request { url }, frame_id, network_id, .. } = paused;
+        let Paused { request_id, request: Request { url, method }, frame_id, network_id, .. } = paused;
         let is_answered = paused.response_status_code.is_some() || paused.response_error_reason.is_some();
+        let is_reload = !is_answered && self.reloaded.take_if(|frame| *frame == frame_id).is_some();
+        if is_reload && method != "GET" {
+            let denied = Denied { address: url.chars().take(LONGEST).collect(), why: SENT_AGAIN.to_owned() };
+            return stay(&request_id, denied, frame_id);
+        }
         let why = match self.judge(&url) {
             Judgement::Refused(why) => why,
             Judgement::Named if is_answered => match network_id.and_then(|id| self.asked.get_mut(&id)) {
@@ -187,9 +206,7 @@ impl Interception {
             }
             Judgement::Allowed => return go_on(&request_id, false),
         };
-        // The page stays as it is.
-        let params = json!({"requestId": request_id, "errorReason": "Aborted"});
-        Reply { method: "Fetch.failRequest", params, denied: Some((self.deny(&url, why), frame_id)) }
+        stay(&request_id, self.deny(&url, why), frame_id)
     }
 
     /// Replaces a document that is already shown.
@@ -223,6 +240,12 @@ impl Interception {
         }
         denied
     }
+}
+
+/// The page stays as it is.
+fn stay(request: &str, denied: Denied, frame: String) -> Reply {
+    let params = json!({"requestId": request, "errorReason": "Aborted"});
+    Reply { method: "Fetch.failRequest", params, denied: Some((denied, frame)) }
 }
 
 fn go_on(request: &str, until_answered: bool) -> Reply {

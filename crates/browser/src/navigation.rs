@@ -140,8 +140,16 @@ impl Browser {
     /// Reloads the page.
     ///
     /// # Errors
-    /// It does not load in time.
+    /// It does not load in time. [`Fault::Denied`]: it is the answer to a form, which would be sent again.
     pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+        // The main frame of a page has the page's id.
+        self.interception.reload(Some(self.page()?.id.clone()));
+        let arrived = self.load_again(ready, until);
+        self.interception.reload(None);
+        arrived
+    }
+
+    fn load_again(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
         let before = self.depart()?;
         let IgnoredAny = self.call_page("Page.reload", &json!({}), until)?;
         self.load();

@@ -17,6 +17,9 @@ const PREFIX: &str = "pipewright-browser-";
 /// The file in a temporary profile whose lock marks it as in use. The lock ends with the process that holds it.
 const LOCK: &str = "pipewright.lock";
 
+/// The link of Chromium's in a profile to the socket of the browser that uses it.
+const SOCKET: &str = "SingletonSocket";
+
 /// How long the browser's processes, which may still write, have to end.
 const REMOVING: Duration = Duration::from_secs(3);
 
@@ -49,6 +52,9 @@ impl Profile {
 
     /// Removes a temporary profile.
     pub(crate) fn remove(&self) {
+        if self.lock.is_some() {
+            remove_socket(&self.folder);
+        }
         let last_moment = Instant::now() + REMOVING;
         while self.lock.is_some() && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
             if Instant::now() >= last_moment {
@@ -57,6 +63,18 @@ impl Profile {
             thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// Removes the folder of the socket by which a browser finds another one with the same profile: it is outside the profile, where only a
+/// link names it, and a browser that is killed leaves it.
+fn remove_socket(profile: &Path) {
+    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return };
+    let Some(folder) = socket.parent().filter(|_| socket.is_absolute() && socket.ends_with(SOCKET)) else { return };
+    for file in [&socket, &folder.join("SingletonCookie")] {
+        let _ = std::fs::remove_file(file);
+    }
+    // Only if nothing else is in it.
+    let _ = std::fs::remove_dir(folder);
 }
 
 /// Locks the file; `None` if another process holds it, or has removed it.
@@ -99,6 +117,7 @@ fn remove_abandoned(place: &Path) {
             Err(_) => is_old(&folder).then_some(None),
         };
         if let Some(_lock) = is_abandoned {
+            remove_socket(&folder);
             // If it cannot be removed now, the next start tries again.
             let _ = std::fs::remove_dir_all(&folder);
         }

@@ -5,6 +5,7 @@ use pipewright_browser::{Allowed, Arrived, Browser, Fault, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -164,4 +165,42 @@ fn a_page_that_crashes_is_a_fault_and_can_be_loaded_again() {
     assert!(matches!(crashed, Err(Fault::Crashed)), "{crashed:?}");
     assert_eq!(go(&mut browser, &format!("{server}/plain")).document.status, Some(200));
     browser.close();
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_form_is_sent_once_however_its_answer_is_loaded_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sent, sendings) = mpsc::channel();
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let sent = sent.clone();
+            thread::spawn(move || {
+                let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                let Some(Ok(first)) = lines.next() else { return };
+                lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
+                let form = "<title>Form</title><form method=post action=/pay></form><script>const send = () => document.forms[0].submit()</script>";
+                let body = if first.starts_with("POST") { "<title>Paid</title>" } else { form };
+                let _ = sent.send(first);
+                let length = body.len();
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncache-control: no-store\r\nconnection: close";
+                let _ = write!({ stream }, "{head}\r\ncontent-length: {length}\r\n\r\n{body}");
+            });
+        }
+    });
+    let mut browser = browser();
+    go(&mut browser, &address);
+    assert_eq!(browser.reload(QUIET, soon()).unwrap().document.status, Some(200));
+    browser.evaluate("setTimeout(send)", soon()).unwrap();
+    let is_paid = browser.wait(soon(), |pages| pages.all().iter().any(|page| page.document.url.ends_with("/pay")));
+    assert!(is_paid.unwrap());
+    let Err(Fault::Denied(why)) = browser.reload(QUIET, soon()) else { panic!("it was loaded again") };
+    assert!(why.contains("would send the form again"), "{why}");
+    // The page stays, and other ways there and back send nothing either.
+    assert!(browser.page().unwrap().document.url.ends_with("/pay"));
+    browser.go(-1, QUIET, soon()).unwrap();
+    let _ = browser.go(1, QUIET, soon());
+    let _ = browser.reload(QUIET, soon());
+    assert_eq!(sendings.try_iter().filter(|first| first.starts_with("POST")).count(), 1);
 }

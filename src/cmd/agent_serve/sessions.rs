@@ -170,7 +170,7 @@ impl Serving {
             return;
         }
         session.process = Process::Ended(why.to_owned());
-        session.records = crate::session::Session::default();
+        session.records.agent_ended();
         session.unsent.clear();
         self.end_gates(number, out);
         if !is_well {

@@ -182,6 +182,8 @@ impl Serving {
             }
             return match fields.get("record").map(|record| record.get()) {
                 Some(record) => {
+                    // Later records refer to its plan and calls. An error is no fault: a history may begin in the middle.
+                    let _ = session.records.received(record);
                     if let Ok(fields) = Fields::read(record) {
                         session.note_images(&fields);
                     }

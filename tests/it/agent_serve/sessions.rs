@@ -110,6 +110,54 @@ fn an_ended_agent_is_reported_and_continues_from_its_file() {
 }
 
 #[test]
+fn a_resumed_agent_may_name_its_earlier_plan_and_call() {
+    let place = Place::new();
+    let plan = r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"1","desc":"Look","status":"running"}],"current_step":"1"}"#;
+    let call = r#"{"type":"tool_call","call_id":"a1","tool_name":"look","arguments":{}}"#;
+    let result = r#"{"type":"tool_result","call_id":"a1","status":"error","error":"the agent ended","kind":"lost","plan_id":"plan-1"}"#;
+    let progress = r#"{"type":"plan_progress","plan_id":"plan-1","step_id":"1","result":"seen","status":"done"}"#;
+    let script = format!(
+        "read -r line; echo '{RUNNING}'; if [ -e \"$0\" ]; then echo '{result}'; echo '{progress}'; cat >/dev/null; else : >\"$0\"; echo '{plan}'; echo '{call}'; fi"
+    );
+    let mut agent = Command::new("sh");
+    agent.arg("-c").arg(script).arg(place.path().join("{session}.session"));
+    let server = Server::start(&agent, &[]);
+    let mut socket = server.socket("kept");
+    socket.message("Go.");
+    socket.until(|record| record.get("ended").is_some());
+    socket.message("Go on.");
+    socket.until_type("plan_progress");
+    let printed = server.end();
+    assert!(!printed.contains("no plan") && !printed.contains("no call"), "{printed}");
+}
+
+#[test]
+fn the_history_of_an_agent_has_its_state_and_plan() {
+    let place = Place::new();
+    place.file("kept.session", "");
+    let history = [
+        r#"{"type":"plan_update","plan_id":"plan-1","steps":[{"id":"1","desc":"Look","status":"running"}],"current_step":"1"}"#,
+        r#"{"type":"status","status":"running","pending_kind":"none","current_goal":"Look.","plan_id":"plan-1","step_id":"1"}"#,
+        r#"{"type":"tool_call","call_id":"a1","tool_name":"look","arguments":{},"plan_id":"plan-1","step_id":"1"}"#,
+    ];
+    let history: String =
+        history.iter().map(|record| format!("echo '{{\"type\":\"history\",\"record\":{record}}}'; ")).collect();
+    let result = r#"{"type":"tool_result","call_id":"a1","status":"ok","result":1,"plan_id":"plan-1","step_id":"1"}"#;
+    let script = format!(
+        "read -r line; {history}echo '{{\"type\":\"history\",\"is_final\":true}}'; echo '{result}'; cat >/dev/null"
+    );
+    let mut agent = Command::new("sh");
+    agent.arg("-c").arg(script).arg(place.path().join("{session}.session"));
+    let server = Server::start(&agent, &[]);
+    server.json("POST", "/sessions", r#"{"session_id":"kept"}"#);
+    server.socket("kept").until_type("tool_result");
+    let listed = &server.sessions()[0];
+    assert_eq!((&listed["state"], &listed["goal"]), (&"running".into(), &"Look.".into()), "{listed}");
+    let printed = server.end();
+    assert!(!printed.contains("no plan") && !printed.contains("no call"), "{printed}");
+}
+
+#[test]
 fn an_agent_without_a_session_file_does_not_continue() {
     let place = Place::new();
     let mut agent = Command::new("sh");
@@ -130,14 +178,26 @@ fn an_agent_without_a_session_file_does_not_continue() {
 #[test]
 fn an_unused_session_is_closed() {
     let place = Place::new();
-    let server = Server::start(&place.scripted(&[RUNNING, IDLE]), &["--idle-timeout", "300ms"]);
+    let agent = place.scripted(&[RUNNING, IDLE]);
+    let mut serve = command("agent-serve");
+    serve
+        .args(["--listen", "127.0.0.1:0", "--idle-timeout", "300ms", "--"])
+        .arg(agent.get_program())
+        .args(agent.get_args());
+    let server = Server::of(serve.env("XDG_RUNTIME_DIR", place.path()));
+    let sockets = || {
+        let folders = std::fs::read_dir(place.path().join("pipewright")).unwrap();
+        folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap()).count()
+    };
     let mut socket = server.socket("s");
     socket.message("Go.");
     socket.until(|record| record["status"] == "running");
     std::thread::sleep(std::time::Duration::from_millis(600));
     assert_eq!(server.sessions().len(), 1, "a client shows it");
+    assert_eq!(sockets(), 1);
     drop(socket);
     eventually("the session is closed", || server.sessions().is_empty());
+    eventually("its gates' socket is removed", || sockets() == 0);
     assert!(server.end().is_empty());
 }
 
