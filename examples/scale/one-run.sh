@@ -14,6 +14,7 @@ export city=${cities[$1 % 3]}
 model() {
     local request call='{tool_name: "weather", arguments: {city: env.city}}'
     while IFS= read -r request; do
+        sleep "${MODEL_SECONDS:-0}"
         jq -c '{type: "model_turn", request_id, status: "ok", stop: "call", text: "", provider: "script", model: "turns", raw: {}, latency_ms: 0,
             retries: 0, usage: {input: 900, output: 20, cost: 0.0004}, calls: [{call_id: .request_id} + '"$call"']}' <<<"$request"
         call='{tool_name: "assistant_done", arguments: {reason: "I looked it up."}}'
