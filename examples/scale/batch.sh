@@ -7,9 +7,10 @@
 # HOSTS are names for ssh, each with how many runs it has at once (N/HOST). Each has our commands in the PATH of `ssh HOST COMMAND`, and the
 # checkout at the same place as here. FOLDER gets NUMBER.jsonl and NUMBER.jsonl.err for each run, and batch.joblog: host, time and exit
 # status of each. `--filter-hosts` leaves out hosts that cannot be reached at the start.
-# Ends with the number of runs that failed, at most 101.
+# A host that does not answer for 15 s is given up. Ends with the number of runs that failed, at most 101.
 set -euo pipefail
 run=$(cd "$(dirname "$0")" && pwd)/one-run.sh
 mkdir -p "$3"
+export PARALLEL_SSH='ssh -o ServerAliveInterval=5 -o ServerAliveCountMax=2 -o ConnectTimeout=5'
 seq "$1" | parallel --sshlogin "$2" --filter-hosts --retries 3 --resume-failed --joblog "$3/batch.joblog" --results "$3/{}.jsonl" \
     "$run" {} >/dev/null
