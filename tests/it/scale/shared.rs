@@ -17,7 +17,7 @@ fn four_hosts_record_games_into_one_folder_a_file_for_each() {
         ls runs | wc -l
         wc -l runs/*.jsonl | grep -v total | awk '{print $1}' | sort -u"#,
     );
-    assert_eq!(printed, "16\n65\n", "a file for each game, with all of its decisions");
+    assert_eq!(printed, "16\n64\n", "a file for each game, with all of its decisions");
 }
 
 #[test]
