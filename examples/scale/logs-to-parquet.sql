@@ -3,7 +3,7 @@
 -- usage: duckdb <logs-to-parquet.sql
 --
 -- A row is a record. `run` is its file; `ts` is the time in UTC: the log's last start before it, plus its own `t`. A log that was continued
--- has several starts. To add a day, read only the logs that begin on it (runs/2026-11-25/*.jsonl): the files of other days stay as they are.
+-- has several starts. A line that a killed writer left unfinished is left out. To add a day, read only the logs that begin on it (runs/2026-11-25/*.jsonl): the files of other days stay as they are.
 COPY (
   SELECT run, seq, ts, day, msg->>'type' AS type, msg->>'session_id' AS session_id, msg->>'agent_id' AS agent_id,
     msg->>'call_id' AS call_id, coalesce(msg->>'tool_name', msg->>'tool') AS tool, msg->>'status' AS status, msg->>'kind' AS kind,
@@ -12,7 +12,7 @@ COPY (
   FROM (
     SELECT filename AS run, seq, msg, min(start) OVER (PARTITION BY filename)::DATE AS day,
       last_value(start IGNORE NULLS) OVER (PARTITION BY filename ORDER BY seq) + to_microseconds(t) AS ts
-    FROM read_ndjson('runs/**/*.jsonl', filename = true, maximum_object_size = 134217728, columns = {
+    FROM read_ndjson('runs/**/*.jsonl', filename = true, maximum_object_size = 134217728, ignore_errors = true, columns = {
       start: 'TIMESTAMP', t: 'BIGINT', seq: 'BIGINT', msg: 'JSON'
     })
   )

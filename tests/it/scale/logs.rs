@@ -14,6 +14,7 @@ fn logs_become_a_table_that_answers_what_people_ask() {
         # A run that was killed has no end; one whose call nobody approves was not allowed it.
         grep -v '"final"' runs/one/4.jsonl >runs/killed.jsonl
         rm runs/one/4.jsonl
+        printf '{"t":5,"seq":9,"dir":"in","msg":{"type":' >>runs/killed.jsonl
         cat >world.sh <<'END'
         while IFS= read -r line; do
             jq -c 'if .type == "list_tools" then {type: "tool_list", request_id, world: "bank", tools: [{name: "pay_invoice", description: "Pays.", input_schema: {type: "object"}}]}
