@@ -1,7 +1,7 @@
 //! What a person does while the loop works: approves, cancels, answers, calls a tool, ends the process.
 
 use super::{Place, Run, read, said, until};
-use crate::process::{binary, example};
+use crate::process::{Talk, binary, example};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::Value;
