@@ -4,10 +4,12 @@
 use super::{ancestry, folders, private};
 use nix::errno::Errno;
 use nix::sys::signal::kill;
-use nix::unistd::{Pid, getuid};
+use nix::unistd::{Pid, gethostname, getuid};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry, File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -102,8 +104,13 @@ pub fn home() -> io::Result<PathBuf> {
 
 const IN_RUNTIME_FOLDER: &str = "pipewright";
 
+/// Several machines, or containers, may share a folder for temporary files. Each has a folder of its own there, because a process of
+/// another one seems to have died, and its sockets seem to be dead: they would be removed.
 fn in_temporary_folder() -> String {
-    format!("pipewright-{}", getuid())
+    let host = gethostname().unwrap_or_default();
+    let digest = Sha256::digest(host.as_bytes());
+    // The whole name may not fit into the path of a socket.
+    format!("pipewright-{}-{:02x}{:02x}{:02x}{:02x}", getuid(), digest[0], digest[1], digest[2], digest[3])
 }
 
 fn is_ours_alone(folder: &Metadata) -> bool {

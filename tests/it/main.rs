@@ -53,6 +53,7 @@ mod replay_model;
 mod replay_role;
 mod replay_tools;
 mod samples;
+mod scale;
 mod schemas;
 mod shipped;
 mod spire;

@@ -11,7 +11,7 @@ use crate::io::lines::{Line, Piece, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
-use crate::record::Fields;
+use crate::record::{Fields, cancelled_id};
 use nix::sys::termios::{FlushArg, tcflush};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -258,10 +258,13 @@ impl Stage for Loop {
             }
             Event::Signal(signal) => {
                 let effects = self.agent.interrupt(signal.exit_code(), self.now());
-                let shown = effects
-                    .into_iter()
-                    .filter(|effect| matches!(effect, Effect::Session(_) | Effect::Step(_) | Effect::Final(..)));
-                self.carry_out(shown.collect(), out);
+                let last = effects.into_iter().filter(|effect| match effect {
+                    Effect::Session(_) | Effect::Step(_) | Effect::Final(..) => true,
+                    // A world on another machine does not receive the signal: without this it would work on the call to its end.
+                    Effect::World(record) => cancelled_id(record).is_some(),
+                    _ => false,
+                });
+                self.carry_out(last.collect(), out);
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Actions of a person during a run: approving, cancelling, answering, calling a tool, ending the process.
 
 use super::{Place, Run, read, said, until};
-use crate::process::{binary, example};
+use crate::process::{Talk, binary, example};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use serde_json::Value;
@@ -169,4 +169,18 @@ fn the_final_record_of_an_interrupted_run_has_the_status_of_the_process() {
         use std::os::unix::process::ExitStatusExt;
         assert_eq!(talk.end().status.signal(), Some(signal as i32));
     }
+}
+
+/// A world on another machine, behind ssh, does not get the signal.
+#[test]
+fn a_signal_cancels_the_call_under_way() {
+    let place = Place::new(&[WAIT]);
+    let mut agent = place.agent(&["--goal", "g"]);
+    agent.arg("--").arg(binary("jsonl-record")).arg(place.path("log")).arg("--").arg(example("stand-in-world"));
+    let mut talk = Talk::start(&mut agent);
+    until(&mut talk, |record| record["type"] == "tool_call");
+    talk.signal(Signal::SIGTERM);
+    talk.end();
+    let log = std::fs::read_to_string(place.path("log")).unwrap();
+    assert!(log.contains(r#""dir":"in","msg":{"type":"cancel","call_id":"a1"}"#), "{log}");
 }
