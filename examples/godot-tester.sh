@@ -22,7 +22,7 @@ model() {
         '{"tool_name": "select", "arguments": {"path": "OptionButton", "item": "Hard"}}'
         '{"tool_name": "press_button", "arguments": {"path": "Button:text(\"Start\")"}}'
         '{"tool_name": "wait_for", "arguments": {"selector": "Label:text(/caught/)"}}'
-        '{"tool_name": "assistant_done", "arguments": {"reason": "The game starts on Hard and counts."}}')
+        '{"tool_name": "assistant_done", "arguments": {"reason": "The game starts on Hard and counts.", "evidence": "caught"}}')
     while IFS= read -r request; do
         jq -c --argjson turn "${turns[number++]}" '{type: "model_turn", request_id, status: "ok", stop: "call", text: "", usage: {}, provider: "script",
             model: "turns", raw: {}, latency_ms: 0, retries: 0, calls: [$turn + {call_id: .request_id}]}' <<<"$request"

@@ -27,7 +27,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     // Without this flag, opening a FIFO blocks until it has a writer.
     let file = OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
     Ok(file)
 }

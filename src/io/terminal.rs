@@ -55,7 +55,7 @@ impl Terminal {
             Ok(file) if isatty(&file) == Ok(true) => {
                 return Ok(Terminal { file, path: path.to_owned(), lender: None });
             }
-            Ok(_) => "it is no terminal".to_owned(),
+            Ok(_) => "it is not a terminal".to_owned(),
             Err(error) => error.to_string(),
         };
         let path = path.display();

@@ -63,7 +63,7 @@ fn ambiguous_lines_are_unreadable() {
         assert!(why(line).contains("ignore case: write"), "{line}");
     }
     assert_eq!(tool(r#"{"tool":"x","Notes":"kept"}"#), Some((Form::Short, "x".into())));
-    assert!(why(r#"{"tool":1}"#).contains("no string"));
+    assert!(why(r#"{"tool":1}"#).contains("not a string"));
     assert!(why(r#"{"tool":"x","args":[1]}"#).contains("not an object"));
     assert!(why(r#"{"tool":"x","args":{},"arguments":{}}"#).contains("both"));
     assert!(why(r#"{"method":"tools/call","params":{"name":"x","args":{}}}"#).contains("arguments"));

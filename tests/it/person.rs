@@ -164,8 +164,8 @@ fn a_new_state_replaces_the_menu_under_the_prompt_trap_4() {
     table.state(&rest_site(1, 5)); // the same frame is no news
     table.state(&the("COMPLETE"));
     let shown = table.menu();
-    assert!(shown.contains("takes the place of the one above") && shown.contains("[171]"), "{shown}");
-    assert_eq!(shown.matches("takes the place").count(), 1);
+    assert!(shown.contains("replaces the one above") && shown.contains("[171]"), "{shown}");
+    assert_eq!(shown.matches("replaces the one above").count(), 1);
     table.types("110");
     assert!(table.menu().contains("not legal here"), "a choice of the stale menu");
     table.types("171");
@@ -341,7 +341,7 @@ fn without_a_terminal_it_gives_advice_and_the_mod_does_not_wait() {
     assert!(stderr.contains("no terminal to ask at: /dev/tty") && stderr.contains("--tty"), "{stderr}");
     let output = pipe(command("sts-proxy").args(["--no-record", "--tty", "/dev/null"]), b"");
     assert_eq!(output.status.code(), Some(3));
-    assert!(text(&output.stderr).contains("/dev/null: it is no terminal"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("/dev/null: it is not a terminal"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -381,7 +381,7 @@ fn a_whole_recorded_game_is_played_at_the_terminal() {
             table.menu();
             if chosen % 10 == 9 {
                 table.state(&state.replacen("\"gold\":", "\"gold\":1", 1));
-                assert!(table.menu().contains("takes the place of the one above"));
+                assert!(table.menu().contains("replaces the one above"));
             }
             table.types(&recorded);
             chosen += 1;

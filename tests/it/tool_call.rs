@@ -154,7 +154,7 @@ fn wrong_usage_starts_nothing() {
     let home = Home::new();
     for (arguments, expected) in [
         (&["echo", "a=@missing", "--", "touch", "started"][..], "a=@missing: No such file"),
-        (&["echo", "--json", "{\"a\":", "--", "touch", "started"], "--json: it is no JSON"),
+        (&["echo", "--json", "{\"a\":", "--", "touch", "started"], "--json: not JSON"),
         (&["echo", "--json", "[1]", "--", "touch", "started"], "--json: arguments are a JSON object"),
         (&["echo", "--json", r#"{"a":1,"a":2}"#, "--", "touch", "started"], "twice"),
         (&["echo", "cat", "--", "touch", "started"], "'cat' is not KEY=VALUE"),

@@ -42,7 +42,7 @@ fn an_edited_call_is_made_with_the_edited_arguments() {
     };
     for (fields, why) in [
         (json!({}), "edited_arguments"),
-        (json!({"edited_arguments": [1]}), "no object"),
+        (json!({"edited_arguments": [1]}), "not an object"),
         (json!({"edited_arguments": {}, "arguments_sha256": "00"}), "the call's arguments differ"),
         (json!({"edited_arguments": {}, "nonce": "00"}), "already settled"),
         (json!({"edited_arguments": {}, "action": "maybe"}), "action"),

@@ -153,3 +153,32 @@ fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_w
     assert!(stderr.contains("4 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ\n"), "{stderr}");
     assert!(stderr.contains(NO_DIFFERENCE[1]), "{stderr}");
 }
+
+#[test]
+fn each_line_of_a_file_gets_an_answer_and_a_second_run_asks_nothing() {
+    if !has_jq() {
+        return;
+    }
+    let server = Server::start(|request, before| match request.body.contains("line 77 of") && before < 2000 {
+        true => Reply::error(400, r#"{"error":{"message":"not this line"}}"#),
+        false => Reply::gemini("news"),
+    });
+    let place = tempfile::tempdir().unwrap();
+    let (lines, answers) = (place.path().join("lines"), place.path().join("answers"));
+    std::fs::write(&lines, (1..=1000).map(|number| format!("line {number} of a thousand\n")).collect::<String>())
+        .unwrap();
+    let arguments =
+        [lines.to_str().unwrap(), answers.to_str().unwrap(), "gemini/gemini-3-flash", "--base-url", &server.url];
+    // A key in the environment would be sent to the provider only.
+    let key = place.path().join("key");
+    std::fs::write(&key, "k3y-of-all").unwrap();
+    let arguments = [&arguments[..], &["--key-file", key.to_str().unwrap()]].concat();
+    let first = run("classify-lines.sh", &arguments);
+    assert_eq!(first.status, Some(1), "{}", first.stderr);
+    assert!(first.stdout.starts_with("1000 lines: 999 answered (0 from the cache), 1 failed"), "{}", first.stdout);
+    let text = std::fs::read_to_string(&answers).unwrap();
+    assert!(text.lines().nth(76).unwrap().contains("not this line"), "the answers are in the order of the lines");
+    let second = run("classify-lines.sh", &arguments);
+    assert!(second.stdout.starts_with("1000 lines: 999 answered (999 from the cache), 1 failed"), "{}", second.stdout);
+    assert_eq!(server.requests().len(), 1001);
+}

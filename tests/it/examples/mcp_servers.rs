@@ -3,6 +3,8 @@
 use super::run_with;
 use crate::documents::path_with_our_programs;
 use crate::mcp_servers::server;
+use crate::process::{Talk, command};
+use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -25,4 +27,38 @@ fn a_recorded_server_answers_like_the_real_one() {
     let ran = run_with("recorded-mcp-server.sh", &[], &path_with_npx(place.path()));
     assert_eq!(ran.status, Some(0), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("Echo: hello") && ran.stdout.contains("42"), "{}", ran.stdout);
+}
+
+#[test]
+#[ignore = "needs the MCP servers: scripts/test installs them"]
+fn claude_code_gets_a_browser_behind_gates() {
+    let place = tempfile::tempdir().unwrap();
+    let servers = super::claude_code("mcp.json");
+    let server = &servers["mcpServers"]["browser"];
+    let arguments: Vec<&str> = server["args"].as_array().unwrap().iter().map(|of| of.as_str().unwrap()).collect();
+    let mut client = command(server["command"].as_str().unwrap());
+    client.args(arguments).current_dir(place.path());
+    client.env("PATH", crate::mcp_servers::path_with_npx(place.path(), ""));
+    let mut talk = Talk::start(&mut client);
+    let mut ask = |id: u32, method: &str, params: &str| {
+        talk.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
+        loop {
+            let answer: Value = serde_json::from_str(&talk.hear()).unwrap();
+            if answer["id"] == id {
+                return answer["result"].clone();
+            }
+        }
+    };
+    let client = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
+    assert!(ask(1, "initialize", client)["serverInfo"].is_object());
+    let page = r#"{"name":"browser_navigate","arguments":{"url":"data:text/html,<button>Pay now</button>"}}"#;
+    let shown = ask(2, "tools/call", page).to_string();
+    let reference = shown.split("[ref=").nth(1).and_then(|rest| rest.split(']').next()).expect(&shown);
+    let click = format!(r#"{{"name":"browser_click","arguments":{{"element":"Pay now","target":"{reference}"}}}}"#);
+    // No `hitl-gate attach` runs here.
+    let rejected = ask(3, "tools/call", &click);
+    assert_eq!(rejected["isError"], true, "{rejected}");
+    for audit in [".policy.audit", ".approvals.audit"] {
+        assert!(fs::read_to_string(place.path().join(audit)).unwrap().contains("browser_click"), "{audit}");
+    }
 }

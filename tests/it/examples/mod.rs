@@ -93,21 +93,20 @@ fn each_example_is_run_here_and_has_its_row() {
     assert!(scripts >= 8, "{scripts}");
 }
 
+/// A JSON file of `examples/claude-code`.
+fn claude_code(name: &str) -> serde_json::Value {
+    serde_json::from_str(&std::fs::read_to_string(folder().join("claude-code").join(name)).unwrap()).unwrap()
+}
+
 #[test]
-fn secrets_stay_out_of_a_log_that_still_replays() {
-    if !has_jq() {
-        return;
-    }
-    let ran = run("redact-and-replay.sh", &[]);
-    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("replay: 2 turns, 0 different"), "{}", ran.stderr);
-    let lines: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(
-        lines[0], r#"{"id":1,"tool":"log_in","status":"ok","data":{"token":"c0ffee"}}"#,
-        "passed lines are complete"
-    );
-    assert_eq!(lines[2], r#"{"id":1,"tool":"log_in","status":"ok","data":{}}"#, "recorded lines are not");
-    assert_eq!(lines.len(), 4);
+fn the_hook_for_claude_code_asks_before_a_deletion() {
+    let settings = claude_code("settings.json");
+    let hook = settings.pointer("/hooks/PreToolUse/0/hooks/0/command").unwrap().as_str().unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", hook]).env("PATH", path_with_our_programs());
+    let call = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf build"}}"#;
+    let output = pipe(&mut shell, call.as_bytes());
+    assert!(text(&output.stdout).contains(r#""permissionDecision":"ask""#), "{}", text(&output.stdout));
 }
 
 #[test]
@@ -117,15 +116,6 @@ fn a_shared_log_has_no_personal_data_and_is_still_a_log() {
                 {\"tool\":\"browser_type\",\"args\":{\"element\":\"Password\",\"text\":\"<PASSWORD_1>\"}}\n\
                 {\"tool\":\"pay\",\"args\":{\"card\":\"<CARD_1>\",\"amount\":12.50}}\n";
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(0), expected), "{}", ran.stderr);
-}
-
-#[test]
-fn a_shell_agent_decides_by_results() {
-    if !has_jq() {
-        return;
-    }
-    let ran = run("shell-agent.sh", &[]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), "go to Cairo: 31 degrees\n"));
 }
 
 #[test]

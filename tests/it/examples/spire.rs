@@ -18,16 +18,6 @@ fn recorded_decisions() -> usize {
 }
 
 #[test]
-fn a_bot_that_is_a_pipe_of_two() {
-    if !has_jq() {
-        return;
-    }
-    let ran = run("one-line-bot.sh", &[]);
-    assert_eq!(ran.status, Some(0), "{}", ran.stderr);
-    assert!(ran.stderr.contains("replay: 66 turns, 0 different"), "{}", ran.stderr);
-}
-
-#[test]
 fn a_bot_behind_a_proxy_and_its_records() {
     if !has_jq() {
         return;
@@ -77,17 +67,6 @@ fn the_watchers_of_a_failing_bot_end_too() {
     // If one of them were left, it would hold stderr open, and this would wait for it.
     let ran = run("watch-a-run.sh", &["sh", "-c", "exit 3"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (Some(1), ""), "{}", ran.stderr);
-}
-
-#[test]
-fn a_log_as_a_table() {
-    let ran = run("log-to-csv.sh", &[]);
-    assert_eq!((ran.status, ran.stderr.as_str()), (Some(0), ""));
-    let rows: Vec<&str> = ran.stdout.lines().collect();
-    assert_eq!(rows[0], "time,game_state.floor,game_state.current_hp,game_state.gold,game_state.screen_type");
-    assert_eq!(rows[1], "2026-11-22T02:41:38.072416Z,0,63,99,EVENT");
-    assert!(rows.last().unwrap().ends_with(",3,0,113,GAME_OVER"), "{rows:?}");
-    assert_eq!(run("log-to-csv.sh", &["/nowhere/run.jsonl"]).status, Some(2), "a missing log");
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
         (r#"{"type":"hitl_response","call_id":1,"nonce":"","action":"approve"}"#.to_owned(), "no nonce"),
         (format!(r#"{{"type":"hitl_response","call_id":"1","nonce":{nonce},"action":"approve"}}"#), "its call_id"),
         (format!(r#"{{"type":"hitl_response","nonce":{nonce},"action":"approve"}}"#), "its call_id"),
-        (format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"APPROVE"}}"#), "none of"),
+        (format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"APPROVE"}}"#), "action is not"),
         (format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"edit"}}"#), "edited_arguments"),
         (
             format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{nonce},"action":"approve","action":"reject"}}"#),

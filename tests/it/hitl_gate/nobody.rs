@@ -40,7 +40,7 @@ fn json_rpc_is_answered_in_kind_and_a_notification_is_not() {
 fn a_named_terminal_must_be_a_terminal() {
     let (status, lines, stderr) = ran(&mut gate(&["--tty", "/dev/null"]), MARKED);
     assert_eq!((status, lines.len()), (Some(3), 0));
-    assert!(stderr.contains("/dev/null: it is no terminal"), "{stderr}");
+    assert!(stderr.contains("/dev/null: it is not a terminal"), "{stderr}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn other_users_cannot_write_to_the_cache() {
     nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let output = ask(&server, place.path(), &["a"]);
     assert_eq!(records(&output)[0]["text"], "answer 1");
-    assert!(text(&output.stderr).contains("it is no regular file"), "{output:?}");
+    assert!(text(&output.stderr).contains("it is not a regular file"), "{output:?}");
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn a_timeout_does_not_end_another_call_with_a_longer_limit() {
 #[test]
 fn an_unreadable_reply_is_named_when_its_call_times_out() {
     for (line, why) in [
-        (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "no JSON"),
+        (r#"{"jsonrpc":"2.0","id":ID,"result":{"x":NaN}}"#, "not a JSON object"),
         (r#"{"jsonrpc":"2.0","id":ID,"id":ID,"result":{}}"#, "\"id\" appears twice"),
         (r#"[{"jsonrpc":"2.0","id":ID,"result":{}}]"#, "array"),
         (

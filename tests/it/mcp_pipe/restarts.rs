@@ -182,7 +182,7 @@ fn a_failed_set_up_is_reported_without_its_secrets() {
     }
     for (text, expected) in [
         ("{\"type\":\"observation\"}", ":1: not a call"),
-        ("\nsk-123", ":2: it is no JSON"),
+        ("\nsk-123", ":2: it is not a JSON object"),
         ("{\"tool\":\"x\",\"requires_approval\":true}", "approval"),
     ] {
         std::fs::write(setup.path(), text).unwrap();

@@ -137,10 +137,10 @@ fn an_unreadable_line_is_refused_and_the_rest_passes() {
         ("{\"tool\":\"read\",\"cmd\":\"delete\"}", "both"),
         ("[{\"tool\":\"delete\"}]", "array"),
         ("{\"tool\":\"read\"}\r{\"tool\":\"delete\"}", "carriage return"),
-        ("{\"tool\":\"read\"} {\"tool\":\"delete\"}", "no JSON object"),
+        ("{\"tool\":\"read\"} {\"tool\":\"delete\"}", "not a JSON object"),
         ("{\"tool\":\"read\",\"args\":[]}", "no object"),
         ("{\"tool\":\"read\",\"requires_approval\":\"no\"}", "neither true nor false"),
-        ("{\"tool\":\"read\"", "no JSON object"),
+        ("{\"tool\":\"read\"", "not a JSON object"),
         (&deep, "--max-depth"),
     ] {
         let played = play(&[], &format!("{line}\n{{\"tool\":\"read\"}}\n"));

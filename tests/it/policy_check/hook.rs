@@ -82,7 +82,7 @@ fn rules_apply_in_a_hook_as_in_a_pipe() {
 fn unreadable_input_blocks_the_call() {
     let call = input("Read", &json!({}));
     for (text, why) in [
-        (String::new(), "no JSON object"),
+        (String::new(), "not a JSON object"),
         ("{\"hook_event_name\":\"PreToolUse\"}\n".to_owned(), "tool_name"),
         (call.replace("PreToolUse", "PostToolUse"), "\"PostToolUse\""),
         (call.replace("\"tool_name\":\"Read\"", "\"tool_name\":\"Read\",\"Tool_Name\":\"Bash\""), "tool_name"),
