@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A program approves calls instead of a person: a chat, a web page, or as here a rule of three lines. It reads each
-# question with its nonce, and answers on a separate channel, which the agent cannot reach.
+# question with its nonce, and answers on a separate channel that the agent cannot reach.
 #
-# Needs jq. Replace `decide` by your own program and `calls` by your agent, and add the world after the gate, as
+# Needs jq. Replace `decide` by your own program and `calls` by your agent, and add the world after the gate:
 # `| mcp-pipe -- SERVER`. Here the last jq shows which calls would be carried out, and the errors that the agent gets.
 # Ends with 1, because a payment is rejected.
 set -euo pipefail

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Three agents, one after the other, on the same files: one rewrites, one writes tests, one explains. Each gets the final message of the one before it.
+# Three agents work one after the other on the same files: one rewrites, one writes tests, one explains. Each gets the final message of the agent before it.
 #
 # usage: chain.sh [FOLDER [MODEL]]
 #
-# FOLDER has main.py; by default a new one with a small file. MODEL is a model such as gemini/gemini-3-flash; by default scripts take its place. Prints
-# the records of all agents, and between them agent_chain_update records. Ends with 1 if an agent does not reach its goal. Needs jq.
+# FOLDER has main.py; by default it is a new folder with a small main.py. MODEL is a model such as gemini/gemini-3-flash; by default a script takes its
+# place. Prints the records of all agents, and agent_chain_update records between them. Ends with 1 if an agent does not reach its goal. Needs jq.
 set -euo pipefail
 folder=${1:-}
 if [ -z "$folder" ]; then

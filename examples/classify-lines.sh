@@ -3,7 +3,7 @@
 #
 # usage: classify-lines.sh FILE ANSWERS MODEL [OPTIONS OF llm-pipe]     such as: classify-lines.sh titles.txt topics.jsonl gemini/gemini-3-flash
 #
-# If it is interrupted, run it again: answers that are there already come from the folder ANSWERS.cache and cost nothing.
+# If it is interrupted, run it again: existing answers come from the folder ANSWERS.cache and cost nothing.
 # Needs jq and the model's key (docs/models.md). Ends with 1 if a line has no answer; its record in ANSWERS says why.
 set -euo pipefail
 file=${1:?"usage: classify-lines.sh FILE ANSWERS MODEL [OPTIONS OF llm-pipe]"} answers=${2:?ANSWERS} model=${3:?MODEL}

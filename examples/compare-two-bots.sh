@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Two bots play the same recorded game: at which decisions does the second differ from the first?
+# Two bots play the same recorded game. Shows the decisions in which the second differs from the first.
 #
-# Needs jq, in which both bots are written here; any program that reads a line and answers with an action's id can take its
-# place. Each gets the recorded game, whatever it answers: this compares decisions, not results.
-# Ends with 0, also if they differ; leave out the last `|| [ $? = 1 ]` to make a difference fail your CI.
+# Needs jq. Both bots are jq filters here; a bot may be any program that reads a line and answers with an action's id.
+# The game continues as recorded after any answer: this compares decisions, not results.
+# Ends with 0, even if the bots differ; leave out the last `|| [ $? = 1 ]` to make a difference fail your CI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)

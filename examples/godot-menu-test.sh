@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tests the menu of a Godot game as a player uses it: fills in a name, chooses from a list and from a menu, and starts the game. Each
-# expect waits until its condition holds. Prints failures, and ends with 1 if there were any, else with 0.
+# `expect` waits until its condition holds. Prints a line for each command, and ends with 1 if one failed, else with 0.
 #
 # usage: godot-menu-test.sh [PROJECT]     default: the example game Catch
 #

@@ -6,7 +6,7 @@
 #
 # Needs jq and Godot 4.5 or later: on PATH, in PIPEWRIGHT_GODOT, or installed into a cache by scripts/install-godot. Your own game
 # needs the addon (godot-bridge install PROJECT). Replace submit_permutation by commands of your game; press_button and wait_for work in every game.
-# Ends with 0 if the game is well, with 1 if something failed, with 3 if it does not start, with 4 if it crashes or hangs.
+# Ends with 0 if all checks pass, with 1 if one fails, with 3 if the game does not start, with 4 if it crashes or hangs.
 set -euo pipefail
 here=$(dirname "$0")
 project=${1:-$here/../godot/example}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# An agent tests a Godot game by goal: a model reads what is on the screen, presses and types as a player does, and says whether the
+# An agent tests a Godot game towards a goal: a model reads the screen, presses and types as a player does, and reports whether the
 # game does what it should.
 #
 # usage: godot-tester.sh [PROJECT [GOAL [MODEL [OPTIONS OF llm-pipe]]]]     such as: godot-tester.sh ~/my-game 'Start a game.' gemini/gemini-3-flash
 #
-# Without MODEL, a script plays the model, on the game in godot/catch. PROJECT needs the addon: godot-bridge install PROJECT.
+# Without MODEL, a script for the game in godot/catch takes its place. PROJECT needs the addon: godot-bridge install PROJECT.
 # Needs jq and Godot 4.5 or later: on PATH, in PIPEWRIGHT_GODOT, or installed into a cache by scripts/install-godot.
 # Prints the steps. Ends with 0 if the goal was reached, with 1 if not.
 set -euo pipefail

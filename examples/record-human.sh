@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# You play Slay the Spire at this terminal, and everything is recorded: all traffic with the game (session.log), and each
-# accepted decision with its state. A recorded game takes the place of the real one: it continues as recorded, whatever you choose.
+# You play Slay the Spire at this terminal. Records all traffic with the game (session.log), and each accepted decision with
+# its state. A recorded game takes the place of the real one: it continues as recorded after any choice of yours.
 #
 # usage: record-human.sh [FOLDER]     the folder for the recordings; default: a new one
 #
-# Needs jq. For your own game the mod starts jsonl-record: command=jsonl-record --child agent /home/me/session.log -- sts-proxy
+# Needs jq. For your own game write into the mod's config.properties: command=jsonl-record --child agent /home/me/session.log -- sts-proxy
 set -euo pipefail
 folder=$(realpath "${1:-$(mktemp -d)}")
 cd "$(dirname "$0")/.."

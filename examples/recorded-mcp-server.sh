@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Records an MCP server once, and serves the recording from then on: for tests of the server's clients that run offline, fast, and
-# the same each time.
+# Records an MCP server once, and then serves the recording. Tests of the server's clients can so run offline and fast, with the same
+# answers each time.
 #
 # usage: recorded-mcp-server.sh [SERVER ARGS...]     default: npx -y @modelcontextprotocol/server-everything
 #

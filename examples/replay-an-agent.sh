@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# An agent with a model, both gates and a world: recorded on every connection, then run again offline, from the two logs.
+# Records an agent with a model, both gates and a world, on the connections to the model and to the world. Then runs it again offline from these two logs.
 #
 # usage: replay-an-agent.sh [FOLDER [MODEL [OPTIONS OF llm-pipe]]]
 #

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes a copy of a log that you can share: personal data and secrets become placeholders, everything else stays, and the copy is still
-# a log. Prints the masked messages.
+# Makes a copy of a log that you can share: personal data and secrets become placeholders. The copy is still a log, and everything else
+# in it is unchanged. Prints the masked messages.
 #
 # usage: share-a-log.sh [LOG]
 #
-# Without LOG, it records an agent that logs in to a world that only repeats its calls (`cat`). In a copy of this script, name a
-# log of your own, and rules for your own secrets (`jsonl-mask --rules FILE`).
+# Without LOG, it records an agent that types a password into a world that only repeats its calls (`cat`). Give your own log, and in a
+# copy of this script rules for your own secrets (`jsonl-mask --rules FILE`).
 # Ends with 1 if a line could not be masked; an error record takes its place.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A Slay the Spire bot behind a proxy: it takes the first legal action. A recorded game takes the place of the real one. Each
-# accepted decision is recorded, and counted here by floor.
+# A Slay the Spire bot in one line of jq: it takes the first legal action. A recorded game takes the place of the real one.
+# sts-proxy records each accepted decision; the last line counts them by floor.
 #
-# Needs jq. For your own game the mod starts sts-proxy: put the two lines from `sts-proxy` on into a script, with a permanent --data-dir,
-# and name the script in the mod's config.properties (which does not support quotes): command=/home/me/bot.sh
+# Needs jq. For your own game put the command `sts-proxy ... -- jq ...` into a script, with a permanent --data-dir, and name
+# the script in the mod's config.properties (which does not support quotes): command=/home/me/bot.sh
 # Ends with 1 if the bot plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")/.."

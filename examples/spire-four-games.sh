@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Four games of Slay the Spire at once, each with its own bot; writes the decisions of all of them as one table to stdout.
+# Plays four games of Slay the Spire at once, each with its own bot, and prints all decisions as one table (CSV).
 #
 # Needs python3 with venv. An engine, which scripts/install-engine downloads once, takes the place of the game. To set up several instances of
 # the real game, see docs/spire.md. All write their records to the same folder, a file for each run.

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# A language model plays Slay the Spire: it reads each state as text and answers with the id of a legal action. An answer that is not
-# legal is asked for again, with the reason.
+# A language model plays Slay the Spire: it reads each state as text and answers with the id of a legal action. After an illegal
+# answer it is asked again, with the reason.
 #
 # usage: spire-llm-bot.sh [MODEL [OPTIONS OF llm-pipe]]
 #
 # With a MODEL it is the mod's command: command=/home/me/pipewright/examples/spire-llm-bot.sh gemini/gemini-3-flash
-# Without one it plays a recorded game, and a line of sed that takes the first legal action takes the place of the model.
+# Without one it plays a recorded game, and sed takes the place of the model: it takes the first legal action.
 # Ends with 1 if it plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")"

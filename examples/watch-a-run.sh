@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Watches a bot while it plays: follows the log that jsonl-record writes, and shows the fights. The bot and the game are not affected.
 #
-# usage: watch-a-run.sh [BOT..]     default: a bot that takes the first legal action
+# usage: watch-a-run.sh [BOT ARGS...]     default: a bot that takes the first legal action
 #
-# Needs jq. A recorded game takes the place of the real one. For your own game the mod starts jsonl-record, and you run
+# Needs jq. A recorded game takes the place of the real one. For your own game let the mod start jsonl-record, and run
 # `replay --follow --dir in LOG | jq ...` in another terminal. Ends with 1 if the bot plays differently from the recording.
 set -euo pipefail
 cd "$(dirname "$0")/.."
