@@ -174,7 +174,7 @@ fn a_new_state_replaces_the_menu_under_the_prompt_trap_4() {
     table.state(&rest_site(1, 6));
     table.menu();
     table.state(&rest_site(1, 6).replace("\"ready_for_command\":true", "\"ready_for_command\":false"));
-    table.person.exp_string("the game went on by itself").unwrap();
+    table.person.exp_string("the game moved on by itself").unwrap();
     table.types("110");
     table.person.exp_string("nothing to choose now").unwrap();
     table.state(&rest_site(1, 7));

@@ -60,7 +60,7 @@ fn linked(folder: &Path, checkout: &Path) -> usize {
         } else if path.extension().is_some_and(|extension| extension == "md") {
             let document = std::fs::read_to_string(&path).unwrap();
             let targets = document.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-            let is_ours = |target: &&str| !target.is_empty() && !target.contains(':') && !target.starts_with("man/");
+            let is_ours = |target: &&str| !target.is_empty() && !target.contains(':') && !target.contains("man/");
             for target in targets.filter(is_ours).filter(|target| checkout.join(target).exists()) {
                 assert!(folder.join(target).exists(), "{}: {target}", path.display());
                 links += 1;

@@ -4,6 +4,7 @@ use super::{run, run_with};
 use crate::documents::{has_jq, path_with_our_programs};
 use crate::llm_pipe::server::{Reply, Server};
 use crate::process::{command, text};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
@@ -172,6 +173,7 @@ fn each_line_of_a_file_gets_an_answer_and_a_second_run_asks_nothing() {
     // A key in the environment would be sent to the provider only.
     let key = place.path().join("key");
     std::fs::write(&key, "k3y-of-all").unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
     let arguments = [&arguments[..], &["--key-file", key.to_str().unwrap()]].concat();
     let first = run("classify-lines.sh", &arguments);
     assert_eq!(first.status, Some(1), "{}", first.stderr);

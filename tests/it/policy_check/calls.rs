@@ -138,7 +138,7 @@ fn an_unreadable_line_is_refused_and_the_rest_passes() {
         ("[{\"tool\":\"delete\"}]", "array"),
         ("{\"tool\":\"read\"}\r{\"tool\":\"delete\"}", "carriage return"),
         ("{\"tool\":\"read\"} {\"tool\":\"delete\"}", "not a JSON object"),
-        ("{\"tool\":\"read\",\"args\":[]}", "no object"),
+        ("{\"tool\":\"read\",\"args\":[]}", "not an object"),
         ("{\"tool\":\"read\",\"requires_approval\":\"no\"}", "neither true nor false"),
         ("{\"tool\":\"read\"", "not a JSON object"),
         (&deep, "--max-depth"),
