@@ -14,10 +14,10 @@ pub struct CallerOptions {
     /// How a JSON-RPC call that does not pass is answered
     #[arg(long, value_enum, default_value_t = RefuseAs::Result)]
     pub refuse_as: RefuseAs,
-    /// Where to write records about calls: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]
+    /// Write records about calls to a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
-    /// Which of its own records the gate writes to stdout in a pipe
+    /// Which of the gate's own records are written to stdout in a pipe
     #[arg(long, value_enum, default_value_t = Records::All)]
     records: Records,
 }

@@ -38,14 +38,14 @@ Examples:
   Also mask customer numbers, with rules.toml: [[rule]], name = \"CUSTOMER\", regex = 'C-\\d{6}', fields = [\"customer_id\"]:
     jsonl-mask --rules rules.toml < run.jsonl
 
-Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that
-looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place.
+Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that \
+looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place. \
 After 262,144 different values, all further values get the number 0.
 
 Names and postal addresses are not found. docs/masking.md lists what is found and what is not.
 
 Exit status:
-  0 all well; 1 a line was withheld; 2 usage, or the rules cannot be read. See pipewright(7).";
+  0 success; 1 a line was withheld; 2 wrong usage, or the rules could not be read. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

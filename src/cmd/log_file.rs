@@ -21,7 +21,7 @@ pub struct LogOptions {
     /// Deepest nesting of arrays and objects that is read
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::default().max_depth, help_heading = "Limits", global = true)]
     pub max_depth: usize,
-    /// Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970
+    /// Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970
     #[arg(long, value_name = "PATH", default_value = ".ts", value_parser = path, global = true)]
     pub time: Path,
 }

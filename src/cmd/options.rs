@@ -51,8 +51,8 @@ impl ValueEnum for Part {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Part::Agent => "Takes observations, gives calls",
-            Part::World => "Takes calls, gives results and observations",
+            Part::Agent => "Reads observations, writes calls",
+            Part::World => "Reads calls, writes results and observations",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }
@@ -65,9 +65,9 @@ impl ValueEnum for Direction {
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let help = match self {
-            Direction::In => "To the child; in a pipe, from stdin",
-            Direction::Out => "From the child's stdout",
-            Direction::Err => "From the child's stderr",
+            Direction::In => "Written to the stdin of the recorded command; in a pipe, read from stdin",
+            Direction::Out => "Read from the stdout of the recorded command",
+            Direction::Err => "Read from the stderr of the recorded command",
         };
         Some(PossibleValue::new(self.name()).help(help))
     }

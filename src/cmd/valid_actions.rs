@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Add the legal actions to each message of the Slay the Spire mod
 ///
 /// Reads CommunicationMod's messages, one JSON object per line, and writes each out byte for byte with one field added:
-/// "valid_actions":[{"action_id","cmd","label"}]. The ids are the 173 of the action table; "cmd" is the mod command; "label"
+/// "valid_actions":[{"action_id","cmd","label"}]. The ids are those of the action table, which has 173 actions; "cmd" is the mod command; "label"
 /// names the card, target, reward or price as the player sees it. The list is empty while the game is not ready, in menus, and
 /// for error messages. Any other line passes unchanged.
 #[derive(Debug, Parser)]
@@ -56,7 +56,7 @@ Examples:
     sts-proxy -- sh -c 'valid-actions --text --bare | llm-pipe --bare -m MODEL --system @prompt.md'
 
 Exit status:
-  0 all well; 1 a line could not be read (it was passed on); 2 usage. See pipewright(7).";
+  0 success; 1 a line could not be read (it was passed on); 2 wrong usage. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

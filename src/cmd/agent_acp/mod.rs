@@ -18,9 +18,9 @@ use stage::Editor;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// Use an agent in an editor that speaks the Agent Client Protocol (Zed, JetBrains IDEs, Neovim, and others)
+/// Use an agent in an editor that supports the Agent Client Protocol (Zed, JetBrains IDEs, Neovim, and others)
 ///
-/// The editor starts agent-acp as configured; they exchange ACP version 1 on stdin and stdout. Each session is one agent: a process that reads and writes the session records of agent-loop (see
+/// The editor starts agent-acp and exchanges ACP version 1 with it on stdin and stdout. Each session is one agent: a process that reads and writes the session records of agent-loop (see
 /// docs/protocol.md). The editor shows its messages, plan and tool calls, and asks the person about a call that a gate holds. Questions of gates arrive over a private socket, which
 /// PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
 ///
@@ -46,7 +46,7 @@ Examples:
     agent-acp -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- godot-bridge --launch /home/me/game
 
 Exit status:
-  0 all well; 1 a line from the editor or an agent could not be read; 2 usage; 3 cannot create the private folder for the gates' sockets. \
+  0 success; 1 a line from the editor or an agent could not be read; 2 wrong usage; 3 the private folder for the gates' sockets could not be created. \
   How an agent ends is reported to the editor. See pipewright(7).";
 
 /// The command.

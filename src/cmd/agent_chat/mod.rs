@@ -41,10 +41,11 @@ use view::View;
 
 /// Talk with an agent at a terminal
 ///
-/// Starts an agent (agent-loop, or any command that reads and writes session records, see pipewright(7)) and shows its messages and calls. In cmd mode a line is a call: TOOL NAME=VALUE ..., or
-/// JSON. In chat mode it is a message. When a gate below the agent holds a call, answer with /yes, /no, /edit or /always. Ctrl-C stops what the agent is doing; a second Ctrl-C ends it.
+/// Starts an agent (agent-loop, or any command that reads and writes session records, see pipewright(7)) and shows its messages and calls. In cmd mode, the initial mode, a line is
+/// a call: TOOL NAME=VALUE ..., or JSON. In chat mode (/chat) it is a message to the agent. When a gate (hitl-gate) holds a call of the agent, answer with /yes, /no, /edit or /always. /help lists the
+/// commands. Ctrl-C stops what the agent is doing; a second Ctrl-C ends it.
 ///
-/// If stdin or stdout is not a terminal, lines are read and printed without a prompt: each line is held until the agent waits for the person, and the end of stdin ends the agent.
+/// If stdin or stdout is not a terminal, there is no prompt. Each line of stdin is read when the agent waits for a person, and the end of stdin ends the agent.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -67,7 +68,7 @@ pub struct Arguments {
 const NAME: &str = "agent-chat";
 const AFTER_HELP: &str = "\
 Examples:
-  A browser: open a page by hand, then have the agent go on; a person is asked before it pays, sends or deletes:
+  Open a page by hand, then let the agent continue; a person is asked before it pays, sends or deletes:
     agent-chat -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge
   The same with a session file, starting in chat mode:
     agent-chat --chat -- agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
@@ -75,7 +76,8 @@ Examples:
     printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 a line of stdin was not taken, or a log could not be written; 2 usage; 3 the agent cannot be started; 4 it closed its output without ending; else that of the agent. See pipewright(7).";
+  0 success; 1 a line of stdin was not carried out, or a log could not be written; 2 wrong usage; 3 the agent could not be started; 4 the agent was lost: it closed its stdin or stdout without ending; \
+  otherwise, the agent's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -49,13 +49,13 @@ pub struct Arguments {
     /// The goal: what the agent is to do
     #[arg(long, value_name = "TEXT")]
     goal: Option<String>,
-    /// Ask this model: short for --llm 'llm-pipe --model MODEL'
+    /// Use this model: short for --llm 'llm-pipe --model PROVIDER/NAME'
     #[arg(short = 'm', long, value_name = "PROVIDER/NAME", conflicts_with = "llm", help_heading = "Model")]
     model: Option<String>,
-    /// The command that answers model_request records; split into words like a shell command, but run without a shell
+    /// The command that answers model_request records; the text is split into words as by a shell, but no shell runs it
     #[arg(long, value_name = "CMD", help_heading = "Model")]
     llm: Option<String>,
-    /// Start a new conversation with a summary of the old one after a request of more than N tokens. This always happens when the model refuses a
+    /// After a request of more than N tokens, start a new conversation with a summary of the old one. This also happens when the model refuses a
     /// request as too long
     #[arg(long, value_name = "N", default_value_t = 100_000, help_heading = "Model")]
     compact_at: u64,
@@ -63,38 +63,38 @@ pub struct Arguments {
     /// How the world is observed and used: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints a built-in one)
     #[arg(long, value_name = "NAME|FILE", default_value = "mcp", help_heading = "World")]
     profile: String,
-    /// Offer the model only these tools; `*` and `?` are wildcards
+    /// Offer the model only tools whose names match; `*` and `?` are wildcards; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     allow: Vec<String>,
-    /// Do not offer the model these tools
+    /// Do not offer the model tools whose names match; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     deny: Vec<String>,
     /// How long the world may take to list its tools
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "World")]
     start_timeout: Duration,
 
-    /// The most turns of the model for the goal; without --goal, for a message
+    /// The highest number of model turns for the goal; without --goal, for each message
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Limits")]
     max_steps: u32,
-    /// The most calls that the model may choose for a message; it then sums up, and the person is asked whether to continue (default: 10 without --goal)
+    /// The highest number of calls that the model may choose for each message; it then sums up, and the person is asked whether to continue [default without --goal: 10]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     turn_steps: Option<u32>,
-    /// Overall time limit of the goal; without --goal, of a message (exit status 124). Time spent waiting for a person does not count
+    /// Time limit of the goal; without --goal, of each message (exit status 124). Time spent waiting for a person does not count
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Limits")]
     deadline: Option<Duration>,
-    /// The most input and output tokens in total
+    /// The highest number of input and output tokens in total
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_tokens: Option<u64>,
     /// The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))
     #[arg(long, value_name = "DOLLARS", value_parser = dollars, help_heading = "Limits")]
     max_cost: Option<f64>,
-    /// Longest line that is read from the world or the model command; pictures are in files and do not count
+    /// Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
     lines: LimitOptions,
 
-    /// Keep the session in this file, so that it can be continued however the process ended; pictures are kept in the folder FILE.images
+    /// Keep the session in this file, so that it can be continued, even after a crash; pictures are kept in the folder FILE.images
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     session: Option<PathBuf>,
     /// Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world's location; masked, without the content of pages.
@@ -104,7 +104,7 @@ pub struct Arguments {
     /// Append the reasoning that the model reports to this file, masked; `-` is stderr
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     log: Option<PathBuf>,
-    /// The session's id; it is put on every record, as are the three ids below
+    /// The session's id. Every record has it, and the values of --agent-id, --role and --chain-id
     #[arg(long, value_name = "ID", help_heading = "Session")]
     session_id: Option<String>,
     /// The agent's name in a chain of agents
@@ -122,7 +122,7 @@ pub struct Arguments {
 enum Action {
     /// Print a built-in profile, as a starting point for your own
     Profile {
-        /// Its name
+        /// The name of the profile: browser, playwright, godot or mcp
         name: String,
     },
     /// Print the events of a session, step by step
@@ -144,8 +144,8 @@ Examples:
     agent-loop --llm 'replay --as world llm.log' --goal 'Pay the open invoice.' -- replay --as world world.log
 
 Exit status:
-  0 all well; 1 a goal was not reached, a call was denied or rejected, a line was refused, or a log could not be written; 2 usage; 3 the world or the model command cannot be started; 4 one of them was lost; \
-  124 --deadline passed; the final record has the same number. See pipewright(7).";
+  0 success; 1 a goal was not reached, a call was denied or rejected, a line was refused, or a log could not be written; 2 wrong usage; 3 the world or the model command could not be started; \
+  4 the world or the model command was lost; 124 --deadline passed. The `final` record has the same number. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -31,7 +31,7 @@ use url::Url;
 
 /// Use agents in a browser, and serve their sessions over server-sent events, WebSocket and AG-UI
 ///
-/// Each session is one agent: a process that reads and writes the session records of agent-loop (see docs/protocol.md). The page shows its messages, plan, calls and pictures, and asks
+/// Each session is one agent: a process that reads and writes the session records of agent-loop (see docs/protocol.md). The web page shows its messages, plan, calls and pictures, and asks
 /// about calls that a gate holds. All windows and clients of a session get the same records. Questions of gates arrive over a private socket, which PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
 ///
 /// {session} in the agent's arguments is replaced by the session's id. If the agent keeps its session in a file with that name, the session can be continued after the agent has ended.
@@ -44,19 +44,19 @@ pub struct Arguments {
     /// Show a recorded session without an agent: a log of jsonl-record, or a file of records
     #[arg(long, value_name = "LOG")]
     replay: Option<OsString>,
-    /// Listen at this address; requests must name it as their host
+    /// Listen at this address; the Host header of requests must name it
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7717")]
     listen: SocketAddr,
-    /// The public origin when a reverse proxy forwards requests, such as https://agents.example.org
+    /// The origin that browsers use if a reverse proxy forwards requests, such as https://agents.example.org
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     public: Option<String>,
-    /// Read the token from this file; without it, from the variable AGENT_SERVE_TOKEN. By default a new token is printed on stderr
+    /// Read the token that clients must send from this file; by default, from the variable AGENT_SERVE_TOKEN. If neither is given, a new token is printed on stderr
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// The most sessions that are open at once
+    /// The highest number of open sessions
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u16).range(1..))]
     max_sessions: u16,
-    /// The most connections that are open at once
+    /// The highest number of open connections
     #[arg(long, value_name = "N", default_value = "512", value_parser = clap::value_parser!(u32).range(1..=65536))]
     max_connections: u32,
     /// Close a session after this time if no client shows it and its agent does nothing; 0 disables this
@@ -65,7 +65,7 @@ pub struct Arguments {
     /// Keep this many bytes of records per session, for clients that connect later or reconnect
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
     buffer: usize,
-    /// What to do when a client reads so slowly that records it has not read are no longer kept
+    /// What to do if a client is so slow that records it has not read are discarded (see --buffer)
     #[arg(long, value_enum, default_value_t = Slow::Drop)]
     slow: Slow,
     #[command(flatten)]
@@ -96,7 +96,7 @@ Examples:
     curl -N -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/sessions/ID/events
 
 Exit status:
-  0 all well; 1 a line from an agent could not be read; 2 usage; 3 cannot listen at the address, or cannot create the private folder for the gates' sockets. \
+  0 success; 1 a line from an agent could not be read; 2 wrong usage; 3 the address could not be listened at, or the private folder for the gates' sockets could not be created. \
   How an agent ends is reported to clients. See pipewright(7).";
 
 /// The command.

@@ -31,7 +31,8 @@ use worker::Workers;
 /// describes them.
 ///
 /// Calls name elements by number: browser_list_interactives gives each element one, and browser_overlay_show draws them over the
-/// page. Calls that still require approval are refused; other records pass. A browser that crashes is restarted.
+/// page. Calls that are still marked
+/// "requires_approval":true are refused; other records are passed on. A browser that crashes is restarted.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -44,13 +45,13 @@ pub struct Arguments {
     /// How long --settle fixed waits
     #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = duration, help_heading = "Time")]
     pause: Duration,
-    /// Time limit of a call; 0: no limit
+    /// Time limit of a call; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// Overall time limit; unanswered calls fail with kind timeout, and the exit status is 124
+    /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
-    /// How often a crashed browser is restarted; a minute without a crash resets the count
+    /// How many times a crashed browser is restarted; a minute without a crash resets the count
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
     #[command(flatten)]
@@ -60,10 +61,10 @@ pub struct Arguments {
 const NAME: &str = "browser-bridge";
 const AFTER_HELP: &str = "\
 Examples:
-  List what is on a page; let an agent act on it:
+  List the elements of a page; let an agent act on it:
     echo '{\"tool\":\"browser_list_interactives\"}' | browser-bridge https://example.org
     my-agent | browser-bridge https://example.org
-  Let a person approve what pays, sends or deletes:
+  Let a person approve calls that pay, send or delete:
     my-agent | policy-check -- hitl-gate -- browser-bridge
   Use a browser that is already open, with the logins it has:
     chromium --remote-debugging-port=0 --user-data-dir=\"$HOME/.cache/agent-browser\" &
@@ -72,8 +73,8 @@ Examples:
     mcp-serve -- policy-check -- hitl-gate -- browser-bridge
 
 Exit status:
-  0 all well; 1 a call failed or was refused; 2 usage; 3 the browser cannot be started or attached to; 4 it has crashed more often \
-  than --restart; 124 --deadline. See pipewright(7).";
+  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the browser could not be started or attached to; 4 the browser was \
+  lost: it crashed more often than --restart allows; 124 --deadline passed. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

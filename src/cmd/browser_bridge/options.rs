@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// Which browser, and what it may do.
 #[derive(Debug, clap::Args)]
 pub struct BrowserOptions {
-    /// Open this address first; its origin is allowed even on this machine or a private network
+    /// Open this address first; pages at its origin are allowed, even on this machine or a private network
     #[arg(value_name = "URL")]
     url: Option<String>,
     /// Show no window; the default if there is no display
@@ -23,7 +23,7 @@ pub struct BrowserOptions {
     /// Show a window, which a person can use at the same time; the default if there is a display
     #[arg(long, help_heading = "Browser")]
     headed: bool,
-    /// The browser to run [default: chromium, google-chrome or similar from PATH]
+    /// The browser to run [default: chromium, google-chrome or similar on PATH]
     #[arg(long, value_name = "PATH", help_heading = "Browser")]
     browser: Option<PathBuf>,
     /// Keep the profile (logins, history) in this folder; by default it is a new folder that is removed at the end
@@ -56,7 +56,7 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
 
-    /// Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN) even on this machine or a private network; may be repeated
+    /// Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated
     #[arg(long, value_name = "ORIGIN", help_heading = "Permissions")]
     allow_origin: Vec<String>,
     /// Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated

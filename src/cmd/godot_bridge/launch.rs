@@ -34,7 +34,7 @@ pub struct GameOptions {
 /// How a game is started and how the bridge communicates with it.
 #[derive(Debug, clap::Args)]
 pub struct EngineOptions {
-    /// The engine [default: godot or godot4 on PATH]
+    /// The Godot engine to run [default: godot or godot4 on PATH]
     #[arg(long, value_name = "BIN", env = "PIPEWRIGHT_GODOT")]
     pub godot: Option<OsString>,
     #[command(flatten)]
@@ -45,13 +45,13 @@ pub struct EngineOptions {
     /// How long the game may take to start and complete the handshake; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = crate::cmd::options::duration)]
     pub start_timeout: Duration,
-    /// Time limit of a command that has no `timeout` argument; the bridge gives up on a game that has not answered two seconds after that; 0 means no limit
+    /// Time limit of a command without a `timeout` argument; a game that has not answered two seconds after that is lost; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
     /// How long the game may take to end after a quit request; then it is killed; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = crate::cmd::options::duration)]
     pub quit_timeout: Duration,
-    /// Show what the engine prints
+    /// Copy the engine's output to stderr
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -32,8 +32,8 @@ use tree::Tree;
 /// Starts the game headless (or attaches to a running game) and carries out each line on stdin: {"cmd":"get_tree","id":1}, with
 /// arguments under "args". Each command is answered on stdout, in order:
 /// {"ok":true,"id":1,"data":...,"events":[...],"frame":N}, or {"ok":false,"id":1,"error":"...","code":"..."}. Commands need not wait for answers. An id of any JSON
-/// type is returned unchanged. tool_call records are also accepted, and answered with tool_result. Calls that still require
-/// approval are refused. Other records are passed on.
+/// type is returned unchanged. tool_call records are also accepted, and answered with tool_result. Calls that are still marked
+/// "requires_approval":true are refused. Other records are passed on.
 ///
 /// The game needs the AgentBridge addon, which `godot-bridge install PROJECT` installs. The addon walks the scene tree itself, so
 /// new buttons appear in get_tree automatically and can be pressed. Its README.md lists the commands.
@@ -44,7 +44,7 @@ pub struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     game: GameOptions,
-    /// Also write events as they occur, as observations: to a file (appended), to `stderr`, or with `-` to stdout between the answers
+    /// Also write the game's events as observations when they occur: to a file (appended to), `stderr`, or `-` for stdout, between the answers
     #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
     #[command(flatten)]
@@ -64,14 +64,14 @@ enum Action {
         #[arg(long)]
         remove: bool,
     },
-    /// Print the game's scene tree for people
+    /// Print the game's scene tree in a form for people
     Tree {
         #[command(flatten)]
         game: Box<GameOptions>,
         /// The node to begin at: a path or a selector
         #[arg(long, value_name = "SELECTOR", default_value = "/root")]
         root: String,
-        /// The number of levels to print
+        /// The number of levels to print [default: all]
         #[arg(long, value_name = "LEVELS")]
         depth: Option<u32>,
         #[command(flatten)]
@@ -86,7 +86,7 @@ const NAME: &str = "godot-bridge";
 const AFTER_HELP: &str = "\
 Subcommands:
   install PROJECT [--remove] installs the addon in a project, or removes it, and prints what changed.
-  tree prints the game's scene tree for people; it takes the same options, and --root and --depth.
+  tree prints the game's scene tree in a form for people; it takes the same options, and --root and --depth.
 
 Examples:
   Show what is on a game's screen, and press a button:
@@ -99,9 +99,9 @@ Examples:
     godot-bridge --attach DIR
 
 Exit status:
-  0 all well; 1 a line was refused or a command failed; 2 usage; 3 the game cannot be started, or does not complete the \
-  handshake; 4 the game crashed (also while it was shut down after the last command), ended or hung; after a `quit` command from \
-  stdin, the game's own status. See pipewright(7).";
+  0 success; 1 a command failed, or a line was refused; 2 wrong usage; 3 the game could not be started, or did not complete the \
+  handshake; 4 the game was lost: it crashed (also while it was shut down after the last command), ended or hung. After a `quit` \
+  command on stdin, the game's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -51,8 +51,8 @@ use std::time::Duration;
 
 /// Hold calls until a person approves them
 ///
-/// Reads calls on stdin and writes to stdout what may pass, or wraps the program that carries them out (-- CMD ARGS). A call that is
-/// marked "requires_approval":true is held, and so are the calls after it; everything else passes, byte for byte. A person is asked on
+/// Reads calls on stdin and writes to stdout those that may pass, or wraps the program that carries them out (-- CMD ARGS). A call that is
+/// marked "requires_approval":true (by policy-check) is held, and so are the calls after it; everything else passes, byte for byte. A person is asked on
 /// the terminal, one call at a time, and approves the call, edits its arguments, or rejects it. A rejected call is answered with an
 /// error (kind "rejected") that gives the reason. After the end of stdin the held calls are still asked about, unless the caller is an
 /// MCP client: its calls are rejected.
@@ -64,8 +64,9 @@ use std::time::Duration;
 /// Another program may answer instead: it reads the status records (waiting_human, with a nonce) and writes to --answers:
 /// {"type":"hitl_response", "call_id":..., "nonce":"...", "action":"approve|edit|reject", "edited_arguments"?:{}, "replace"?:true,
 /// "feedback"?:"..."}. edited_arguments are merged over the call's own at the top level; with "replace":true they replace all of its
-/// arguments. The caller itself cannot answer. With --approver, or if PIPEWRIGHT_APPROVALS names the socket of a client, a person is
-/// asked there. A call is rejected if nobody can be asked or nobody answers in time.
+/// arguments. The caller itself can answer only with `--answers stdin`. With --approver, a person is asked in `hitl-gate attach`. If
+/// PIPEWRIGHT_APPROVALS names the socket of a client (such as agent-chat), a person is asked in that client. A call is rejected if
+/// nobody can be asked or nobody answers in time.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -84,27 +85,27 @@ pub struct Arguments {
     /// Who is asked. `client` also lets the MCP client ask its own user (elicitation), and trusts the client's answer
     #[arg(long, value_name = "WHO", value_enum, default_value_t = Ask::Person)]
     ask: Ask,
-    /// Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. Only the terminal of --tty is
-    /// opened then
+    /// Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. The gate then opens no terminal
+    /// of its own, unless --tty names one
     #[arg(long)]
     approver: bool,
-    /// Offer to also write a rule that allows calls for the session to this rules file
+    /// If the person allows calls for the session, offer to write that rule to this rules file as well
     #[arg(long, value_name = "FILE")]
     remember: Option<PathBuf>,
-    /// Run this program when a call begins to wait, unless it is still running; the text is split into words as by a shell; stdin is empty
+    /// Run this program when a call begins to wait for a person, unless it is still running; the text is split into words as by a shell, but no shell runs it; stdin is empty
     #[arg(long, value_name = "COMMAND")]
     notify: Option<String>,
-    /// Also take answers from a FIFO; `stdin` lets the caller itself answer
+    /// Also read answers from this FIFO; `stdin` lets the caller itself answer
     #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
-    /// Reject a call that nobody has answered within this time; 0 waits forever
+    /// Reject a call that nobody has answered within this time; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     timeout: Duration,
     /// Which calls are held while a person is asked about one
     #[arg(long, value_enum, default_value_t = Hold::All)]
     hold: Hold,
     /// Answer a JSON-RPC call that has been held for this long: the client is asked to repeat it, and the person's answer counts for the
-    /// repetition. Most MCP clients give up after 60 s; 0 holds it forever
+    /// repetition. Most MCP clients give up after 60 s; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "55s", value_parser = duration)]
     hold_limit: Duration,
     #[command(flatten)]
@@ -130,7 +131,7 @@ enum Ask {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Answer at this terminal what all gates of this user that run with --approver ask
+    /// Answer the questions of this user's gates that run with --approver, at this terminal
     Attach(attach::AttachArguments),
 }
 
@@ -148,7 +149,7 @@ Examples:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
 Exit status:
-  0 all well; 1 something was rejected or refused; 2 usage; 3 CMD cannot be started, or --tty is not a terminal; \
+  0 success; 1 a call was rejected, or a line or an answer was refused; 2 wrong usage; 3 CMD could not be started, or --tty is not a terminal; \
   with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.

@@ -19,7 +19,7 @@ use std::ffi::OsString;
 
 /// Check, recover, tabulate and summarize logs
 ///
-/// Reads logs of jsonl-record, and plain NDJSON. A line that cannot be read is reported on stderr with its number; the rest is
+/// Reads logs of jsonl-record, and plain NDJSON (other lines of JSON). A line that cannot be read is reported on stderr with its number; the rest is
 /// still processed. With `-`, or without FILE, stdin is read.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -86,14 +86,14 @@ Examples:
   Check a rotated log, also between its files:
     jsonl-log check run.jsonl*
   Recover a clean log after a machine crash:
-    jsonl-log recover run.jsonl > whole.jsonl
+    jsonl-log recover run.jsonl > recovered.jsonl
   Write hit points over time, for a spreadsheet:
     jsonl-log csv '$time,.game_state.floor,hp=.game_state.current_hp' --where .in_game run.jsonl > hp.csv
   Find the slow answers:
     jsonl-log summary run.jsonl
 
 Exit status:
-  0 all well; 1 a log is damaged or incomplete; 2 usage, or a log cannot be opened. See pipewright(7).";
+  0 success; 1 a log is damaged or incomplete; 2 wrong usage, or a log could not be opened. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -36,7 +36,7 @@ pub struct Arguments {
     /// The log; `-` is not allowed here: stdout carries the stream
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// The part that CMD plays; `replay` needs it to play a side
+    /// The part that CMD plays in the conversation; `replay --as` needs it
     #[arg(long, value_name = "PART", requires = "command")]
     child: Option<Part>,
     /// When to sync the log to disk, against power loss: `each` time before data is passed on, within a duration such as 500ms, or `never`
@@ -77,13 +77,14 @@ Examples:
 
 SIGHUP reopens FILE, for logrotate. An over-long line is recorded in parts; with a redacting option it is withheld.
 
-A line that cannot be redacted is withheld: it is passed on, and the log has the reason in place of its content. A filter that
-fails on a JSON line is an error. A text line that --redact or --redact-text fails on is withheld without an error, and so is
-every text line if --redact-keys is given alone. Keys are replaced last. With a redacting option, only the name of CMD is written.
+A line that cannot be redacted is withheld: it is passed on, and the log has the reason in place of its content. A filter that \
+fails on a JSON line is an error. A text line that --redact or --redact-text fails on is withheld without an error, and so is \
+every text line if --redact-keys is given alone. --redact-keys is applied after the filters. With a redacting option, the log has \
+the name of CMD without its arguments.
 
 Exit status:
-  0 all well; 1 something was not recorded; 2 usage, or FILE cannot be written; 3 CMD cannot be started; with CMD its own where \
-  that isn't 0. See pipewright(7).";
+  0 success; 1 a message was not recorded; 2 wrong usage, or FILE could not be written; 3 CMD could not be started; \
+  with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

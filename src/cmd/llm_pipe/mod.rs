@@ -52,11 +52,11 @@ pub struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
 
-    /// Each line is a prompt
+    /// Each line of stdin is a prompt in plain text, not JSON
     #[arg(long, conflicts_with_all = ["prompt", "bare"], help_heading = "Requests")]
     text: bool,
-    /// Each line is a prompt, and its answer is one line of text. Line feeds are written as \n; a failure is an object with "error"
-    /// and "kind". For programs that wait for each answer
+    /// Each line of stdin is a prompt in plain text, and its answer is one line of text. Line feeds are written as \n; a failure is an
+    /// object with "error" and "kind". For programs that wait for each answer
     #[arg(long, conflicts_with_all = ["prompt", "stream", "jobs"], help_heading = "Requests")]
     bare: bool,
     /// With --bare: put the last N prompts and their answers in front of each prompt
@@ -71,14 +71,14 @@ pub struct Arguments {
     /// The tools that the model may call, for requests without tools: a tool_list record, as printed by `tool-call --list --json-out`
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     tools: Option<PathBuf>,
-    /// The most tokens of an answer, for requests that do not set it
+    /// The highest number of tokens in an answer, for requests that do not set it
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..), help_heading = "Requests")]
     max_output_tokens: Option<u64>,
     /// The folder that images are read from; paths in requests are relative to it and cannot leave it
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Requests")]
     images: PathBuf,
 
-    /// How many requests are sent at once
+    /// How many requests may be in progress at the same time
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Answers")]
     jobs: usize,
     /// Print each answer when it arrives, not in the order of the requests
@@ -91,16 +91,16 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "prompt", help_heading = "Answers")]
     stream: bool,
 
-    /// How often a request is repeated after a temporary failure: a rate limit, a lost connection, a server error
+    /// How many times a request is repeated after a temporary failure: a rate limit, a lost connection, a server error
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Time")]
     retries: u32,
-    /// Time limit of one attempt; 0 disables it
+    /// Time limit of one attempt; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// How long the provider may send nothing; 0 disables the limit
+    /// How long the provider may send nothing; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, help_heading = "Time")]
     idle_timeout: Duration,
-    /// Overall time limit; requests without an answer fail with `timeout` (exit status 124)
+    /// Overall time limit; unanswered requests fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
 
@@ -119,7 +119,7 @@ enum Action {
 
 const NAME: &str = "llm-pipe";
 const AFTER_HELP: &str = "\
-Providers, the variables of their keys, and models.toml: see docs/models.md, or llm-pipe models.
+`llm-pipe models` lists the providers and the variables of their keys. docs/models.md describes models.toml.
 
 Examples:
   Topics of articles, eight at a time:
@@ -133,7 +133,7 @@ Examples:
     llm-pipe check -m llama.cpp/any
 
 Exit status:
-  0 all well; 1 a request failed; 2 usage; 124 --deadline passed. See pipewright(7).";
+  0 success; 1 a request failed; 2 wrong usage; 124 --deadline passed. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -41,7 +41,7 @@ use world::{Listing, Servers, Settings, era};
 ///
 /// Starts an MCP server and makes a call for each line on stdin: {"tool":"echo","args":{"message":"hi"},"id":1}, or a tool_call record. Each is
 /// answered on stdout, in the form and order of the calls: {"id":1,"tool":"echo","status":"ok","data":...}, or with "status":"error","error":"...","kind":"...".
-/// A result carries all fields of the server's answer. Calls that still require approval are refused; other records are passed through.
+/// A result carries all fields of the server's answer. Calls that are still marked "requires_approval":true are refused; other records are passed on.
 ///
 /// Tries the 2025 handshake first; if the server rejects it, restarts it and uses the 2026 one. A server that dies is restarted;
 /// calls that may already have run are flagged ("maybe_executed"). For a server over HTTP (--url), mcp-pipe
@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Connect to a server over HTTP (MCP's Streamable HTTP) instead of starting one
     #[arg(long, conflicts_with = "config")]
     url: Option<String>,
-    /// Use the server of this name from an mcpServers file. Without a name, use all of its servers in one session; their tools are then named
+    /// Use the server NAME from this mcpServers file (the configuration of an MCP client). Without a name, use all of its servers in one session; their tools are then named
     /// SERVER__TOOL. ${VAR} is replaced from the environment
     #[arg(long, value_name = "FILE[:NAME]")]
     config: Option<String>,
@@ -66,16 +66,16 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "list")]
     list_resources: bool,
 
-    /// How many calls are sent to a server at once
+    /// How many calls to a server may be in progress at the same time
     #[arg(short = 'j', long = "jobs", value_name = "N", default_value = "1", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..), help_heading = "Calls")]
     jobs: usize,
     /// Print each result when it arrives, not in the order of the calls
     #[arg(long, help_heading = "Calls")]
     unordered: bool,
-    /// Use only tools whose names match; `*` matches any text; may be given more than once
+    /// Use only tools whose names match; `*` and `?` are wildcards; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Calls")]
     allow: Vec<String>,
-    /// Do not use tools whose names match
+    /// Do not use tools whose names match; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "Calls")]
     deny: Vec<String>,
     /// Send calls unchecked. By default, calls of unlisted tools and arguments that do not match the tool's schema are refused
@@ -93,7 +93,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Calls")]
     setup: Option<PathBuf>,
 
-    /// Time limit of a call, which is then cancelled; 0 disables it
+    /// Time limit of a call, which is then cancelled; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
     /// How long the server may take for the handshake and for listing its tools
@@ -102,7 +102,7 @@ pub struct Arguments {
     /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
-    /// How long an answer to a question may take; the question is then cancelled; 0 disables the limit
+    /// How long an answer to a question (--interactive) may take; the question is then cancelled; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, requires = "interactive", help_heading = "Time")]
     answer_timeout: Duration,
     /// Ping a server that has been idle for this time. If it answers neither the ping nor a request for its tools,
@@ -113,33 +113,33 @@ pub struct Arguments {
     /// and the pings) got no answer; 0 disables this
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Time")]
     restart_after_timeouts: u32,
-    /// How often a lost server is restarted; a minute without a loss restores the full number
+    /// How many times a lost server is restarted; a minute without a loss resets the count
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Time")]
     restart: u32,
 
     /// Use only this version of the protocol: 2025-11-25 or 2026-07-28
     #[arg(long, value_name = "VERSION", value_parser = era, help_heading = "Server")]
     protocol: Option<Era>,
-    /// Set a variable for the server; without =VALUE, copy it from mcp-pipe's environment
+    /// Set an environment variable for the server; without =VALUE, copy it from mcp-pipe's environment; may be repeated
     #[arg(long, value_name = "NAME[=VALUE]", conflicts_with = "url", help_heading = "Server")]
     env: Vec<String>,
-    /// Send this header ('Name: value') with every request to --url; ${VAR} is replaced from the environment; may be given more than once
+    /// Send this header ('Name: value') with every request to --url; ${VAR} is replaced from the environment; may be repeated
     #[arg(long, value_name = "HEADER", requires = "url", conflicts_with = "server", help_heading = "Server")]
     header: Vec<String>,
     /// Start the server with a minimal environment: PATH, HOME and the like, and the variables of --env
     #[arg(long, conflicts_with = "url", help_heading = "Server")]
     clean_env: bool,
-    /// Write the server's other messages (progress, logs, stderr, noise, restarts) as observations to a file (appended),
+    /// Also write the server's other messages (progress, logs, stderr, noise, restarts) as observations: to a file (appended to),
     /// `stderr`, or `-` for stdout, between the results
     #[arg(long, value_name = "FILE|stderr|-", help_heading = "Server")]
     events: Option<String>,
     /// Copy the server's stderr to stderr
     #[arg(short, long, help_heading = "Server")]
     verbose: bool,
-    /// Write images, sounds and blobs in results to files in this folder, and give their paths instead
+    /// Save images, sounds and blobs (other binary content) of results in this folder; the results have the paths instead
     #[arg(long, value_name = "DIR", help_heading = "Calls")]
     save_media: Option<PathBuf>,
-    /// Longest line that is read from the server
+    /// Longest line that is read from the server, in bytes (K, M, G for powers of 1024)
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
@@ -162,8 +162,8 @@ Examples:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
 
 Exit status:
-  0 all well; 1 a call failed or was refused; 2 usage; 3 the server cannot be started, or the handshake failed; 4 the server was lost more often \
-  than --restart; 124 --deadline. See pipewright(7).";
+  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the server could not be started, or the handshake failed; 4 the server was lost more often \
+  than --restart allows; 124 --deadline passed. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

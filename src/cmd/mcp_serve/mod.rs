@@ -26,7 +26,7 @@ use std::time::Duration;
 /// serves its tools over MCP on stdin and stdout, or over HTTP. {"type":"list_tools"} requests the tools from the world, each tools/call becomes a tool_call record, and the tool_result becomes
 /// the response. A failed call is a result with isError, so that a model can read why it failed.
 ///
-/// Serves all versions of the protocol up to 2025-11-25, and 2026-07-28. Only the tool's name and arguments of a request reach the world: a client
+/// Serves all versions of the protocol up to 2025-11-25, and 2026-07-28. Only the tool's name and arguments of a request are sent to the world, so a client
 /// cannot approve a call that a gate asks about.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -41,13 +41,13 @@ pub struct Arguments {
     /// stdout; each request must carry the token
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "HTTP")]
     http: Option<SocketAddr>,
-    /// Read the token from this file; without it, from the variable MCP_SERVE_TOKEN. By default a new token is printed on stderr
+    /// Read the token that clients must send from this file; by default, from the variable MCP_SERVE_TOKEN. If neither is given, a new token is printed on stderr
     #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
     token_file: Option<PathBuf>,
     /// How long the world may take to list its tools
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     start_timeout: Duration,
-    /// Longest line that is read from the world
+    /// Longest line that is read from the world, in bytes (K, M, G for powers of 1024)
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
     #[command(flatten)]
@@ -59,16 +59,16 @@ const AFTER_HELP: &str = "\
 Examples:
   A Godot game for any MCP client, in its configuration:
     {\"mcpServers\":{\"game\":{\"command\":\"mcp-serve\",\"args\":[\"--\",\"godot-bridge\",\"--launch\",\"/home/me/my-game\"]}}}
-  A server behind gates, with one tool list and one log for all of them:
+  A browser behind gates:
     mcp-serve -- policy-check -- hitl-gate -- browser-bridge
-  A recording, offline:
+  A recorded world, offline:
     mcp-serve -- replay --as world --any-order run.jsonl
   One game for several clients on this machine, which send 'Authorization: Bearer TOKEN':
     mcp-serve --http 127.0.0.1:8000 -- godot-bridge --launch ~/my-game
 
 Exit status:
-  0 all well; 1 a line from the client could not be read; 2 usage; 3 the world cannot be started or does not list its tools, or cannot listen at the address; \
-   else the exit status of the world. See pipewright(7).";
+  0 success; 1 a line from the client could not be read; 2 wrong usage; 3 the world could not be started or did not list its tools, or the address could not be listened at; \
+  otherwise, the world's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

@@ -24,18 +24,18 @@ use std::sync::Arc;
 /// What to do with a call that needs a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Confirm {
-    /// Mark it: a hitl-gate follows, or a world that refuses marked calls.
+    /// Mark it, for a hitl-gate that follows or a world that refuses marked calls.
     Mark,
-    /// Refuse it.
+    /// Answer it with an error.
     Refuse,
 }
 
 /// Whether verdicts take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Mode {
-    /// They do.
+    /// Calls are marked or refused as judged.
     Enforce,
-    /// Every line passes as it came, and verdicts are counted.
+    /// Every line passes unchanged, and verdicts are counted.
     Observe,
 }
 

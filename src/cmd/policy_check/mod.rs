@@ -31,15 +31,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use summary::Summary;
 
-/// Judge calls: pass harmless ones, and mark those that delete, send or pay for a person's approval
+/// Judge calls: pass harmless ones, and mark those that need a person's approval (to delete, send or pay)
 ///
 /// Reads records, one per line, and judges each call, in any form ({"tool","args"}, tool_call, Godot's {"cmd","args"}, JSON-RPC's
 /// tools/call). Calls that only look, move or type pass. Destructive calls, judged in seventy languages by the tool's name, its
 /// arguments and the element that it acts on, and calls that are not known, are marked "requires_approval":true, with the reasons in
-/// "policy", for the hitl-gate that follows. Calls that the rules deny, and lines that cannot be read for certain, are answered with
+/// "policy", for the hitl-gate that follows. Calls that the rules deny, and lines that cannot be read with certainty, are answered with
 /// an error and do not pass. Other records pass byte for byte.
 ///
-/// With -- CMD ARGS, which may be any MCP server, policy-check wraps CMD. It then also reads the answers, and finds out which element
+/// With -- CMD ARGS, which may be any MCP server, policy-check wraps CMD. It then also reads the answers, and looks up which element
 /// a number or a reference in a call means. SIGHUP reads the rules again.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP, args_conflicts_with_subcommands = true)]
@@ -52,11 +52,11 @@ pub struct Arguments {
     /// call is refused, since a server that does not know about marks would carry it out
     #[arg(long, value_enum)]
     confirm: Option<Confirm>,
-    /// `observe` judges calls, lets everything pass, and prints a summary of each tool's calls and verdicts on stderr at the end
+    /// Whether verdicts take effect. `observe` prints a summary of each tool's calls and verdicts on stderr at the end
     #[arg(long, value_enum, default_value_t = Mode::Enforce)]
     mode: Mode,
     /// Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name contains a
-    /// word for deleting, sending, paying or the like. Nor ask about a tool without annotations whose name has no verb
+    /// word for deleting, sending, paying or the like. Also do not ask about a tool without annotations whose name has no verb
     #[arg(long)]
     trust_hints: bool,
     /// Print each verdict, with its reason, on stderr
@@ -77,9 +77,9 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why
+    /// Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
-    /// Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny
+    /// Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny
     Hook(hook::HookArguments),
     /// Check that audit files are unchanged, and that no call passed without its approval
     Verify(verify::VerifyArguments),
@@ -105,15 +105,15 @@ Examples:
     echo '{\"role\":\"button\",\"name\":\"Zahlungspflichtig bestellen\"}' | policy-check classify
 
 Rules (see pipewright(7) for all conditions):
-  [[rule]]
-  id = \"own-folder\"
-  verdict = \"allow\"
-  instead_of_builtin = true
-  tool = [\"read_text_file\", \"write_file\"]
-  arguments = { \".path\" = { within = \"/home/me/project\" } }
+    [[rule]]
+    id = \"own-folder\"
+    verdict = \"allow\"
+    instead_of_builtin = true
+    tool = [\"read_text_file\", \"write_file\"]
+    arguments = { \".path\" = { within = \"/home/me/project\" } }
 
 Exit status:
-  0 all well; 1 a call was refused, or a line could not be read; 2 usage, or rules that cannot be read; 3 CMD cannot be started; \
+  0 success; 1 a call was refused, or a line could not be read; 2 wrong usage, or the rules could not be read; 3 CMD could not be started; \
   with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.

@@ -30,7 +30,7 @@ pub struct ToolsArguments {
     /// Trust "readOnlyHint": true, as the gate does with this option
     #[arg(long)]
     trust_hints: bool,
-    /// Print a rules file instead: a rule for each tool whose name requires approval, to be changed where you know better
+    /// Print a rules file instead: a rule for each tool whose name requires approval, for you to edit
     #[arg(long)]
     starter_rules: bool,
     /// An MCP server to list the tools of; without it, the list is read from stdin: the answer to tools/list, or a tool_list record

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Audits of gates that worked on the same calls
 #[derive(Debug, Clone, clap::Args)]
 pub struct VerifyArguments {
-    /// Audits; name those of policy-check and of hitl-gate together to check that each marked call was settled
+    /// Audit files; name those of policy-check and of hitl-gate together to check that each marked call was approved or rejected
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 }

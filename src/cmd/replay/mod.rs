@@ -39,15 +39,15 @@ use step::Stepper;
 /// Reads logs of jsonl-record, and plain NDJSON with a time in each record (records of sts-proxy, logs of other tools). Several
 /// files are merged by time.
 ///
-/// With `--as world LOG -- AGENT ARGS`, AGENT is started and gets the recorded world's lines; its answers are compared with the
-/// recorded ones. With `--as agent LOG -- WORLD ARGS`, WORLD gets the recorded agent's lines, and its output is compared. Without
-/// `--`, the other side is on stdin and stdout: replay can then be the mod's command, or the program that a client starts.
-/// No ids are needed: turns are aligned, and aligned again after a difference. An agent's calls may have other ids than the recorded
-/// ones (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in their own
-/// form. `list_tools` is answered from the recording at any time.
+/// `--as world LOG -- AGENT ARGS` starts AGENT, sends it the recorded world's lines, and compares its answers with the recorded ones.
+/// `--as agent LOG -- WORLD ARGS` starts WORLD, sends it the recorded agent's lines, and compares its output. Without `--`, the other
+/// side is on stdin and stdout: replay can then be the command of a game's mod, or the program that a client starts.
+/// Turns are aligned without ids, and aligned again after a difference. An agent's calls may have other ids than the
+/// recorded ones (in the forms of pipewright(7), but not in JSON-RPC), or be `tool_call` records: they are answered with their own ids, in
+/// their own form. `list_tools` is answered from the recording at any time.
 ///
 /// A recorded model is played the same way. A `model_request` is answered with the recorded `model_turn`, after the recorded
-/// `assistant_message` tokens; their `request_id` is that of the live request. Of each request, only the messages are compared
+/// `assistant_message` tokens; their `request_id` is that of the live request. Only those messages of a request are compared
 /// that earlier requests of the same conversation did not contain. Ids in them are ignored, and so are paths of images with a
 /// `sha256`. A difference in system, tools, tool_choice, schema or max_output_tokens is reported once. A request without a recorded
 /// turn gets a `model_turn` with the kind `not_found`.
@@ -65,10 +65,10 @@ pub struct Arguments {
     /// Logs; `-` is stdin
     #[arg(value_name = "FILE", required = true)]
     files: Vec<OsString>,
-    /// Play N times as fast as recorded, or `max` for no pauses; 1 by default, `max` when a side is played
+    /// Play N times as fast as recorded, or `max` for no pauses [default: 1; with --as, max]
     #[arg(long, value_name = "N|max", value_parser = speed)]
     speed: Option<Speed>,
-    /// Shorten longer pauses to this length
+    /// Shorten pauses that are longer than this to this length
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<Duration>,
     #[command(flatten)]
@@ -86,7 +86,7 @@ pub struct Arguments {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Playing to stdout")]
 struct ChooseOptions {
-    /// Only messages of these directions of a log: in, out, err
+    /// Play only messages of these directions, separated by commas
     #[arg(long, value_name = "DIR", value_delimiter = ',', default_values = ["in", "out"])]
     dir: Vec<Direction>,
     /// Begin here: a seq (120; a line number in plain NDJSON), a time since the first message (90s, 1.5m), or a date and time in ISO 8601
@@ -95,13 +95,13 @@ struct ChooseOptions {
     /// End after this place, given as for --from
     #[arg(long, value_name = "PLACE")]
     to: Option<Bound>,
-    /// Only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
+    /// Play only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
     #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
-    /// Stop before messages for which this filter is true, and ask at the terminal
+    /// Stop before messages for which this jq filter is true, and ask at the terminal
     #[arg(long = "break", value_name = "JQ")]
     breaks: Option<String>,
-    /// Ask at the terminal before every message: n for the next, r to run on, q to quit
+    /// Ask at the terminal before every message: n for the next, r to continue without asking, q to quit
     #[arg(long)]
     step: bool,
     /// The terminal for --step and --break
@@ -132,16 +132,16 @@ struct RoleOptions {
     /// person at the end; by default they are left out, together with the records about them
     #[arg(long, requires = "part")]
     include_rejected: bool,
-    /// Ignore differences at this path, such as .ts or .items[].id; may be given more than once
+    /// Ignore differences at this path, such as .ts or .items[].id; may be repeated
     #[arg(long, value_name = "PATH", requires = "part", value_parser = path)]
     ignore: Vec<Path>,
-    /// Apply this filter to the lines of both sides before they are compared; a line without output is compared unchanged
+    /// Apply this jq filter to the lines of both sides before they are compared; a line without output is compared unchanged
     #[arg(long, value_name = "JQ", requires = "part")]
     normalise: Option<String>,
     /// Write the results as NDJSON: each difference, each turn (not with --any-order), and a summary
     #[arg(long, value_name = "FILE", requires = "part")]
     report: Option<PathBuf>,
-    /// How long a turn waits for recorded lines before it continues without them
+    /// How long a turn waits for the recorded lines of the other side before it continues without them
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     timeout: Duration,
     /// How long to wait for a later line that explains a difference (as an extra or missing line)
@@ -167,9 +167,9 @@ Examples:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
-  0 all well; 1 something differed, a request was not in the recording, or part of a log could not be read; 2 usage, or a log \
-  cannot be opened, does not record who played which part, or has no call for --any-order; 3 CMD cannot be started; with \
-  --any-order and CMD its own where that isn't 0. See pipewright(7).";
+  0 success; 1 something differed, a request was not in the recording, or part of a log could not be read; 2 wrong usage, or a log \
+  could not be opened, does not record which part its child played (see --child), or has no call for --any-order; 3 CMD could not \
+  be started; with --any-order and CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

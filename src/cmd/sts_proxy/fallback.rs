@@ -15,7 +15,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 pub(super) enum Policy {
     /// The first legal action, in the order of the ids
     First,
-    /// Any legal action; the same seed of the run gives the same ones
+    /// Any legal action; runs with the same seed get the same ones
     Random,
     /// The end of the turn if it is legal, else the first
     End,

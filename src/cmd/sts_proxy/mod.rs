@@ -46,8 +46,8 @@ use std::time::Duration;
 
 /// Play Slay the Spire through CommunicationMod's pipe
 ///
-/// CommunicationMod starts it as its command. It writes "ready", reads the mod's states on stdin, and writes only commands on
-/// stdout. Without AGENT, a person plays at the terminal. An AGENT gets one line per decision, in the format of valid-actions
+/// CommunicationMod, a mod of the game, starts sts-proxy as its command. sts-proxy writes "ready", reads the mod's states on stdin, and
+/// writes only commands on stdout. Without AGENT, a person plays at the terminal. An AGENT gets one line per decision, in the format of valid-actions
 /// with "decision":N added. It answers with one line: an id, {"action_id":N}, or a legal mod command.
 /// {"action_id":N,"decision":N} answers only the named decision. Every accepted decision is recorded with the state it was made
 /// in, one file per run.
@@ -71,17 +71,17 @@ pub struct Arguments {
     /// With --protocol mod, send commands that are not legal too; their records have "legal":false
     #[arg(long, help_heading = "Agent")]
     pass_illegal: bool,
-    /// Play on when the agent is lost for good; such decisions have "by":"fallback" in their records
+    /// How to play on after the agent is lost for good; these decisions have "by":"fallback" in their records
     #[arg(long, value_name = "WHAT", help_heading = "Agent")]
     fallback: Option<Policy>,
-    /// How long an agent may take to answer before it is asked again; a later answer is not sent unless it names the decision; 0:
+    /// How long an agent may take to answer before it is asked again; a later answer is not sent unless it names the decision; 0 means
     /// no limit
     #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
     agent_timeout: Duration,
-    /// How often an agent is asked for one decision before it is given up; with 1, at its first illegal, late or missing answer
+    /// How many times an agent is asked for one decision before it is given up; 1 gives it up after the first illegal, late or missing answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
     attempts: u32,
-    /// How often an agent that has ended, or was given up, is restarted; after that the run ends
+    /// How many times an agent that has ended or was given up is restarted; after that, the run ends
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Agent")]
     restart: u32,
 
@@ -94,11 +94,11 @@ pub struct Arguments {
     /// What to send while there is nothing to decide
     #[arg(long, value_name = "WHAT", default_value = "silent", help_heading = "Game")]
     idle: Idle,
-    /// Ask for the state when nothing has come from the game for this long; 0: never
+    /// Request the state when the game has sent nothing for this long; 0 disables this
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration, help_heading = "Game")]
     watchdog: Duration,
 
-    /// Where records go [default: pipewright/spire in the XDG data folder]
+    /// The folder for records [default: pipewright/spire in the XDG data folder]
     #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", value_parser = clap::value_parser!(OsString), help_heading = "Records")]
     data_dir: Option<OsString>,
     /// Record nothing
@@ -107,11 +107,11 @@ pub struct Arguments {
     /// Record the complete state, not only hand, player, monsters and turn, or the choices
     #[arg(long, help_heading = "Records")]
     full_state: bool,
-    /// When records are forced to the disk
+    /// When to sync records to disk, against power loss
     #[arg(long, value_name = "WHEN", default_value = "each", help_heading = "Records")]
     sync: Sync,
 
-    /// Report only faults
+    /// Report only errors on stderr
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
@@ -140,9 +140,9 @@ enum Idle {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sync {
-    /// Each one, before the next command is sent
+    /// After each record, before the next command is sent
     Each,
-    /// Never: a power failure may cost the last records
+    /// Never: a power loss may lose the last records
     Never,
 }
 
@@ -158,8 +158,8 @@ Examples:
     command=/usr/local/bin/sts-proxy --protocol mod -- /home/me/my-bot
 
 Exit status:
-  0 all well; 1 something was refused or late; 2 usage; 3 no terminal, or the agent cannot be started; 4 the agent was lost \
-  or gave no legal answer. See pipewright(7).";
+  0 success; 1 an answer or a line was refused, an answer came late, the agent was restarted, or a record was lost; 2 wrong usage; \
+  3 the agent could not be started, or there is no terminal; 4 the agent was lost, or gave no legal answer. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };

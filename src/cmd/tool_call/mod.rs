@@ -24,8 +24,9 @@ use std::time::Duration;
 
 /// Call one tool of a world, from a shell
 ///
-/// Starts a world, makes one call, prints the result, and ends the world. With --start, a world keeps running in the background as a
-/// session. --session calls it from any number of shells; a browser's page or a game keeps its state between the calls.
+/// Starts a world (browser-bridge, godot-bridge, mcp-pipe, any of them behind gates), makes one call, prints the result, and ends the
+/// world. With --start, a world keeps running in the background as a session. --session calls it from any number of shells; a browser's
+/// page or a game keeps its state between the calls.
 ///
 /// Prints the text of a result on a terminal, and the tool_result record otherwise. An error's message is also printed on stderr.
 #[derive(Debug, Parser)]
@@ -45,7 +46,7 @@ pub struct Arguments {
     /// All arguments of the tool, as a JSON object
     #[arg(long, value_name = "OBJECT", conflicts_with_all = ["pairs", "list", "start", "stop", "sessions"])]
     json: Option<String>,
-    /// Print the world's tools as a table: name, first sentence of the description, and arguments; [KEY=TYPE] is optional
+    /// Print the world's tools as a table: name, first sentence of the description, and arguments; optional ones are in brackets
     #[arg(long, group = "action")]
     list: bool,
 
@@ -90,9 +91,9 @@ const USAGE: &str = "tool-call TOOL [KEY=VALUE]... [-- WORLD ARGS]
        tool-call --start NAME [OPTIONS] -- WORLD ARGS
        tool-call --stop NAME | --sessions";
 const AFTER_HELP: &str = "\
-A session ends with --stop, when it is idle, when its world ends, and when the session (setsid) of the shell that started it ends. Use
---detach from a program that runs each of its commands in a new session. Calls of a session pass the same gates as any others. There is no
-terminal in the background, so a gate that has to ask rejects the call, unless it has --answers FIFO or --tty.
+A session ends with --stop, when it is idle, when its world ends, and when the terminal session (setsid) of the shell that started it ends. \
+Use --detach in a program that runs each of its commands in a new terminal session. Calls of a session pass the same gates as other calls. \
+There is no terminal in the background: a gate that has to ask a person rejects the call, unless it has --approver, --answers FIFO or --tty.
 
 Examples:
   One call:
@@ -106,8 +107,8 @@ Examples:
     tool-call --list --session shop
 
 Exit status:
-  0 all well; 1 the call failed; 2 usage; 3 the world or the session could not be started, or the session does not exist; 4 it ended before
-  it answered. See pipewright(7).";
+  0 success; 1 the call failed; 2 wrong usage; 3 the world or the session could not be started, or the session does not exist; 4 the world \
+  or the session was lost before it answered. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
