@@ -11,13 +11,13 @@
 //! ```
 //!
 //! - A **header** begins each session, and each file of a rotated log. `start` is the time at which `t` was 0; files of one
-//! session have the same `start`. `child` says whether the wrapped command is the `agent` or the `world`, if that is known.
+//!   session have the same `start`. `child` says whether the wrapped command is the `agent` or the `world`, if that is known.
 //! - A **message** is one line of a stream: `in` went to the child (in a pipe: came on stdin), `out` came from its stdout, `err`
-//! from its stderr. `t` is in microseconds since `start`. The line is one of: `msg` (JSON, the original bytes); `text` (a string:
-//! UTF-8 that is not JSON, or JSON that nests too deeply, contains a carriage return or is surrounded by white space, and would
-//! not come back the same); `b64` (base64: not UTF-8, or mostly control characters). `eol` is the line's end if that was not a
-//! line feed. `more` says that an over-long line, or one that stayed unfinished for a moment, continues in the next message of
-//! the same direction. `withheld`, in place of the content, says why it was not written.
+//!   from its stderr. `t` is in microseconds since `start`. The line is one of: `msg` (JSON, the original bytes); `text` (a string:
+//!   UTF-8 that is not JSON, or JSON that nests too deeply, contains a carriage return or is surrounded by white space, and would
+//!   not come back the same); `b64` (base64: not UTF-8, or mostly control characters). `eol` is the line's end if that was not a
+//!   line feed. `more` says that an over-long line, or one that stayed unfinished for a moment, continues in the next message of
+//!   the same direction. `withheld`, in place of the content, says why it was not written.
 //! - **lost** messages could not be written (a full disk); their numbers are skipped.
 //! - **end** says how the session ended, with the `status` of a child if there was one.
 //!

@@ -223,7 +223,7 @@ fn an_agent_with_other_ids_is_answered_with_its_own_ids() {
     let mut replay = folder.command("replay --as agent run.jsonl -- sh -c");
     let stderr = text(&pipe(replay.arg(world), b"").stderr);
     assert!(
-        stderr.contains("turn 1: another answer than was recorded\nreplay:   - .id 1\nreplay:   + .id 9\n"),
+        stderr.contains("turn 1: the answer differs from the recording\nreplay:   - .id 1\nreplay:   + .id 9\n"),
         "{stderr}"
     );
 }
@@ -255,11 +255,11 @@ fn only_the_id_may_differ_and_a_different_call_is_also_answered_with_its_id() {
     ];
     assert_eq!(answers, expected);
     assert!(
-        stderr.contains("turn 1: another answer than was recorded\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
+        stderr.contains("turn 1: the answer differs from the recording\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
         "{stderr}"
     );
     assert!(
-        stderr.contains("turn 3: another answer than was recorded\nreplay:   - .id 3\nreplay:   + .id 4\n"),
+        stderr.contains("turn 3: the answer differs from the recording\nreplay:   - .id 3\nreplay:   + .id 4\n"),
         "{stderr}"
     );
     assert!(stderr.contains(" 2 different, first at turn 1; lines: 1 the same, 2 differ\n"), "{stderr}");

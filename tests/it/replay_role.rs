@@ -94,7 +94,7 @@ fn a_different_answer_is_reported_with_its_turn_and_the_differences() {
     let (stderr, status) = report_on(&bot_but(r#"2) echo '{"to":9,"why":null}'"#));
     assert_eq!(
         stderr,
-        "run.jsonl:5: turn 2: another answer than was recorded\n  - .to 2\n  + .to 9\n  + .why null\n\
+        "run.jsonl:5: turn 2: the answer differs from the recording\n  - .to 2\n  + .to 9\n  + .why null\n\
          3 turns, 1 different, first at turn 2; lines: 2 the same, 1 differ"
     );
     assert_eq!(status, Some(1));
@@ -104,7 +104,7 @@ fn a_different_answer_is_reported_with_its_turn_and_the_differences() {
 fn an_answer_that_is_not_json_is_shown_unchanged() {
     let (stderr, _) = report_on(&bot_but(r#"1) printf 'choose\033[2J 0\n'"#));
     assert!(
-        stderr.contains("turn 1: another answer than was recorded\n  - {\"to\":1}\n  + choose?[2J 0\n"),
+        stderr.contains("turn 1: the answer differs from the recording\n  - {\"to\":1}\n  + choose?[2J 0\n"),
         "{stderr}"
     );
 }
@@ -142,7 +142,7 @@ fn missing_and_extra_lines_of_one_turn_are_reported() {
     folder.write("run.jsonl", log("agent", &["<1", ">\"a\"", ">\"b\"", ">\"c\"", "<2", ">\"d\""]));
     let script = r#"read -r line; printf '"a"\n"x"\n"c"\n'; read -r line; echo '"d"'"#;
     let played = play(&folder, "--as world", script);
-    assert!(played.stderr.contains("run.jsonl:4: turn 1: another answer than was recorded\n"), "{}", played.stderr);
+    assert!(played.stderr.contains("run.jsonl:4: turn 1: the answer differs from the recording\n"), "{}", played.stderr);
     assert!(played.stderr.contains("lines: 3 the same, 1 differ\n"), "{}", played.stderr);
     let script = r#"read -r line; printf '"c"\n'; read -r line; echo '"d"'"#;
     let played = play(&folder, "--as world", script);
@@ -445,7 +445,7 @@ fn differences_of_a_world_are_reported_like_those_of_an_agent() {
     let played = play(&folder, "--as agent --timeout 0.5", "echo 1; read -r a; echo 7; read -r a; echo 3; read -r a");
     assert!(
         played.stderr.starts_with(
-            "replay: run.jsonl:4: turn 2: another answer than was recorded\nreplay:   - 2\nreplay:   + 7\n"
+            "replay: run.jsonl:4: turn 2: the answer differs from the recording\nreplay:   - 2\nreplay:   + 7\n"
         ),
         "{}",
         played.stderr

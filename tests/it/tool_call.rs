@@ -471,7 +471,7 @@ fn everything_is_accessible_to_its_owner_only() {
         assert_eq!(found, mode, "{name}");
     }
     std::fs::set_permissions(home.0.path().join("pipewright"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    home.call(&["echo"]).assert_refused(3, "isn't a folder of yours alone");
+    home.call(&["echo"]).assert_refused(3, "is not a folder that only you can access");
     std::fs::set_permissions(home.0.path().join("pipewright"), std::fs::Permissions::from_mode(0o700)).unwrap();
 }
 

@@ -69,7 +69,7 @@ impl Dialogue {
         let mut shown = screen.text;
         if let Some(expires_at) = self.question.expires_at {
             let left = expires_at.duration_since(Timestamp::now()).as_secs_f64().max(0.0);
-            shown += &format!("without an answer it is rejected in {left:.0} s\n");
+            shown += &format!("rejected in {left:.0} s if nobody answers\n");
         }
         Next::AskAnew(shown)
     }

@@ -192,7 +192,7 @@ impl Findings {
             return;
         }
         let what = match kind {
-            "differs" => "another answer than was recorded",
+            "differs" => "the answer differs from the recording",
             "missing" => "recorded, but did not come",
             "extra" => "came, but was not recorded",
             _ if recorded.is_some_and(|recorded| is_answer(recorded.body())) => "not sent: its request was not made",

@@ -147,7 +147,7 @@ fn a_changed_step_of_an_agent_is_one_difference_for_the_model_and_none_for_the_w
     let stderr = text(&output.stderr);
     // The loop itself succeeds; the recordings report the differences.
     assert!(text(&output.stdout).contains("\"content\":\"Invoice 7 is paid.\""), "{stderr}");
-    let shown = "replay: llm.log:5: turn 2: another answer than was recorded\n\
+    let shown = "replay: llm.log:5: turn 2: the answer differs from the recording\n\
         replay:   - .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":40.5}]\\n</world_data>\"\n\
         replay:   + .messages[1].content[0].text \"<world_data source=\\\"list_invoices\\\">\\n[{\\\"number\\\":7,\\\"amount\\\":41.5}]\\n</world_data>\"\n";
     assert!(stderr.contains(shown), "{stderr}");
