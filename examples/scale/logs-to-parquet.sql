@@ -1,9 +1,10 @@
 -- A year of logs as a table: DuckDB reads the agents' logs (jsonl-record) below runs/ and writes a Parquet file for each day below events/.
--- The day is that on which the log begins.
+-- The day is the one on which the log begins.
 -- usage: duckdb <logs-to-parquet.sql
 --
--- A row is a record. `run` is its file; `ts` is the time in UTC: the log's last start before it, plus its own `t`. A log that was continued
--- has several starts. A line that a killed writer left unfinished is left out. To add a day, read only the logs that begin on it (runs/2026-11-25/*.jsonl): the files of other days stay as they are.
+-- A row is a record. `run` is its file. `ts` is its time in UTC: the last start of the log before the record, plus the record's `t`. A log
+-- that was continued has several starts. Incomplete lines of a killed writer are skipped. To add a day, read only the logs that begin on it
+-- (runs/2026-11-25/*.jsonl): the files of other days stay unchanged.
 COPY (
   SELECT run, seq, ts, day, msg->>'type' AS type, msg->>'session_id' AS session_id, msg->>'agent_id' AS agent_id,
     msg->>'call_id' AS call_id, coalesce(msg->>'tool_name', msg->>'tool') AS tool, msg->>'status' AS status, msg->>'kind' AS kind,

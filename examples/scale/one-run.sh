@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# One run of a batch: an agent with a goal of its own. Its log (jsonl-record) goes to stdout, wherever the run is started.
+# One run of a batch: an agent with its own goal. Writes its log (jsonl-record) to stdout.
 #
 # usage: one-run.sh NUMBER
 #
-# A few lines of shell stand in for the model (needs jq), and a recorded server for the world: put your own in their places.
-# Ends with 0 if the run came to an end, whether the goal was reached or not (the log has which), and else with the agent's status, such as
-# 4 when the world was lost: then it is worth another try.
+# The model is a few lines of shell (needs jq), and the world is a recorded server: replace both with your own.
+# The exit status is 0 if the run finished, whether or not the goal was reached (the log has the outcome). Otherwise it is the agent's
+# status, such as 4 if the world was lost: then the run can be tried again.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cities=(Bern Cairo Berne)
@@ -28,5 +28,6 @@ agent() {
         { status=$? && [[ $status = 1 || $status = 124 ]]; } || return "$status"
 }
 
-# The records of the agent go through jsonl-record to nowhere, and its log to stdout; `cat` because stdout may be a file with something in it.
+# jsonl-record writes the log to stdout (descriptor 3); its copy of the agent's records is discarded. `cat` is needed because stdout may be a
+# file that is not empty.
 { agent "$1" | jsonl-record /dev/fd/3 3>&1 >/dev/null; } | cat

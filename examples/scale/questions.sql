@@ -1,7 +1,7 @@
--- What people ask of a year of runs: how many succeed, what they cost, which calls were denied, which tools are slow.
+-- Questions about a year of runs: how many succeed, what they cost, which calls were denied, which tools are slow.
 -- usage: duckdb <questions.sql        (after logs-to-parquet.sql)
 
--- Success rate and cost by day. A run without an end was killed, or is still running; it counts as none that succeeded.
+-- Success rate and cost by day. A run without a `final` record was killed or is still running; it counts as not successful.
 SELECT day, count(*) AS runs, count_if(outcome = 'done') AS done, round(100 * done / runs, 1) AS percent,
   round(sum(cost), 4) AS dollars, sum(input_tokens + output_tokens)::BIGINT AS tokens, median(steps) AS median_steps
 FROM (
@@ -24,7 +24,7 @@ WHERE call.type = 'tool_call';
 SELECT kind, tool, count(*) AS calls, count(DISTINCT run) AS runs, any_value(arguments) AS example
 FROM calls WHERE kind IN ('denied', 'rejected', 'needs_approval') GROUP BY kind, tool ORDER BY calls DESC;
 
--- Slowest tools, with the time in which a person was asked. `unknown`: calls that may have been executed or not.
+-- Slowest tools; the times include waiting for a person. `unknown`: calls that may or may not have been executed.
 SELECT tool, count(*) AS calls, count_if(status = 'error') AS failed, count_if(status IS NULL OR coalesce(maybe_executed, '') = 'true') AS unknown,
   round(median(seconds), 3) AS median_s, round(quantile_cont(seconds, 0.99), 3) AS p99_s, round(max(seconds), 3) AS max_s
 FROM calls GROUP BY tool ORDER BY p99_s DESC NULLS LAST;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Many runs as a Slurm job array: a log for each run in a folder that all nodes share. The same command again submits only the runs that
-# have no end in their logs; Slurm itself starts those again whose node has failed (--requeue).
+# Many runs as a Slurm job array: a log for each run in a folder that all nodes share. If the command is repeated, it submits only the runs
+# whose logs have no `final` record. Slurm itself restarts runs whose node has failed (--requeue).
 #
 # usage: slurm-array.sh RUNS FOLDER [OPTIONS OF sbatch]        such as: slurm-array.sh 1000 /shared/runs --time=10
 #

@@ -4,8 +4,8 @@
 usage: agent-loop ... | tee run.jsonl | stream_nats.py publish SERVER SUBJECT        SUBJECT: such as runs.7
        stream_nats.py read SERVER SUBJECT NAME                                      SUBJECT may have wildcards: runs.>
 
-NAME is the reader's own: it goes on where it has stopped. Needs `nats-server -js` and nats-py (PyPI). `publish` ends when stdin has ended
-and the server has stored every line; `read` ends with Ctrl-C. A line may have 1 MB (max_payload of the server).
+Each reader needs its own NAME; it continues where it has stopped. Needs `nats-server -js` and nats-py (PyPI). `publish` ends when stdin has
+ended and the server has stored every line; `read` ends with Ctrl-C. A line may have up to 1 MB (max_payload of the server).
 """
 import asyncio
 import sys

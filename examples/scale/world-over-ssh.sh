@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# An agent here, its world on another machine: a browser there, the model's key and the person who is asked here.
+# An agent on this machine whose world, a browser, runs on another one. The model's key and the person who is asked stay on this machine.
 #
 # usage: world-over-ssh.sh [HOST [GOAL]]
 #
-# HOST is a name for ssh; our commands are in the PATH of `ssh HOST COMMAND`. The gates stand on this side, because they ask here.
-# When the connection is lost, ssh ends after 15 s (ServerAlive...), mcp-pipe connects again and starts the world anew, and the model gets the
-# call that was under way as lost, with maybe_executed. Connecting is tried for a minute. LLM and WORLD replace the model and the world.
-# No -t: a terminal on the other side would give the lines back. The world ends with its stdin; so that it also ends when this machine
-# is lost, the other side's sshd needs ClientAliveInterval.
+# HOST is a name for ssh; our commands must be in the PATH of `ssh HOST COMMAND`. The gates run on this machine, because they ask here.
+# If the connection is lost, ssh ends after 15 s (ServerAlive...), and mcp-pipe connects again and starts the world again. The result of the
+# call that was in progress is `lost`, with maybe_executed. Connecting is tried for a minute. The variables LLM and WORLD replace the model
+# and the world. Do not add -t: a terminal on the other machine would echo the lines. The world ends when its stdin ends. If it must also end
+# when this machine is lost, the sshd of the other machine needs ClientAliveInterval.
 set -euo pipefail
 host=${1:-host1} goal=${2:-What is on the front page?}
 llm=${LLM:-llm-pipe -m gemini/gemini-3-flash}
