@@ -50,7 +50,7 @@ pub struct Arguments {
     /// The origin that browsers use if a reverse proxy forwards requests, such as https://agents.example.org
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     public: Option<String>,
-    /// Read the token that clients must send from this file; by default, from the variable AGENT_SERVE_TOKEN. If neither is given, a new token is printed on stderr
+    /// Read the token, which clients must send, from this file; by default, from the variable AGENT_SERVE_TOKEN. If neither is given, a new token is printed on stderr
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// The highest number of open sessions

@@ -41,7 +41,7 @@ pub struct Arguments {
     /// stdout; each request must carry the token
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "HTTP")]
     http: Option<SocketAddr>,
-    /// Read the token that clients must send from this file; by default, from the variable MCP_SERVE_TOKEN. If neither is given, a new token is printed on stderr
+    /// Read the token, which clients must send, from this file; by default, from the variable MCP_SERVE_TOKEN. If neither is given, a new token is printed on stderr
     #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
     token_file: Option<PathBuf>,
     /// How long the world may take to list its tools
