@@ -32,8 +32,8 @@ fn exit_statuses(of: &Command) -> String {
 fn an_option_is_the_same_in_every_command() {
     /// Options that take different values in different commands.
     type Look = (Vec<String>, Option<char>);
-    // A game of Spire or a world is started; a run of a log or a world has a session; a page settles in one of several ways, an agent
-    // for a time; a browser is attached to by its address, too; a protocol is a version of MCP, or what a Spire bot speaks.
+    // --start takes a class of Spire or the name of a session; --session a number, a name or a file; --settle a mode or a duration;
+    // --attach a folder, or also an address; --protocol a version of MCP, or how a Spire bot communicates.
     const HOMONYMS: [&str; 5] = ["start", "session", "settle", "attach", "protocol"];
     let mut seen: BTreeMap<String, (&str, Look)> = BTreeMap::new();
     let mut shared = 0;

@@ -21,11 +21,11 @@ use std::sync::Arc;
 /// Use an agent in an editor that supports the Agent Client Protocol (Zed, JetBrains IDEs, Neovim, and others)
 ///
 /// The editor starts agent-acp and exchanges ACP version 1 with it on stdin and stdout. Each session is one agent: a process that reads and writes the session records of agent-loop (see
-/// docs/protocol.md). The editor shows its messages, plan and tool calls, and asks the person about a call that a gate holds. Questions of gates arrive over a private socket, which
-/// PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
+/// pipewright(7)). The editor shows its messages, plan and tool calls, and asks the person about a call that a gate (hitl-gate) holds. Gates send their questions over a private socket, which
+/// PIPEWRIGHT_APPROVALS names, not through the agent's output.
 ///
 /// {session} in the agent's arguments is replaced by the session's id. If the agent keeps its session in a file with that name, the session can be continued after the agent has ended, and loaded
-/// again. MCP servers and directories that the editor offers are ignored: the agent uses only the world in its arguments.
+/// again. MCP servers and directories that the editor offers are ignored: the agent uses only the world (such as browser-bridge) in its arguments.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {

@@ -55,7 +55,7 @@ pub struct Arguments {
     /// Start in chat mode
     #[arg(long)]
     chat: bool,
-    /// Append the reasoning that the model reports to this file, masked; `-` is stderr
+    /// Append the reasoning that the model reports to this file, masked (see jsonl-mask(1)); `-` is stderr
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
     /// Colour on the terminal

@@ -97,11 +97,11 @@ pub struct Arguments {
     /// Keep the session in this file, so that it can be continued, even after a crash; pictures are kept in the folder FILE.images
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     session: Option<PathBuf>,
-    /// Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world's location; masked, without the content of pages.
-    /// At 10 MiB the file is renamed; four older ones are kept
+    /// Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world's location (such as the URL); masked, without the
+    /// content of pages. At 10 MiB the file is renamed; four older ones are kept
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     steps: Option<PathBuf>,
-    /// Append the reasoning that the model reports to this file, masked; `-` is stderr
+    /// Append the reasoning that the model reports to this file, masked (see jsonl-mask(1)); `-` is stderr
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     log: Option<PathBuf>,
     /// The session's id. Every record has it, and the values of --agent-id, --role and --chain-id

@@ -31,8 +31,8 @@ use url::Url;
 
 /// Use agents in a browser, and serve their sessions over server-sent events, WebSocket and AG-UI
 ///
-/// Each session is one agent: a process that reads and writes the session records of agent-loop (see docs/protocol.md). The web page shows its messages, plan, calls and pictures, and asks
-/// about calls that a gate holds. All windows and clients of a session get the same records. Questions of gates arrive over a private socket, which PIPEWRIGHT_APPROVALS names, never over the agent's own lines.
+/// Each session is one agent: a process that reads and writes the session records of agent-loop (see pipewright(7)). The web page shows its messages, plan, calls and pictures, and asks
+/// about calls that a gate (hitl-gate) holds. All windows and clients of a session get the same records. Gates send their questions over a private socket, which PIPEWRIGHT_APPROVALS names, not through the agent's output.
 ///
 /// {session} in the agent's arguments is replaced by the session's id. If the agent keeps its session in a file with that name, the session can be continued after the agent has ended.
 #[derive(Debug, Parser)]

@@ -52,7 +52,7 @@ enum Task {
         /// Logs; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
-        /// Only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
+        /// Write only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
         #[arg(long = "where", value_name = "JQ")]
         filter: Option<String>,
     },

@@ -70,7 +70,7 @@ pub struct Arguments {
     caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// The program to wrap, with its arguments
+    /// The program to wrap, with its arguments; without it, calls pass from stdin to stdout
     #[arg(last = true, value_name = "CMD ARGS")]
     command: Vec<OsString>,
 }

@@ -56,9 +56,9 @@ use step::Stepper;
 /// pipewright(7) it was recorded in; the answer has the form and the id of the new call. A request to a recorded MCP
 /// server (or another JSON-RPC server with one message per line) is found by method and parameters. If a call or request was recorded several
 /// times, the recorded answers are given in order, and then the last one again. A `model_request` is found by all of its messages. A call or request that was not recorded gets an error that names the nearest recorded one.
-/// At the end, recorded calls and requests that were not made are listed; they do not change the exit status. Configure an MCP client with
-/// `replay --as world --any-order LOG` as the server for a recorded MCP server, or with
-/// `mcp-serve -- replay --as world --any-order LOG` for a log of calls.
+/// At the end, recorded calls and requests that were not made are listed; they do not change the exit status. An MCP client can start
+/// `replay --as world --any-order LOG` as its server if LOG is of an MCP server, and
+/// `mcp-serve -- replay --as world --any-order LOG` if LOG is of calls.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
 pub struct Arguments {
@@ -68,7 +68,7 @@ pub struct Arguments {
     /// Play N times as fast as recorded, or `max` for no pauses [default: 1; with --as, max]
     #[arg(long, value_name = "N|max", value_parser = speed)]
     speed: Option<Speed>,
-    /// Shorten pauses that are longer than this to this length
+    /// The longest pause; longer pauses are shortened to it
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<Duration>,
     #[command(flatten)]
