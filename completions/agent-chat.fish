@@ -1,4 +1,4 @@
-complete -c agent-chat -l log -d 'Append the reasoning that the model reports to this file, masked; `-` is stderr' -r -F
+complete -c agent-chat -l log -d 'Append the reasoning that the model reports to this file, masked (see jsonl-mask(1)); `-` is stderr' -r -F
 complete -c agent-chat -l color -d 'Colour on the terminal' -r -f -a "auto\t'On a terminal that supports it, unless NO_COLOR is set or TERM is `dumb`'
 always\t'Always'
 never\t'Never'"

@@ -25,25 +25,25 @@ function __fish_agent_loop_using_subcommand
 end
 
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'The goal: what the agent is to do' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Ask this model: short for --llm \'llm-pipe --model MODEL\'' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; split into words like a shell command, but run without a shell' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'Start a new conversation with a summary of the old one after a request of more than N tokens. This always happens when the model refuses a request as too long' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Use this model: short for --llm \'llm-pipe --model PROVIDER/NAME\'' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; the text is split into words as by a shell, but no shell runs it' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'After a request of more than N tokens, start a new conversation with a summary of the old one. This also happens when the model refuses a request as too long' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'How the world is observed and used: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints a built-in one)' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model only these tools; `*` and `?` are wildcards' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deny -d 'Do not offer the model these tools' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l start-timeout -d 'How long the world may take to list its tools' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-steps -d 'The most turns of the model for the goal; without --goal, for a message' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The most calls that the model may choose for a message; it then sums up, and the person is asked whether to continue (default: 10 without --goal)' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Overall time limit of the goal; without --goal, of a message (exit status 124). Time spent waiting for a person does not count' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The most input and output tokens in total' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l allow -d 'Offer the model only tools whose names match; `*` and `?` are wildcards; may be repeated' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deny -d 'Do not offer the model tools whose names match; may be repeated' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l start-timeout -d 'How long the world may take to list its tools; 0 means no limit' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-steps -d 'The highest number of model turns for the goal; without --goal, for each message' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'The highest number of calls that the model may choose for each message; it then sums up, and the person is asked whether to continue [default without --goal: 10]' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Time limit of the goal; without --goal, of each message (exit status 124). Time spent waiting for a person does not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The highest number of input and output tokens in total' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command; pictures are in files and do not count' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it can be continued however the process ended; pictures are kept in the folder FILE.images' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world\'s location; masked, without the content of pages. At 10 MiB the file is renamed; four older ones are kept' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append the reasoning that the model reports to this file, masked; `-` is stderr' -r -F
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'The session\'s id; it is put on every record, as are the three ids below' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session -d 'Keep the session in this file, so that it can be continued, even after a crash; pictures are kept in the folder FILE.images' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l steps -d 'Append an event for each step to this file (`-` is stderr): the call, its outcome, and the world\'s location (such as the URL); masked, without the content of pages. At 10 MiB the file is renamed; four older ones are kept' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l log -d 'Append the reasoning that the model reports to this file, masked (see jsonl-mask(1)); `-` is stderr' -r -F
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l session-id -d 'The session\'s id. Every record has it, and the values of --agent-id, --role and --chain-id' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l agent-id -d 'The agent\'s name in a chain of agents' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l role -d 'The agent\'s role in the chain' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l chain-id -d 'The chain\'s id' -r

@@ -1,4 +1,4 @@
-complete -c browser-bridge -l browser -d 'The browser to run [default: chromium, google-chrome or similar from PATH]' -r -F
+complete -c browser-bridge -l browser -d 'The browser to run [default: chromium, google-chrome or similar on PATH]' -r -F
 complete -c browser-bridge -l user-data -d 'Keep the profile (logins, history) in this folder; by default it is a new folder that is removed at the end' -r -F
 complete -c browser-bridge -l attach -d 'Use a browser that is already open, and leave it open: its profile folder, a ws:// address, or http://HOST:PORT' -r
 complete -c browser-bridge -l viewport -d 'Size of the page, such as 1280x720' -r
@@ -8,16 +8,16 @@ complete -c browser-bridge -l download-dir -d 'Save downloads in this folder; wi
 complete -c browser-bridge -l upload-root -d 'Let browser_upload use the files in this folder; without it uploads are refused' -r -F
 complete -c browser-bridge -l storage-state -d 'Load cookies and local storage from this file, if it exists, and save them to it at the end' -r -F
 complete -c browser-bridge -l save-media -d 'Save screenshots and PDFs in this folder [default: a new folder in the temporary folder, which is kept]' -r -F
-complete -c browser-bridge -l allow-origin -d 'Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN) even on this machine or a private network; may be repeated' -r
+complete -c browser-bridge -l allow-origin -d 'Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated' -r
 complete -c browser-bridge -l allow-file -d 'Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated' -r -F
 complete -c browser-bridge -l settle -d 'After an action, wait for: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)' -r -f -a "none\t''
 dom\t''
 network\t''
 fixed\t''"
 complete -c browser-bridge -l pause -d 'How long --settle fixed waits' -r
-complete -c browser-bridge -l timeout -d 'Time limit of a call; 0: no limit' -r
-complete -c browser-bridge -l deadline -d 'Overall time limit; unanswered calls fail with kind timeout, and the exit status is 124' -r
-complete -c browser-bridge -l restart -d 'How often a crashed browser is restarted; a minute without a crash resets the count' -r
+complete -c browser-bridge -l timeout -d 'Time limit of a call; 0 means no limit' -r
+complete -c browser-bridge -l deadline -d 'Overall time limit; unanswered calls fail with `timeout` (exit status 124)' -r
+complete -c browser-bridge -l restart -d 'How many times a crashed browser is restarted; a minute without a crash resets the count' -r
 complete -c browser-bridge -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c browser-bridge -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c browser-bridge -l headless -d 'Show no window; the default if there is no display'

@@ -30,27 +30,27 @@ always\t'Always'
 never\t'Never'"
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l ask -d 'Who is asked. `client` also lets the MCP client ask its own user (elicitation), and trusts the client\'s answer' -r -f -a "person\t'The person at the terminal or in `hitl-gate attach`, or a program on --answers'
 client\t'The user of the MCP client as well, where the client supports that'"
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l remember -d 'Offer to also write a rule that allows calls for the session to this rules file' -r -F
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l notify -d 'Run this program when a call begins to wait, unless it is still running; the text is split into words as by a shell; stdin is empty' -r
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l answers -d 'Also take answers from a FIFO; `stdin` lets the caller itself answer' -r -F
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l timeout -d 'Reject a call that nobody has answered within this time; 0 waits forever' -r
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l remember -d 'If the person allows calls for the session, offer to write that rule to this rules file as well' -r -F
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l notify -d 'Run this program when a call begins to wait for a person, unless it is still running; the text is split into words as by a shell, but no shell runs it; stdin is empty' -r
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l answers -d 'Also read answers from this FIFO; `stdin` lets the caller itself answer' -r -F
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l timeout -d 'Reject a call that nobody has answered within this time; 0 means no limit' -r
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l hold -d 'Which calls are held while a person is asked about one' -r -f -a "all\t'All that follow it, so that calls pass in their order'
 call\t'Only those that need a person\'s approval'"
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l hold-limit -d 'Answer a JSON-RPC call that has been held for this long: the client is asked to repeat it, and the person\'s answer counts for the repetition. Most MCP clients give up after 60 s; 0 holds it forever' -r
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l hold-limit -d 'Answer a JSON-RPC call that has been held for this long: the client is asked to repeat it, and the person\'s answer counts for the repetition. Most MCP clients give up after 60 s; 0 means no limit' -r
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l rules -d 'Also judge by the rules in this TOML file' -r -F
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l audit -d 'Write every question and answer to this file before it takes effect. Each line holds the hash of the line before; check the file with `policy-check verify`' -r -F
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l events -d 'Where to write records about calls: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l records -d 'Which of its own records the gate writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l events -d 'Write records about calls to a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l records -d 'Which of the gate\'s own records are written to stdout in a pipe' -r -f -a "all\t'All records about calls'
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l approver -d 'Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. Only the terminal of --tty is opened then'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l approver -d 'Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. The gate then opens no terminal of its own, unless --tty names one'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -s V -l version -d 'Print version'
-complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "attach" -d 'Answer at this terminal what all gates of this user that run with --approver ask'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "attach" -d 'Answer the questions of this user\'s gates that run with --approver, at this terminal'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l tty -d 'The person\'s terminal [default: /dev/tty]' -r -F
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that supports it, unless NO_COLOR is set or TERM is `dumb`'
@@ -59,5 +59,5 @@ never\t'Never'"
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach help" -f -a "attach" -d 'Answer at this terminal what all gates of this user that run with --approver ask'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach help" -f -a "attach" -d 'Answer the questions of this user\'s gates that run with --approver, at this terminal'
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -26,7 +26,7 @@ end
 
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
-complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
+complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -l time -d 'Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -s V -l version -d 'Print version'
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "check" -d 'Count records, sessions, gaps, torn lines and lost messages, as one JSON object'
@@ -36,23 +36,23 @@ complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "summary" -d 'Pr
 complete -c jsonl-log -n "__fish_jsonl_log_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand check" -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand check" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand check" -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand check" -l time -d 'Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand check" -s h -l help -d 'Print help'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand recover" -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand recover" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand recover" -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand recover" -l time -d 'Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand recover" -s h -l help -d 'Print help'
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l where -d 'Only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq' -r
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l where -d 'Write only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -l time -d 'Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand csv" -s h -l help -d 'Print help'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l format -d 'The output format' -r -f -a "table\t'For people'
 csv\t'For spreadsheets'
 json\t'For programs: one JSON object per row'"
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l max-line -d 'Longest line that is read, in bytes (K, M, G for powers of 1024)' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l max-depth -d 'Deepest nesting of arrays and objects that is read' -r
-complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l time -d 'Path of the time in plain NDJSON, such as .event.at: an ISO 8601 text, or a number counted from 1970' -r
+complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -l time -d 'Where lines of plain NDJSON have their time, as a path such as .event.at. A time is ISO 8601 text, or the seconds, milliseconds, microseconds or nanoseconds since 1970' -r
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand summary" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "check" -d 'Count records, sessions, gaps, torn lines and lost messages, as one JSON object'
 complete -c jsonl-log -n "__fish_jsonl_log_using_subcommand help; and not __fish_seen_subcommand_from check recover csv summary help" -f -a "recover" -d 'Write every readable record, byte for byte'

@@ -1,5 +1,5 @@
-complete -c jsonl-record -l child -d 'The part that CMD plays; `replay` needs it to play a side' -r -f -a "agent\t'Takes observations, gives calls'
-world\t'Takes calls, gives results and observations'"
+complete -c jsonl-record -l child -d 'The part that CMD plays in the conversation; `replay --as` needs it' -r -f -a "agent\t'Reads observations, writes calls'
+world\t'Reads calls, writes results and observations'"
 complete -c jsonl-record -l sync -d 'When to sync the log to disk, against power loss: `each` time before data is passed on, within a duration such as 500ms, or `never`' -r
 complete -c jsonl-record -l rotate -d 'Start a new file when FILE would exceed this size (K, M, G for powers of 1024); the full file becomes FILE.1' -r
 complete -c jsonl-record -l keep -d 'The number of rotated files to keep' -r

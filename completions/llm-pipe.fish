@@ -32,17 +32,17 @@ complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l history -d 'With --ba
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l system -d 'The system prompt, for requests without one; @FILE reads it from a file' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l schema -d 'The JSON Schema of the answer\'s text, for requests without one. If the answer does not match, the model is asked again, at most twice' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l tools -d 'The tools that the model may call, for requests without tools: a tool_list record, as printed by `tool-call --list --json-out`' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-output-tokens -d 'The most tokens of an answer, for requests that do not set it' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-output-tokens -d 'The highest number of tokens in an answer, for requests that do not set it' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l images -d 'The folder that images are read from; paths in requests are relative to it and cannot leave it' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s j -l jobs -d 'How many requests are sent at once' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s j -l jobs -d 'How many requests may be in progress at the same time' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l cache -d 'Store turns in this folder, and answer repeated requests from it' -r -F
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l retries -d 'How often a request is repeated after a temporary failure: a rate limit, a lost connection, a server error' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'Time limit of one attempt; 0 disables it' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing; 0 disables the limit' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l deadline -d 'Overall time limit; requests without an answer fail with `timeout` (exit status 124)' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l retries -d 'How many times a request is repeated after a temporary failure: a rate limit, a lost connection, a server error' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l timeout -d 'Time limit of one attempt; 0 means no limit' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l idle-timeout -d 'How long the provider may send nothing; 0 means no limit' -r
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l deadline -d 'Overall time limit; unanswered requests fail with `timeout` (exit status 124)' -r
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l max-line -d 'Longest line, in bytes (K, M, G for powers of 1024); a longer one is refused' -r
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l text -d 'Each line is a prompt'
-complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l bare -d 'Each line is a prompt, and its answer is one line of text. Line feeds are written as \\n; a failure is an object with "error" and "kind". For programs that wait for each answer'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l text -d 'Each line of stdin is a prompt in plain text, not JSON'
+complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l bare -d 'Each line of stdin is a prompt in plain text, and its answer is one line of text. Line feeds are written as \\n; a failure is an object with "error" and "kind". For programs that wait for each answer'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l unordered -d 'Print each answer when it arrives, not in the order of the requests'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -l stream -d 'Also print the answer while it arrives, as assistant_message records'
 complete -c llm-pipe -n "__fish_llm_pipe_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'

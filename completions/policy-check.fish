@@ -26,24 +26,24 @@ end
 
 complete -c policy-check -n "__fish_policy_check_needs_command" -l rules -d 'Also judge by the rules in this TOML file' -r -F
 complete -c policy-check -n "__fish_policy_check_needs_command" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What to do with a call that needs a person\'s approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC call is refused, since a server that does not know about marks would carry it out' -r -f -a "mark\t'Mark it: a hitl-gate follows, or a world that refuses marked calls'
-refuse\t'Refuse it'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d '`observe` judges calls, lets everything pass, and prints a summary of each tool\'s calls and verdicts on stderr at the end' -r -f -a "enforce\t'They do'
-observe\t'Every line passes as it came, and verdicts are counted'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l confirm -d 'What to do with a call that needs a person\'s approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC call is refused, since a server that does not know about marks would carry it out' -r -f -a "mark\t'Mark it, for a hitl-gate that follows or a world that refuses marked calls'
+refuse\t'Answer it with an error'"
+complete -c policy-check -n "__fish_policy_check_needs_command" -l mode -d 'Whether verdicts take effect. `observe` prints a summary of each tool\'s calls and verdicts on stderr at the end' -r -f -a "enforce\t'Calls are marked or refused as judged'
+observe\t'Every line passes unchanged, and verdicts are counted'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l audit -d 'Write every verdict to this file before it takes effect. Each line holds the hash of the line before; check the file with `policy-check verify`' -r -F
 complete -c policy-check -n "__fish_policy_check_needs_command" -l refuse-as -d 'How a JSON-RPC call that does not pass is answered' -r -f -a "result\t'A result with `isError`, whose text a model reads'
 error\t'A JSON-RPC error, which most clients raise as an exception'"
-complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Where to write records about calls: a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'Which of its own records the gate writes to stdout in a pipe' -r -f -a "all\t'All records about calls'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l events -d 'Write records about calls to a file (appended to), `stderr`, or `-` for stdout [default: stdout in a pipe, none with CMD]' -r
+complete -c policy-check -n "__fish_policy_check_needs_command" -l records -d 'Which of the gate\'s own records are written to stdout in a pipe' -r -f -a "all\t'All records about calls'
 errors\t'Answers to calls that do not pass, and notices that a call waits for a person'"
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name contains a word for deleting, sending, paying or the like. Nor ask about a tool without annotations whose name has no verb'
+complete -c policy-check -n "__fish_policy_check_needs_command" -l trust-hints -d 'Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool\'s name contains a word for deleting, sending, paying or the like. Also do not ask about a tool without annotations whose name has no verb'
 complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'Print each verdict, with its reason, on stderr'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
@@ -58,11 +58,11 @@ complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-d
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Trust "readOnlyHint": true, as the gate does with this option'
-complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name requires approval, to be changed where you know better'
+complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name requires approval, for you to edit'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Classify names ({"role"?,"name","locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the tool call of a PreToolUse hook of Claude Code, read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'

@@ -5,7 +5,7 @@ complete -c tool-call -l idle-timeout -d 'With --start: end the session after th
 complete -c tool-call -l stop -d 'End a session' -r
 complete -c tool-call -l serve -d 'Run as the background process of --start' -r
 complete -c tool-call -l owner -d 'End with this process' -r
-complete -c tool-call -l list -d 'Print the world\'s tools as a table: name, first sentence of the description, and arguments; [KEY=TYPE] is optional'
+complete -c tool-call -l list -d 'Print the world\'s tools as a table: name, first sentence of the description, and arguments; optional ones are in brackets'
 complete -c tool-call -l detach -d 'With --start: keep the session after the shell (the leader of the terminal\'s session) has ended'
 complete -c tool-call -l sessions -d 'Print the sessions that are running: name, process, age and command'
 complete -c tool-call -l text -d 'Print the text of the result, even if stdout is not a terminal'

@@ -113,6 +113,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// As [`duration`], but 0 means no limit: a year.
+///
+/// # Errors
+/// Describes the format of a duration.
+pub fn time_limit(text: &str) -> Result<Duration, String> {
+    duration(text).map(|limit| if limit.is_zero() { LONGEST } else { limit })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,6 +145,7 @@ mod tests {
         ] {
             assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
+        assert_eq!((time_limit("0s"), time_limit("1s")), (Ok(LONGEST), Ok(Duration::from_secs(1))));
         for bad in ["", "s", "-1", "-3s", "3s ago", "NaN", "1e19", "1e99", "9999h", "1d", "3x", "soon"] {
             assert!(duration(bad).is_err(), "{bad}");
         }

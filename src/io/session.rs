@@ -98,7 +98,8 @@ pub fn home() -> io::Result<PathBuf> {
     if is_ours_alone(&found) {
         return Ok(home);
     }
-    let message = format!("{} is not a folder that only you can access (0700): remove it, or set TMPDIR", home.display());
+    let message =
+        format!("{} is not a folder that only you can access (0700): remove it, or set TMPDIR", home.display());
     Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
 }
 

@@ -255,7 +255,9 @@ fn only_the_id_may_differ_and_a_different_call_is_also_answered_with_its_id() {
     ];
     assert_eq!(answers, expected);
     assert!(
-        stderr.contains("turn 1: the answer differs from the recording\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"),
+        stderr.contains(
+            "turn 1: the answer differs from the recording\nreplay:   - .args.id 1\nreplay:   + .args.id 2\n"
+        ),
         "{stderr}"
     );
     assert!(

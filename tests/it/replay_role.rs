@@ -142,7 +142,11 @@ fn missing_and_extra_lines_of_one_turn_are_reported() {
     folder.write("run.jsonl", log("agent", &["<1", ">\"a\"", ">\"b\"", ">\"c\"", "<2", ">\"d\""]));
     let script = r#"read -r line; printf '"a"\n"x"\n"c"\n'; read -r line; echo '"d"'"#;
     let played = play(&folder, "--as world", script);
-    assert!(played.stderr.contains("run.jsonl:4: turn 1: the answer differs from the recording\n"), "{}", played.stderr);
+    assert!(
+        played.stderr.contains("run.jsonl:4: turn 1: the answer differs from the recording\n"),
+        "{}",
+        played.stderr
+    );
     assert!(played.stderr.contains("lines: 3 the same, 1 differ\n"), "{}", played.stderr);
     let script = r#"read -r line; printf '"c"\n'; read -r line; echo '"d"'"#;
     let played = play(&folder, "--as world", script);

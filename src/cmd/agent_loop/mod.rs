@@ -10,7 +10,7 @@ mod stage;
 
 use super::Command;
 use super::agent_logs::Logs;
-use super::options::{LimitOptions, duration, size};
+use super::options::{LimitOptions, duration, size, time_limit};
 use crate::agent::profile::{BUILT_IN, Profile};
 use crate::agent::{Ids, Limits, Run, Settings};
 use crate::io::between::{Ends, Program, Way, between};
@@ -69,8 +69,8 @@ pub struct Arguments {
     /// Do not offer the model tools whose names match; may be repeated
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     deny: Vec<String>,
-    /// How long the world may take to list its tools
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "World")]
+    /// How long the world may take to list its tools; 0 means no limit
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, help_heading = "World")]
     start_timeout: Duration,
 
     /// The highest number of model turns for the goal; without --goal, for each message

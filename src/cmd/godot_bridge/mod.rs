@@ -42,6 +42,9 @@ use tree::Tree;
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
+    /// Start this program as the game: an exported game, or the engine with your own arguments
+    #[arg(last = true, value_name = "GAME ARGS")]
+    program: Vec<OsString>,
     #[command(flatten)]
     game: GameOptions,
     /// Also write the game's events as observations when they occur: to a file (appended to), `stderr`, or `-` for stdout, between the answers
@@ -49,9 +52,6 @@ pub struct Arguments {
     events: Option<String>,
     #[command(flatten)]
     limits: LimitOptions,
-    /// Start this program as the game: an exported game, or the engine with your own arguments
-    #[arg(last = true, value_name = "GAME ARGS")]
-    program: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -66,6 +66,9 @@ enum Action {
     },
     /// Print the game's scene tree in a form for people
     Tree {
+        /// Start this program as the game
+        #[arg(last = true, value_name = "GAME ARGS")]
+        program: Vec<OsString>,
         #[command(flatten)]
         game: Box<GameOptions>,
         /// The node to begin at: a path or a selector
@@ -76,9 +79,6 @@ enum Action {
         depth: Option<u32>,
         #[command(flatten)]
         limits: LimitOptions,
-        /// Start this program as the game
-        #[arg(last = true, value_name = "GAME ARGS")]
-        program: Vec<OsString>,
     },
 }
 

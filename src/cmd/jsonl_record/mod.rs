@@ -54,13 +54,13 @@ pub struct Arguments {
     /// Record only messages for which this jq filter is true; everything is passed on. Its input is the message, with $dir
     #[arg(long = "where", value_name = "JQ")]
     filter: Option<String>,
+    /// The command to wrap; without it, stdin is recorded
+    #[arg(last = true, value_name = "CMD ARGS")]
+    command: Vec<OsString>,
     #[command(flatten)]
     redact: RedactOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// The command to wrap; without it, stdin is recorded
-    #[arg(last = true, value_name = "CMD ARGS")]
-    command: Vec<OsString>,
 }
 
 const NAME: &str = "jsonl-record";

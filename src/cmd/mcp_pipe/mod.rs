@@ -15,7 +15,7 @@ mod world;
 
 use super::events::Events;
 use super::filter::Filter;
-use super::options::{LimitOptions, duration, size};
+use super::options::{LimitOptions, duration, size, time_limit};
 use super::world::{self as runtime, Restarts, Runtime};
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Near, Program, Way, between};
@@ -96,8 +96,8 @@ pub struct Arguments {
     /// Time limit of a call, which is then cancelled; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
     timeout: Duration,
-    /// How long the server may take for the handshake and for listing its tools
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
+    /// How long the server may take for the handshake and for listing its tools; 0 means no limit
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, help_heading = "Time")]
     start_timeout: Duration,
     /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]

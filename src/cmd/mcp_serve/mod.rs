@@ -4,7 +4,7 @@ mod exchange;
 mod http;
 mod stage;
 
-use super::options::{LimitOptions, duration, size};
+use super::options::{LimitOptions, size, time_limit};
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Near, Program, Way, between};
 use crate::io::child::Surroundings;
@@ -44,8 +44,8 @@ pub struct Arguments {
     /// Read the token, which clients must send, from this file; by default, from the variable MCP_SERVE_TOKEN. If neither is given, a new token is printed on stderr
     #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
     token_file: Option<PathBuf>,
-    /// How long the world may take to list its tools
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    /// How long the world may take to list its tools; 0 means no limit
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = time_limit)]
     start_timeout: Duration,
     /// Longest line that is read from the world, in bytes (K, M, G for powers of 1024)
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]

@@ -46,6 +46,9 @@ use summary::Summary;
 pub struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
+    /// The program to wrap, with its arguments; without it, calls pass from stdin to stdout
+    #[arg(last = true, value_name = "CMD ARGS")]
+    command: Vec<OsString>,
     #[command(flatten)]
     rules: RulesOptions,
     /// What to do with a call that needs a person's approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC
@@ -70,9 +73,6 @@ pub struct Arguments {
     caller: CallerOptions,
     #[command(flatten)]
     limits: LimitOptions,
-    /// The program to wrap, with its arguments; without it, calls pass from stdin to stdout
-    #[arg(last = true, value_name = "CMD ARGS")]
-    command: Vec<OsString>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -71,15 +71,15 @@ pub struct Arguments {
     /// The longest pause; longer pauses are shortened to it
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     idle_limit: Option<Duration>,
+    /// The command of the other side
+    #[arg(last = true, value_name = "CMD ARGS", requires = "part")]
+    command: Vec<OsString>,
     #[command(flatten)]
     log: LogOptions,
     #[command(flatten)]
     choose: ChooseOptions,
     #[command(flatten)]
     role: RoleOptions,
-    /// The command of the other side
-    #[arg(last = true, value_name = "CMD ARGS", requires = "part")]
-    command: Vec<OsString>,
 }
 
 /// The options that select what is played to stdout.
