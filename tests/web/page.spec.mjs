@@ -130,10 +130,10 @@ test("an edit: checked while it is written, shown as a diff, approved", async ({
     const approve = page.getByRole("button", { name: "Approve as edited" });
     await expect(approve).toBeDisabled();
     await editor.fill('{"to": "kim", ');
-    await expect(held(page)).toContainText("No valid JSON");
+    await expect(held(page)).toContainText("Invalid JSON");
     await expect(approve).toBeDisabled();
     await editor.fill('[1]');
-    await expect(held(page)).toContainText("Arguments are a JSON object");
+    await expect(held(page)).toContainText("Arguments must be a JSON object");
     await editor.fill('{"to": "lee", "number": 1.5}');
     await expect(held(page).locator(".panel dl").last()).toContainText('"kim" → "lee"');
     await expect(held(page).locator(".panel dl").last()).toContainText('"spy<U+202E>" → (nothing)');
@@ -165,7 +165,7 @@ test("a rule for the session: its text is shown before it is made", async ({ pag
     await say(page, "sends 2");
     await armed(page);
     await held(page).getByRole("button", { name: "Allow for this session" }).click();
-    await expect(held(page)).toContainText("each call that this rule matches");
+    await expect(held(page)).toContainText("every call that matches this rule");
     await expect(held(page).locator("fieldset code").first()).not.toBeEmpty();
     await picture(page, "rule");
     await held(page).getByRole("button", { name: "Back" }).click();
@@ -510,7 +510,7 @@ test("an ended agent is restarted", async ({ page }) => {
     await begin(page);
     await say(page, "exit 3");
     await expect(state(page)).toHaveText("ended");
-    await expect(log(page)).toContainText("the agent has ended");
+    await expect(log(page)).toContainText("the agent ended");
     await expect(page.locator(".entry.error")).toHaveCount(1);
     await picture(page, "ended");
     await page.getByRole("button", { name: "Restart" }).click();

@@ -63,6 +63,6 @@ fn the_readme_prints_what_it_shows() {
 fn an_agent_tests_a_game_by_goal() {
     let ran = run("godot-tester.sh", &[catch().to_str().unwrap()]);
     assert_eq!(ran.status, Some(0), "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("2. select {\"item\":\"Hard\",\"path\":\"OptionButton\"}: ok\n"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("3. press_button {\"path\":\"Button:text(\\\"Start\\\")\"}: ok\n"), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().filter(|line| line.ends_with(": ok")).count(), 5, "{}", ran.stdout);
 }

@@ -3,7 +3,7 @@
 use super::run_with;
 use crate::documents::path_with_our_programs;
 use crate::mcp_servers::server;
-use crate::process::{Talk, command};
+use crate::process::{Talk, command, eventually};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -51,14 +51,15 @@ fn claude_code_gets_a_browser_behind_gates() {
     };
     let client = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}"#;
     assert!(ask(1, "initialize", client)["serverInfo"].is_object());
-    let page = r#"{"name":"browser_navigate","arguments":{"url":"data:text/html,<button>Pay now</button>"}}"#;
-    let shown = ask(2, "tools/call", page).to_string();
-    let reference = shown.split("[ref=").nth(1).and_then(|rest| rest.split(']').next()).expect(&shown);
-    let click = format!(r#"{{"name":"browser_click","arguments":{{"element":"Pay now","target":"{reference}"}}}}"#);
-    // No `hitl-gate attach` runs here.
-    let rejected = ask(3, "tools/call", &click);
-    assert_eq!(rejected["isError"], true, "{rejected}");
-    for audit in [".policy.audit", ".approvals.audit"] {
-        assert!(fs::read_to_string(place.path().join(audit)).unwrap().contains("browser_click"), "{audit}");
-    }
+    let shown = ask(2, "tools/call", r#"{"name":"browser_snapshot","arguments":{}}"#);
+    assert_ne!(shown["isError"], true, "a harmless call passes: {shown}");
+    let click = r#"{"name":"browser_click","arguments":{"element":"Pay now","target":"e7"}}"#;
+    talk.say(&format!(r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{click}}}"#));
+    // It waits for `hitl-gate attach`.
+    let is_audited = |audit: &str| fs::read_to_string(place.path().join(audit)).unwrap().contains("browser_click");
+    eventually("the click is marked", || is_audited(".policy.audit"));
+    talk.hear_nothing_for(500);
+    talk.close();
+    talk.end();
+    assert!(is_audited(".approvals.audit"));
 }
