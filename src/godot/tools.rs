@@ -82,7 +82,7 @@ mod tests {
         let names = commands.lines().filter_map(|row| row.strip_prefix("| `")?.split(" |").next());
         let mut names: Vec<String> =
             names.flat_map(|cell| cell.split(", ")).map(|name| name.replace('`', "")).collect();
-        let mut tools: Vec<String> = tools().map(|tool| tool.name).collect();
+        let mut tools: Vec<String> = tools().map(|tool| tool.name.to_owned()).collect();
         // The page groups them by purpose.
         names.sort_unstable();
         tools.sort_unstable();

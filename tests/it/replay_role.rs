@@ -503,7 +503,7 @@ fn a_side_is_played_on_its_own_stdin_and_stdout() {
     }
     let ended = world.end_after_close();
     assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0));
-    assert!(ended.stderr.starts_with("replay: run.jsonl:5: turn 2: another answer"), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("replay: run.jsonl:5: turn 2: the answer differs"), "{}", ended.stderr);
     assert!(ended.stderr.contains("lines: 2 the same, 1 differ\n"), "{}", ended.stderr);
     let mut agent = Talk::start(&mut folder.command("replay --as agent run.jsonl"));
     for n in 1..=3 {
