@@ -11,7 +11,8 @@ from account import PATIENCE
 from caller import Caller
 from processes import environment_of
 
-WINDOW = 1 << 20
+# More than a log holds before it is rotated (8M).
+KEPT = 10 << 20
 GAME_TIMEOUT = 120
 
 
@@ -59,8 +60,8 @@ class Bytes:
                 with self.lock:
                     self.waiting += data
                     self.kept += data
-                    if len(self.kept) > 8 * WINDOW:
-                        del self.kept[: 4 * WINDOW]
+                    if len(self.kept) > 2 * KEPT:
+                        del self.kept[:-KEPT]
                     self.counts["written"] += 1
                     self.counts["bytes in"] += len(data)
                 stdin.write(data)

@@ -107,13 +107,13 @@ pub struct Out {
     errors: Outgoing,
     person: Outgoing,
     /// The far sides that exist or have output.
-    fars: Vec<ToFar>,
+    fars: BTreeMap<usize, ToFar>,
     /// The far side that [`Side::Far`] stands for.
     far_at: usize,
-    /// The number of far sides, including those that are to be added.
-    pub(super) far_count: usize,
-    /// The programs of the far sides that are to be added.
-    pub(super) added: Vec<Program>,
+    /// The number of the next far side that is added.
+    pub(super) next_far: usize,
+    /// The far sides that are to be added, by number.
+    pub(super) added: Vec<(usize, Program)>,
     /// For a filter in a pipe: all output goes to stdout, in order.
     joined: bool,
     /// Whether the hold of a near side has ended.
@@ -149,9 +149,11 @@ pub(super) struct ToFar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replace {
     /// It is restarted.
-    Anew,
-    /// Nothing.
-    Never,
+    Restart,
+    /// Nothing. The stage may restart it later.
+    End,
+    /// Its far side is removed.
+    Remove,
 }
 
 impl Out {
@@ -165,8 +167,8 @@ impl Out {
         self.joined
     }
 
-    /// The index of the far side that [`Side::Far`] stands for, in the order of [`Ends::far`](super::between::Ends::far): by default
-    /// the one that the event is about, or the first; otherwise the one that the stage has chosen.
+    /// The number of the far side that [`Side::Far`] stands for: its index in [`Ends::far`](super::between::Ends::far), or what
+    /// [`Out::add_far`] has returned. By default it is the one that the event is about, or the first; otherwise the one that the stage has chosen.
     pub fn far(&self) -> usize {
         self.far_at
     }
@@ -198,10 +200,12 @@ impl Out {
     }
 
     pub(super) fn far_mut(&mut self, far: usize) -> &mut ToFar {
-        if self.fars.len() <= far {
-            self.fars.resize_with(far + 1, ToFar::default);
-        }
-        &mut self.fars[far]
+        self.fars.entry(far).or_default()
+    }
+
+    /// Removes the far sides that are not `kept`.
+    pub(super) fn keep_fars(&mut self, kept: impl Fn(usize) -> bool) {
+        self.fars.retain(|&far, _| kept(far));
     }
 
     /// The output buffer for `side`; append to it to send. A stage that both passes lines on to a side and adds its
@@ -224,14 +228,14 @@ impl Out {
     /// Drops all output.
     pub(super) fn clear(&mut self) {
         let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
-        let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
+        let fars = self.fars.values_mut().map(|far| &mut far.outgoing);
         nears.chain(fars).chain([&mut self.errors, &mut self.person]).for_each(|side| side.bytes.clear());
     }
 
     /// Lines that are passed on in parts will not be continued: sends the lines that wait for their end.
     pub(super) fn give_up_parts(&mut self) {
         let nears = self.nears.values_mut().map(|near| &mut near.outgoing);
-        let fars = self.fars.iter_mut().map(|far| &mut far.outgoing);
+        let fars = self.fars.values_mut().map(|far| &mut far.outgoing);
         nears.chain(fars).chain([&mut self.errors, &mut self.person]).for_each(Outgoing::give_up_part);
     }
 
@@ -249,7 +253,7 @@ impl Out {
     /// The progress of earlier output for a side, and the size of its present output.
     fn sent_to(&self, side: Side) -> (Progress, usize) {
         let sent = match side {
-            Side::Far if !self.joined => self.fars.get(self.far_at).map(|far| (far.progress, &far.outgoing)),
+            Side::Far if !self.joined => self.fars.get(&self.far_at).map(|far| (far.progress, &far.outgoing)),
             Side::Near | Side::Far => self.nears.get(&self.near_at).map(|near| (near.progress, &near.outgoing)),
             Side::FarError => Some((Progress::default(), &self.errors)),
             Side::Person | Side::Answers => Some((Progress::default(), &self.person)),
@@ -278,7 +282,7 @@ impl Out {
     /// received.
     pub fn far_waits(&self) -> bool {
         let readers_wait = self.errors_wait || self.nears.values().any(|near| near.progress.is_behind());
-        readers_wait && self.fars.get(self.far_at).is_some_and(|far| far.waits)
+        readers_wait && self.fars.get(&self.far_at).is_some_and(|far| far.waits)
     }
 
     /// The output buffer for the side opposite to `from`.
@@ -292,20 +296,26 @@ impl Out {
 
     /// Ends the child (if it still runs) and restarts it.
     pub fn respawn(&mut self) {
-        self.far_mut(self.far_at).replace = Some(Replace::Anew);
+        self.far_mut(self.far_at).replace = Some(Replace::Restart);
     }
 
     /// Ends the child, if it still runs. The stage gets no [`Event::Exited`] for it.
     pub fn end_far(&mut self) {
-        self.far_mut(self.far_at).replace = Some(Replace::Never);
+        self.far_mut(self.far_at).replace = Some(Replace::End);
     }
 
-    /// Adds a program as a far side, which is started soon, and returns its index. Output for it before [`Event::Started`] is lost.
+    /// The same for a far side that is not restarted any more: all that is kept for it is removed. Its number is not reused.
+    pub fn remove_far(&mut self) {
+        self.far_mut(self.far_at).replace = Some(Replace::Remove);
+    }
+
+    /// Adds a program as a far side, which is started soon, and returns its number. Output for it before [`Event::Started`] is lost.
     /// Needs [`Ends::adds_far_sides`](super::between::Ends::adds_far_sides).
     pub fn add_far(&mut self, program: Program) -> usize {
-        self.added.push(program);
-        self.far_count += 1;
-        self.far_count - 1
+        let far = self.next_far;
+        self.added.push((far, program));
+        self.next_far += 1;
+        far
     }
 
     /// Closes the child's stdin after all output for it is written.
@@ -353,7 +363,7 @@ impl Out {
 
     fn sides(&self) -> impl Iterator<Item = &Outgoing> {
         let nears = self.nears.values().map(|near| &near.outgoing);
-        nears.chain(self.fars.iter().map(|far| &far.outgoing)).chain([&self.errors, &self.person])
+        nears.chain(self.fars.values().map(|far| &far.outgoing)).chain([&self.errors, &self.person])
     }
 
     /// Whether the stage has ended the run.

@@ -192,7 +192,7 @@ impl Editor {
         self.gates.close(number, out);
         self.agents.forget(number);
         out.choose_far(number);
-        out.end_far();
+        out.remove_far();
     }
 
     /// The agent was started (again): sends what was queued.

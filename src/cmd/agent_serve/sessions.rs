@@ -89,7 +89,7 @@ impl Serving {
         self.gates.close(number, out);
         self.agents.forget(number);
         out.choose_far(number);
-        out.end_far();
+        out.remove_far();
         self.send(&Outbound::Forget { session: &session.id }, out);
     }
 

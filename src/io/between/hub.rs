@@ -3,7 +3,7 @@
 use super::far::Far;
 use super::near::NearSide;
 use super::writing::Dirty;
-use super::{Manner, Program};
+use super::{Manner, Way};
 use crate::io::child::Group;
 use crate::io::lines::Limits;
 use crate::io::lock;
@@ -57,7 +57,8 @@ pub(super) struct Core {
     pub(super) out: Out,
     /// By number: 0 is our own stdin and stdout, the others are clients.
     pub(super) nears: BTreeMap<usize, NearSide>,
-    pub(super) fars: Vec<Slot>,
+    /// By number. One that the stage removes is removed here when its child has ended.
+    pub(super) fars: BTreeMap<usize, Slot>,
     /// Once it is set, no more events are passed to the stage.
     pub(super) end: Option<Result<Status, Failure>>,
     /// When the main thread will wake up by itself.
@@ -65,16 +66,21 @@ pub(super) struct Core {
 }
 
 /// A far side, over all its starts.
-#[derive(Default)]
 pub(super) struct Slot {
+    /// How it is started; `None` while that is being done, and if it cannot be started again.
+    pub(super) way: Option<Way>,
     pub(super) far: Option<Far>,
     /// Counts the children: events of a former child are dropped.
     pub(super) epoch: u64,
     /// Whether the former child is being ended, and whether the next is to be started then.
     pub(super) is_ending: bool,
     pub(super) is_to_start: bool,
-    /// The program of a far side that the stage added, until it is started.
-    pub(super) added: Option<Program>,
+}
+
+impl Slot {
+    fn new(way: Way, is_to_start: bool) -> Slot {
+        Slot { way: Some(way), far: None, epoch: 0, is_ending: false, is_to_start }
+    }
 }
 
 /// The source of an event, or the destination of output.
@@ -117,7 +123,7 @@ impl Peer {
 impl Core {
     /// The child of `peer`, if it is the current one.
     pub(super) fn child(&mut self, peer: Peer) -> Option<&mut Far> {
-        let slot = self.fars.get_mut(peer.number).filter(|_| peer.is_far())?;
+        let slot = self.fars.get_mut(&peer.number).filter(|_| peer.is_far())?;
         slot.far.as_mut().filter(|_| slot.epoch == peer.epoch)
     }
 
@@ -127,10 +133,10 @@ impl Core {
         self.out.holds_near(near) && !is_broken && self.end.is_none()
     }
 
-    /// Whether `peer` has been replaced by another child, or is a client that has disconnected.
+    /// Whether `peer` has been replaced by another child or removed, or is a client that has disconnected.
     fn is_former(&self, peer: Peer) -> bool {
         match peer.side {
-            Side::Far | Side::FarError => self.fars.get(peer.number).is_some_and(|slot| slot.epoch != peer.epoch),
+            Side::Far | Side::FarError => self.fars.get(&peer.number).is_none_or(|slot| slot.epoch != peer.epoch),
             Side::Near => !self.nears.contains_key(&peer.number),
             Side::Person | Side::Answers => false,
         }
@@ -140,18 +146,18 @@ impl Core {
 pub(super) type Act<'a> = dyn FnOnce(&mut dyn Stage, &mut Out) -> Result<(), Failure> + 'a;
 
 impl Hub {
-    /// `fars` is the number of far sides; none has been started.
+    /// No far side has been started.
     pub(super) fn new(
         stage: Box<dyn Stage>,
         nears: BTreeMap<usize, NearSide>,
-        fars: usize,
+        fars: Vec<Way>,
         sinks: Sinks,
         report: Arc<Report>,
         manners: Manners,
     ) -> Hub {
         let mut out = if manners.is_pipe { Out::joined() } else { Out::default() };
-        out.far_count = fars;
-        let fars = (0..fars).map(|_| Slot::default()).collect();
+        out.next_far = fars.len();
+        let fars = fars.into_iter().map(|way| Slot::new(way, false)).enumerate().collect();
         let core = Core { stage, out, nears, fars, end: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
         let (signalled, running) = (AtomicBool::new(false), Mutex::default());
@@ -184,6 +190,9 @@ impl Hub {
             // Nothing may be visible outside that was not made durable.
             out.clear();
         }
+        let added = std::mem::take(&mut core.out.added);
+        let adds = !added.is_empty();
+        core.fars.extend(added.into_iter().map(|(far, program)| (far, Slot::new(Way::Child(program), true))));
         let dirty = self.queue(core);
         if let Err(failure) = decided.and(committed) {
             core.end = Some(Err(failure));
@@ -194,14 +203,7 @@ impl Hub {
             (Some(deadline), Some(until)) => deadline < until,
             (deadline, _) => deadline.is_some(),
         };
-        let replaces = (0..core.fars.len()).any(|far| core.out.far_mut(far).replace.is_some());
-        let added = std::mem::take(&mut core.out.added);
-        let adds = !added.is_empty();
-        core.fars.extend(added.into_iter().map(|program| Slot {
-            added: Some(program),
-            is_to_start: true,
-            ..Slot::default()
-        }));
+        let replaces = core.fars.keys().any(|&far| core.out.far_mut(far).replace.is_some());
         if core.end.is_some() || replaces || adds || earlier || released {
             self.changed.notify_all();
         }
@@ -218,7 +220,8 @@ impl Hub {
             }
         }
         out.keep_nears(|near| nears.contains_key(&near));
-        for (number, slot) in fars.iter().enumerate() {
+        out.keep_fars(|far| fars.contains_key(&far));
+        for (&number, slot) in fars.iter() {
             let to_far = out.far_mut(number);
             let close = std::mem::take(&mut to_far.close);
             // Output for a far side that is not running is lost.
@@ -250,8 +253,8 @@ impl Hub {
         for (&number, near) in &core.nears {
             core.out.near_mut(number).progress = near.sink.progress();
         }
-        for (index, slot) in core.fars.iter().enumerate() {
-            let to_far = core.out.far_mut(index);
+        for (&number, slot) in &core.fars {
+            let to_far = core.out.far_mut(number);
             to_far.progress = slot.far.as_ref().map(|far| far.sink.progress()).unwrap_or_default();
             to_far.waits = slot.far.as_ref().is_some_and(Far::waits);
         }

@@ -137,7 +137,7 @@ pub struct Program {
 }
 
 /// Makes a link.
-pub struct Dial(pub Box<dyn FnMut() -> io::Result<Link>>);
+pub struct Dial(pub Box<dyn FnMut() -> io::Result<Link> + Send>);
 
 impl fmt::Debug for Dial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,28 +203,9 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     let (far_count, has_several) = (far.len(), far.len() > 1 || adds_far_sides);
     let waits_for_far = !(has_several || has_clients || holds_near);
     let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, waits_for_far };
-    let hub = Arc::new(Hub::new(stage, nears, far_count, sinks, Arc::clone(report), manners));
-    let mut ways: Vec<Option<Way>> = far.into_iter().map(Some).collect();
-    let mut start = |far: usize, added: Option<Program>| {
-        // Far sides that the stage adds are started in the order of their numbers.
-        ways.extend(added.map(|program| Some(Way::Child(program))));
-        match ways[far].take() {
-            Some(Way::Child(program)) => {
-                hub.start(far, &program);
-                ways[far] = Some(Way::Child(program));
-            }
-            Some(Way::Dial(Dial(mut dial))) => {
-                match dial() {
-                    Ok(link) => hub.join(far, None, link),
-                    Err(error) => hub.not_started(far, system(error)),
-                }
-                ways[far] = Some(Way::Dial(Dial(dial)));
-            }
-            Some(Way::Link(link, program)) => hub.join(far, program.as_ref(), link),
-            None => hub.not_started(far, Failure::new(Status::NotStarted, "the other side cannot be started again")),
-        }
-    };
-    (0..far_count).for_each(|far| start(far, None));
+    let hub = Arc::new(Hub::new(stage, nears, far, sinks, Arc::clone(report), manners));
+    // Before any input is read, which may be for them.
+    (0..far_count).for_each(|far| hub.start(far));
     match near {
         Near::Stdio => {
             hub.watch_near().map_err(system)?;
@@ -242,7 +223,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
         hub.read(Peer::of(Side::Person), input);
     }
     hub.listen(signals);
-    let ended = hub.supervise(&mut start);
+    let ended = hub.supervise();
     let ended = hub.finish(ended);
     if let Some(terminal) = &mut person {
         terminal.restore();

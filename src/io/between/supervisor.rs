@@ -2,7 +2,7 @@
 
 use super::far::{Exit, Far};
 use super::hub::{Core, Hub, Peer};
-use super::{Link, Manner, Program};
+use super::{Dial, Link, Manner, Program, Way};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
 use crate::io::report::{Failure, Status};
@@ -21,14 +21,39 @@ use std::time::{Duration, Instant};
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
 impl Hub {
-    /// Starts a far side's child with pipes to its stdin and stdout, its reader threads, and the thread that waits for it. Only
-    /// called on the main thread.
-    pub(super) fn start(self: &Arc<Hub>, far: usize, program: &Program) {
-        self.start_with(far, program, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
+    /// Starts or restarts a far side: its child, if it has one, the threads that read it, and the thread that waits for the child.
+    /// Only called on the main thread.
+    pub(super) fn start(self: &Arc<Hub>, far: usize) {
+        let way = lock(&self.core).fars.get_mut(&far).and_then(|slot| slot.way.take());
+        let again = match way {
+            Some(Way::Child(program)) => {
+                self.start_with(far, &program, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
+                Some(Way::Child(program))
+            }
+            Some(Way::Dial(Dial(mut dial))) => {
+                match dial() {
+                    Ok(link) => self.join(far, None, link),
+                    Err(error) => self.not_started(far, Failure::new(Status::NotStarted, error)),
+                }
+                Some(Way::Dial(Dial(dial)))
+            }
+            Some(Way::Link(link, program)) => {
+                self.join(far, program.as_ref(), link);
+                None
+            }
+            None => {
+                let why = "the other side cannot be started again";
+                self.not_started(far, Failure::new(Status::NotStarted, why));
+                None
+            }
+        };
+        if let Some(slot) = lock(&self.core).fars.get_mut(&far) {
+            slot.way = again;
+        }
     }
 
     /// Connects a far side over `link`; starts `program` first, if given.
-    pub(super) fn join(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
+    fn join(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
         match program {
             Some(program) => self.start_with(far, program, Streams::Print, Some(link)),
             None => self.connect(far, None, Pipes { talk: Some((link.to, link.from)), stderr: None }),
@@ -46,10 +71,11 @@ impl Hub {
     }
 
     /// Notifies the stage of a far side that could not be started.
-    pub(super) fn not_started(self: &Arc<Hub>, far: usize, failure: Failure) {
+    fn not_started(self: &Arc<Hub>, far: usize, failure: Failure) {
         let dirty = {
             let mut core = lock(&self.core);
-            let peer = Peer::far(far, core.fars[far].epoch);
+            let Some(slot) = core.fars.get(&far) else { return };
+            let peer = Peer::far(far, slot.epoch);
             self.decide_in(&mut core, Some(peer), Box::new(|stage, out| stage.not_started(failure, out)))
         };
         self.write_aside(dirty);
@@ -67,12 +93,14 @@ impl Hub {
         let (peer, dirty) = {
             // Under one lock: the stage is notified before anything else can be sent to the other side.
             let mut core = lock(&self.core);
-            core.fars[far].far = Some(connected);
+            // Only the main thread, which we are, begins the removal of a far side.
+            let Some(slot) = core.fars.get_mut(&far) else { return };
+            slot.far = Some(connected);
+            let peer = Peer::far(far, slot.epoch);
             let started = |stage: &mut dyn Stage, out: &mut Out| {
                 out.give_up_parts();
                 stage.on(Event::Started, out)
             };
-            let peer = Peer::far(far, core.fars[far].epoch);
             (peer, self.decide_in(&mut core, Some(peer), Box::new(started)))
         };
         if let Some(child) = child {
@@ -96,8 +124,7 @@ impl Hub {
     }
 
     /// Sleeps until there is work for the main thread; returns how the run ended.
-    /// `start` starts or restarts a far side.
-    pub(super) fn supervise(self: &Arc<Hub>, start: &mut dyn FnMut(usize, Option<Program>)) -> Result<Status, Failure> {
+    pub(super) fn supervise(self: &Arc<Hub>) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
             if let Some(end) = core.end.take() {
@@ -107,17 +134,16 @@ impl Hub {
             }
             let now = Instant::now();
             let deadline = core.stage.deadline();
-            if let Some((far, former, is_to_start)) = core.next_replaced() {
+            if let Some((far, former, then)) = core.next_replaced() {
                 drop(core);
-                self.replace(far, former, is_to_start);
+                self.replace(far, former, then);
                 core = lock(&self.core);
                 continue;
             }
-            if let Some(far) = core.fars.iter().position(|slot| slot.is_to_start) {
-                core.fars[far].is_to_start = false;
-                let added = core.fars[far].added.take();
+            if let Some((&far, slot)) = core.fars.iter_mut().find(|(_, slot)| slot.is_to_start) {
+                slot.is_to_start = false;
                 drop(core);
-                start(far, added);
+                self.start(far);
                 core = lock(&self.core);
                 continue;
             }
@@ -154,12 +180,16 @@ impl Hub {
         self.write_aside(dirty);
     }
 
-    /// Ends a far side's former child, and requests the start of the next one, if any. With several far sides, this does not block.
-    fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>, is_to_start: bool) {
+    /// Ends a far side's former child, and then requests its restart or removes it. With several far sides, this does not block.
+    fn replace(self: &Arc<Hub>, far: usize, former: Option<Far>, then: Replace) {
         let replace = move |hub: &Arc<Hub>| {
             hub.end_child(far, former);
             let mut core = lock(&hub.core);
-            (core.fars[far].is_ending, core.fars[far].is_to_start) = (false, is_to_start);
+            if then == Replace::Remove {
+                core.fars.remove(&far);
+            } else if let Some(slot) = core.fars.get_mut(&far) {
+                (slot.is_ending, slot.is_to_start) = (false, then == Replace::Restart);
+            }
             hub.changed.notify_all();
         };
         if self.manners.has_several { self.spawn(replace) } else { replace(self) }
@@ -173,19 +203,21 @@ impl Hub {
     }
 
     /// Ends all children concurrently.
-    fn end_children(&self) -> Vec<Option<Arc<Sink>>> {
+    fn end_children(&self) -> Vec<(usize, Option<Arc<Sink>>)> {
         let mut core = lock(&self.core);
-        let fars: Vec<Option<Far>> = core.fars.iter_mut().map(|slot| slot.far.take()).collect();
+        let fars: Vec<(usize, Option<Far>)> =
+            core.fars.iter_mut().map(|(&number, slot)| (number, slot.far.take())).collect();
         drop(core);
-        let sinks = fars.iter().map(|far| far.as_ref().map(|far| Arc::clone(&far.sink))).collect();
+        let sink = |far: &Far| Arc::clone(&far.sink);
+        let sinks = fars.iter().map(|(number, far)| (*number, far.as_ref().map(sink))).collect();
         thread::scope(|scope| {
-            for (index, far) in fars.into_iter().enumerate() {
-                scope.spawn(move || self.end_child(index, far));
+            for (number, far) in fars {
+                scope.spawn(move || self.end_child(number, far));
             }
         });
         // Wait for children that were being replaced.
         core = lock(&self.core);
-        while core.fars.iter().any(|slot| slot.is_ending) {
+        while core.fars.values().any(|slot| slot.is_ending) {
             core = self.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
         }
         sinks
@@ -229,7 +261,7 @@ impl Hub {
         let mut core = lock(&self.core);
         self.measure(&mut core);
         let Core { stage, out, .. } = &mut *core;
-        for (far, sink) in sinks.into_iter().enumerate() {
+        for (far, sink) in sinks {
             out.far_mut(far).progress = sink.map(|sink| sink.progress()).unwrap_or_default();
         }
         stage.end(out);
@@ -252,13 +284,13 @@ struct Ended {
 }
 
 impl Core {
-    /// A far side that the stage wants to end, with its child, and whether it is to be restarted.
-    fn next_replaced(&mut self) -> Option<(usize, Option<Far>, bool)> {
-        for (far, slot) in self.fars.iter_mut().enumerate() {
-            if let Some(replace) = self.out.far_mut(far).replace.take().filter(|_| !slot.is_ending) {
+    /// A far side that the stage wants to end, with its child, and what is to follow.
+    fn next_replaced(&mut self) -> Option<(usize, Option<Far>, Replace)> {
+        for (&far, slot) in self.fars.iter_mut().filter(|(_, slot)| !slot.is_ending) {
+            if let Some(then) = self.out.far_mut(far).replace.take() {
                 slot.epoch += 1;
-                slot.is_ending = true;
-                return Some((far, slot.far.take(), replace == Replace::Anew));
+                (slot.is_ending, slot.is_to_start) = (true, false);
+                return Some((far, slot.far.take(), then));
             }
         }
         None
@@ -267,7 +299,7 @@ impl Core {
     /// A child whose end is to be reported; otherwise when to check again, if needed.
     fn next_exit(&mut self, now: Instant) -> (Option<Ended>, Option<Instant>) {
         let mut look_again = None;
-        for (far, slot) in self.fars.iter_mut().enumerate() {
+        for (&far, slot) in &mut self.fars {
             let Some(child) = &mut slot.far else { continue };
             let (status, again) = child.ended(now);
             if let Some(status) = status {

@@ -82,7 +82,9 @@ impl Hub {
             Peer { side: Side::Near, number: 0, .. } => self.stdout_broken(error),
             Peer { side: Side::Near, number, .. } => self.client_broken(number, error),
             Peer { side, .. } => {
-                self.decide(Some(to), Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
+                // Our stderr, for example, belongs to no far side, which could have been replaced.
+                let about = Some(to).filter(|to| to.side == Side::Far);
+                self.decide(about, Box::new(move |stage, out| stage.on(Event::Broken(side, error), out)))
             }
         }
     }

@@ -96,3 +96,22 @@ fn a_slow_client_is_disconnected_with_slow_disconnect() {
     }
     assert_eq!(last.unwrap()["type"], "gap");
 }
+
+#[test]
+fn a_closed_session_leaves_no_memory() {
+    let mut agent = Command::new("sh");
+    agent.args(["-c", ":", &"x".repeat(100_000)]);
+    let server = Server::start(&agent, &["--max-sessions", "1"]);
+    let mut first = 0;
+    for number in 0..150 {
+        // Each session takes the place of the one before, whose agent has ended.
+        let begun = server.json("POST", "/sessions", &format!(r#"{{"session_id":"s{number}"}}"#));
+        assert_eq!(begun.0, 201, "{}", begun.1);
+        eventually("the agent has ended", || server.sessions()[0]["state"] == "ended");
+        if number == 20 {
+            first = peak(server.child.id());
+        }
+    }
+    let last = peak(server.child.id());
+    assert!(last < first + (4 << 10), "{first} KiB, then {last} KiB");
+}
