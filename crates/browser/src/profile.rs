@@ -52,11 +52,8 @@ impl Profile {
 
     /// Removes a temporary profile.
     pub(crate) fn remove(&self) {
-        if self.lock.is_some() {
-            remove_socket(&self.folder);
-        }
         let last_moment = Instant::now() + REMOVING;
-        while self.lock.is_some() && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
+        while self.lock.is_some() && !remove_folder(&self.folder) {
             if Instant::now() >= last_moment {
                 return;
             }
@@ -65,16 +62,35 @@ impl Profile {
     }
 }
 
+/// Removes a profile's folder; returns whether it is gone. If not, it can be removed later: a browser may still write.
+fn remove_folder(folder: &Path) -> bool {
+    // A browser that is starting would put the link to its socket there after we have looked for it. Under another name, it cannot.
+    let renamed = folder.with_extension("removed");
+    let _ = std::fs::rename(folder, &renamed);
+    // The old name may exist again: a browser that is ending makes missing folders.
+    let gone = [renamed.as_path(), folder].map(|folder| {
+        let is_gone =
+            || matches!(std::fs::symlink_metadata(folder), Err(error) if error.kind() == io::ErrorKind::NotFound);
+        is_gone() || (remove_socket(folder) && std::fs::remove_dir_all(folder).is_ok())
+    });
+    gone == [true, true]
+}
+
 /// Removes the folder of the socket by which a browser finds another one with the same profile: it is outside the profile, where only a
-/// link names it, and a browser that is killed leaves it.
-fn remove_socket(profile: &Path) {
-    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return };
-    let Some(folder) = socket.parent().filter(|_| socket.is_absolute() && socket.ends_with(SOCKET)) else { return };
+/// link names it, and a browser that is killed leaves it. Returns whether it is gone.
+fn remove_socket(profile: &Path) -> bool {
+    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return true };
+    let Some(folder) = socket.parent().filter(|_| socket.is_absolute() && socket.ends_with(SOCKET)) else {
+        return true;
+    };
     for file in [&socket, &folder.join("SingletonCookie")] {
         let _ = std::fs::remove_file(file);
     }
     // Only if nothing else is in it.
-    let _ = std::fs::remove_dir(folder);
+    match std::fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
 }
 
 /// Locks the file; `None` if another process holds it, or has removed it.
@@ -117,9 +133,50 @@ fn remove_abandoned(place: &Path) {
             Err(_) => is_old(&folder).then_some(None),
         };
         if let Some(_lock) = is_abandoned {
-            remove_socket(&folder);
             // If it cannot be removed now, the next start tries again.
-            let _ = std::fs::remove_dir_all(&folder);
+            let _ = remove_folder(&folder);
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// As Chromium does: a folder outside the profile, a link to it in the profile, and then what is in it. Without the link, it removes
+    /// the folder again.
+    fn start_browser(profile: &Path, folder: &Path) {
+        std::fs::create_dir(folder).unwrap();
+        if symlink(folder.join(SOCKET), profile.join(SOCKET)).is_err() {
+            return std::fs::remove_dir(folder).unwrap();
+        }
+        for file in ["SingletonCookie", SOCKET] {
+            let _ = std::fs::write(folder.join(file), "");
+        }
+    }
+
+    #[test]
+    fn a_browser_that_starts_while_its_profile_is_removed_leaves_no_socket() {
+        let place = tempfile::tempdir().unwrap();
+        for round in 0..500 {
+            let folder = place.path().join(format!("{PREFIX}{round}"));
+            let socket = place.path().join(format!("socket-{round}"));
+            std::fs::create_dir(&folder).unwrap();
+            for file in 0..5 {
+                std::fs::write(folder.join(file.to_string()), "").unwrap();
+            }
+            thread::scope(|scope| {
+                scope.spawn(|| start_browser(&folder, &socket));
+                for _ in 0..round % 50 {
+                    std::hint::spin_loop();
+                }
+                remove_folder(&folder);
+            });
+            // What was written after that is removed by the next try.
+            assert!(remove_folder(&folder));
+            assert!(!socket.exists(), "round {round}");
         }
     }
 }
