@@ -19,6 +19,11 @@ use std::time::{Duration, Instant};
 /// How long a browser may take to start.
 const START: Duration = Duration::from_secs(30);
 
+/// Chromium's refusal while a page's new document replaces the old one. The command was not carried out.
+const BETWEEN_DOCUMENTS: &str = "Not attached to an active page";
+/// Time until such a command is sent again.
+const AGAIN: Duration = Duration::from_millis(10);
+
 /// A running browser.
 #[derive(Debug)]
 pub struct Browser {
@@ -209,6 +214,23 @@ impl Browser {
     }
 
     pub(crate) fn call<T: DeserializeOwned>(
+        &mut self,
+        session: Option<&str>,
+        method: &str,
+        params: &impl Serialize,
+        until: Instant,
+    ) -> Result<T, Fault> {
+        loop {
+            match self.call_once(session, method, params, until) {
+                Err(Fault::Refused(refused)) if refused.message == BETWEEN_DOCUMENTS && Instant::now() < until => {
+                    self.wait(until.min(Instant::now() + AGAIN), |_| false)?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    fn call_once<T: DeserializeOwned>(
         &mut self,
         session: Option<&str>,
         method: &str,
