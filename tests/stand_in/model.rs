@@ -20,7 +20,8 @@ fn main() {
             continue;
         }
         if let Some(log) = &mut log {
-            writeln!(log, "{line}").expect("LOG");
+            // A model that was killed may have left half a line.
+            log.write_all(format!("\n{line}\n").as_bytes()).expect("LOG");
         }
         let messages = request["messages"].as_array().expect("messages");
         let number = messages.iter().filter(|message| message["role"] == "assistant").count();

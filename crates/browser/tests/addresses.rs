@@ -95,6 +95,14 @@ fn go(browser: &mut Browser, address: &str) -> Result<String, Fault> {
     browser.navigate(address, Ready::Parsed, soon()).map(|arrived| arrived.document.url)
 }
 
+fn wait_for_a_request(browser: &mut Browser, server: &Server, path: &str) {
+    let end = soon();
+    while server.times_asked(path) == 0 {
+        assert!(Instant::now() < end, "{path} is not requested");
+        browser.wait(Instant::now() + Duration::from_millis(10), |_| false).unwrap();
+    }
+}
+
 fn refused(browser: &mut Browser) -> Vec<String> {
     browser.take_refused().into_iter().map(|denied| denied.address).collect()
 }
@@ -203,10 +211,13 @@ fn an_allowed_file_shows_no_other_files() {
 fn a_prefetched_private_page_is_left_at_once() {
     let server = Server::start();
     let mut browser = browser(&server);
-    browser.navigate(&server.page("/speculation"), Ready::Quiet(Duration::from_millis(500)), soon()).unwrap();
+    go(&mut browser, &server.page("/speculation")).unwrap();
+    wait_for_a_request(&mut browser, &server, "/secret");
+    // The answer still has to reach the browser.
+    browser.wait(Instant::now() + Duration::from_millis(500), |_| false).unwrap();
     let index = browser.elements(Scope::Page, soon()).unwrap().items[0].index;
     browser.click(index, soon()).unwrap();
-    browser.wait(Instant::now() + Duration::from_millis(500), |_| false).unwrap();
+    let is_left = browser.wait(soon(), |pages| pages.all().iter().all(|page| page.document.url == "about:blank"));
+    assert!(is_left.unwrap(), "{:?}", browser.page());
     assert_eq!(refused(&mut browser), [server.secret()]);
-    assert_eq!(browser.page().unwrap().document.url, "about:blank");
 }
