@@ -6,22 +6,21 @@
 #![allow(clippy::expect_used)] // an unreadable script is an error of its test
 
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{BufRead, Write};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let script = std::fs::read_to_string(arguments.next().expect("SCRIPT")).expect("a script");
     let script: Vec<Value> = script.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
-    let mut log =
-        arguments.next().map(|log| std::fs::OpenOptions::new().append(true).create(true).open(log).expect("LOG"));
+    let mut log = arguments.next().map(|path| open(&path));
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let request: Value = serde_json::from_str(&line).expect("JSON");
         if request["type"] != "model_request" {
             continue;
         }
         if let Some(log) = &mut log {
-            // A model that was killed may have left half a line.
-            log.write_all(format!("\n{line}\n").as_bytes()).expect("LOG");
+            log.write_all(format!("{line}\n").as_bytes()).expect("LOG");
         }
         let messages = request["messages"].as_array().expect("messages");
         let number = messages.iter().filter(|message| message["role"] == "assistant").count();
@@ -56,6 +55,16 @@ fn main() {
             return;
         }
     }
+}
+
+/// Opens the log. Half a line, which a killed model may have left, becomes a line of its own.
+fn open(path: &str) -> File {
+    let half = std::fs::read(path).is_ok_and(|text| text.last().is_some_and(|last| *last != b'\n'));
+    let mut log = File::options().append(true).create(true).open(path).expect("LOG");
+    if half {
+        log.write_all(b"\n").expect("LOG");
+    }
+    log
 }
 
 /// An element that a call can identify.
