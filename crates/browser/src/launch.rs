@@ -123,6 +123,9 @@ impl Launch {
             // The browser's sandbox does not start as root.
             command.arg("--no-sandbox");
         }
+        if let Some(folder) = profile.temporary_files() {
+            command.env("TMPDIR", folder);
+        }
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(printing).process_group(0);
         let mapped = command.fd_mappings(vec![
             FdMapping { parent_fd: commands.into(), child_fd: 3 },

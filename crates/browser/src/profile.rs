@@ -17,8 +17,11 @@ const PREFIX: &str = "pipewright-browser-";
 /// The file in a temporary profile whose lock marks it as in use. The lock ends with the process that holds it.
 const LOCK: &str = "pipewright.lock";
 
-/// The link of Chromium's in a profile to the socket of the browser that uses it.
-const SOCKET: &str = "SingletonSocket";
+/// The path of Chromium's socket in its folder of temporary files.
+const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
+
+/// The longest path of a socket that all systems accept, with its final NUL.
+const LONGEST_SOCKET: usize = 104;
 
 /// How long the browser's processes, which may still write, have to end.
 const REMOVING: Duration = Duration::from_secs(3);
@@ -50,46 +53,22 @@ impl Profile {
         }
     }
 
+    /// The folder for the browser's temporary files: a temporary profile, which is then all that a killed browser leaves.
+    /// `None` for the system's folder: the profile is a named one, or the path of the browser's socket would be too long.
+    pub(crate) fn temporary_files(&self) -> Option<&Path> {
+        let is_short = self.folder.as_os_str().len() + SOCKET.len() < LONGEST_SOCKET;
+        (self.lock.is_some() && is_short).then_some(&self.folder)
+    }
+
     /// Removes a temporary profile.
     pub(crate) fn remove(&self) {
         let last_moment = Instant::now() + REMOVING;
-        while self.lock.is_some() && !remove_folder(&self.folder) {
+        while self.lock.is_some() && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
             if Instant::now() >= last_moment {
                 return;
             }
             thread::sleep(Duration::from_millis(20));
         }
-    }
-}
-
-/// Removes a profile's folder; returns whether it is gone. If not, it can be removed later: a browser may still write.
-fn remove_folder(folder: &Path) -> bool {
-    // A browser that is starting would put the link to its socket there after we have looked for it. Under another name, it cannot.
-    let renamed = folder.with_extension("removed");
-    let _ = std::fs::rename(folder, &renamed);
-    // The old name may exist again: a browser that is ending makes missing folders.
-    let gone = [renamed.as_path(), folder].map(|folder| {
-        let is_gone =
-            || matches!(std::fs::symlink_metadata(folder), Err(error) if error.kind() == io::ErrorKind::NotFound);
-        is_gone() || (remove_socket(folder) && std::fs::remove_dir_all(folder).is_ok())
-    });
-    gone == [true, true]
-}
-
-/// Removes the folder of the socket by which a browser finds another one with the same profile: it is outside the profile, where only a
-/// link names it, and a browser that is killed leaves it. Returns whether it is gone.
-fn remove_socket(profile: &Path) -> bool {
-    let Ok(socket) = std::fs::read_link(profile.join(SOCKET)) else { return true };
-    let Some(folder) = socket.parent().filter(|_| socket.is_absolute() && socket.ends_with(SOCKET)) else {
-        return true;
-    };
-    for file in [&socket, &folder.join("SingletonCookie")] {
-        let _ = std::fs::remove_file(file);
-    }
-    // Only if nothing else is in it.
-    match std::fs::remove_dir(folder) {
-        Ok(()) => true,
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 
@@ -134,49 +113,7 @@ fn remove_abandoned(place: &Path) {
         };
         if let Some(_lock) = is_abandoned {
             // If it cannot be removed now, the next start tries again.
-            let _ = remove_folder(&folder);
-        }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    /// As Chromium does: a folder outside the profile, a link to it in the profile, and then what is in it. Without the link, it removes
-    /// the folder again.
-    fn start_browser(profile: &Path, folder: &Path) {
-        std::fs::create_dir(folder).unwrap();
-        if symlink(folder.join(SOCKET), profile.join(SOCKET)).is_err() {
-            return std::fs::remove_dir(folder).unwrap();
-        }
-        for file in ["SingletonCookie", SOCKET] {
-            let _ = std::fs::write(folder.join(file), "");
-        }
-    }
-
-    #[test]
-    fn a_browser_that_starts_while_its_profile_is_removed_leaves_no_socket() {
-        let place = tempfile::tempdir().unwrap();
-        for round in 0..500 {
-            let folder = place.path().join(format!("{PREFIX}{round}"));
-            let socket = place.path().join(format!("socket-{round}"));
-            std::fs::create_dir(&folder).unwrap();
-            for file in 0..5 {
-                std::fs::write(folder.join(file.to_string()), "").unwrap();
-            }
-            thread::scope(|scope| {
-                scope.spawn(|| start_browser(&folder, &socket));
-                for _ in 0..round % 50 {
-                    std::hint::spin_loop();
-                }
-                remove_folder(&folder);
-            });
-            // What was written after that is removed by the next try.
-            assert!(remove_folder(&folder));
-            assert!(!socket.exists(), "round {round}");
+            let _ = std::fs::remove_dir_all(&folder);
         }
     }
 }

@@ -144,10 +144,6 @@ fn a_browser_ends_when_we_are_killed_and_the_next_start_removes_its_profile() {
     }
     assert!(!is_running(browser));
     assert!(abandoned.join("Default").exists());
-    // The folder of the browser's socket; a browser that is killed leaves it.
-    let socket = std::fs::read_link(used.join("SingletonSocket")).unwrap();
-    let socket_folder = socket.parent().unwrap();
-    assert!(socket_folder.starts_with(place.path()) && socket_folder.exists());
     // Looks like one of our profiles, but is not.
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("pipewright.lock"), "").unwrap();
@@ -163,7 +159,6 @@ fn a_browser_ends_when_we_are_killed_and_the_next_start_removes_its_profile() {
     assert!(!abandoned.exists() && used.join("Default").exists() && !own.exists());
     assert!(!old.exists() && new.exists());
     assert!(elsewhere.path().join("pipewright.lock").exists());
-    assert!(socket_folder.exists());
     alive.kill().unwrap();
     alive.wait().unwrap();
 }
@@ -174,9 +169,19 @@ fn a_browser_that_is_killed_leaves_no_folder() {
     let place = tempfile::tempdir().unwrap();
     let (mut process, browser, profile) = other(place.path(), 2);
     let socket = std::fs::read_link(profile.join("SingletonSocket")).unwrap();
-    let socket_folder = socket.parent().unwrap();
-    assert!(socket_folder.starts_with(place.path()) && socket_folder.exists());
+    assert!(socket.starts_with(&profile) && socket.exists());
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(browser.cast_signed()), nix::sys::signal::SIGKILL).unwrap();
     assert!(process.wait().unwrap().success());
-    assert!(!profile.exists() && !socket_folder.exists());
+    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_browser_starts_whose_folder_for_temporary_files_has_a_long_path() {
+    let place = tempfile::tempdir().unwrap();
+    let long = place.path().join("long".repeat(10));
+    std::fs::create_dir(&long).unwrap();
+    let (mut process, _, profile) = other(&long, 0);
+    assert!(process.wait().unwrap().success());
+    assert!(profile.starts_with(&long) && !profile.exists());
 }
