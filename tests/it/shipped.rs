@@ -150,10 +150,10 @@ fn script(name: &str) -> Command {
 
 #[test]
 fn packaging_refuses_unknown_arguments() {
-    for arguments in [&["--dist"][..], &["a", "b"], &["--release", "a", "b"], &["a", "--release"]] {
+    for arguments in [&["--dist"][..], &["--built"], &["a", "b"], &["--built", ".", "a", "b"], &["a", "--built"]] {
         let output = script("package").args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(text(&output.stderr).contains("usage: scripts/package [--release] [FOLDER]"), "{arguments:?}");
+        assert!(text(&output.stderr).contains("usage: scripts/package [--built DIR] [FOLDER]"), "{arguments:?}");
     }
 }
 
