@@ -82,14 +82,14 @@ impl Player {
         let from = BufReader::new(child.stdout.take().ok_or("no stdout")?);
         // Always six digits, so all messages have the same length.
         let mut player = Player { child, to, from, number: 100_000, took: Vec::new() };
-        let ready = player.hear()?;
+        let ready = player.receive()?;
         if ready != "ready\n" {
             return Err(format!("{program} printed {ready:?} instead of ready").into());
         }
         Ok(player)
     }
 
-    fn hear(&mut self) -> Result<String, Box<dyn Error>> {
+    fn receive(&mut self) -> Result<String, Box<dyn Error>> {
         let mut line = String::new();
         if self.from.read_line(&mut line)? == 0 {
             return Err("a program ended too early".into());
@@ -103,7 +103,7 @@ impl Player {
             self.number += 1;
             let sent = Instant::now();
             self.to.write_all(line.as_bytes())?;
-            self.hear()?;
+            self.receive()?;
             self.took.push(sent.elapsed());
         }
         Ok(())

@@ -40,7 +40,7 @@ class Player:
         self.process.stdin.write(json.dumps(message).encode() + b"\n")
         self.process.stdin.flush()
 
-    def hear(self):
+    def receive(self):
         line = self.process.stdout.readline()
         if not line:
             raise OSError(f"{self.name} has ended")
@@ -58,7 +58,7 @@ class Bridge(Player):
         """The result, and the bytes of the complete line."""
         self.last += 1
         self.say({"tool": tool, "args": arguments, "id": self.last})
-        line = self.hear()
+        line = self.receive()
         answer = json.loads(line)
         if answer["status"] != "ok":
             raise OSError(f"{tool} is answered with {line!r}")
@@ -103,7 +103,7 @@ class McpServer(Player):
         self.last += 1
         self.say({"jsonrpc": "2.0", "id": self.last, "method": method, "params": parameters})
         while True:
-            answer = json.loads(self.hear())
+            answer = json.loads(self.receive())
             if answer.get("id") == self.last and "method" not in answer:
                 return answer["result"]
 

@@ -65,9 +65,9 @@ class Bridge:
         """The answer's line."""
         self.process.stdin.write(inputs.line({"id": 1, "cmd": command, "args": arguments}))
         self.process.stdin.flush()
-        return self.hear()
+        return self.receive()
 
-    def hear(self):
+    def receive(self):
         answer = self.process.stdout.readline()
         if not answer.startswith(b'{"ok":true'):
             raise OSError(f"godot-bridge answered {answer!r}")
@@ -85,7 +85,7 @@ class Bridge:
         writer = threading.Thread(target=self.process.stdin.write, args=(lines,))
         writer.start()
         for _ in range(count):
-            self.hear()
+            self.receive()
         took = (time.perf_counter() - began) * 1e3
         writer.join()
         return took

@@ -172,7 +172,7 @@ impl Agents {
 fn listener(next: Receiver<Accepted>, connections: Connections) -> Listener {
     Listener(Box::new(move || {
         let accepted = next.recv().map_err(|_| io::Error::other("the run has ended"))?;
-        Ok(connections.let_in(accepted))
+        Ok(connections.begin(accepted))
     }))
 }
 

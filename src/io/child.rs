@@ -39,7 +39,7 @@ pub enum Streams {
     /// Communication over stdin and stdout; its stderr is ours, or a pipe to us.
     Talk {
         /// Whether its stderr is a pipe to us.
-        hears_errors: bool,
+        receives_errors: bool,
     },
     /// Communication over another channel: its stdin is empty, and output on stdout or stderr is received as its stderr.
     /// On Linux, it is killed when we die without ending it, because there is no pipe whose end it would notice.
@@ -126,9 +126,9 @@ pub fn spawn(command: &[OsString], streams: Streams, around: &Surroundings) -> R
     command.args(arguments).env(terminal::LENDERS, terminal::lenders()).process_group(0);
     let mut printed = None;
     match streams {
-        Streams::Talk { hears_errors } => {
+        Streams::Talk { receives_errors } => {
             command.stdin(Stdio::piped()).stdout(Stdio::piped());
-            command.stderr(if hears_errors { Stdio::piped() } else { Stdio::inherit() });
+            command.stderr(if receives_errors { Stdio::piped() } else { Stdio::inherit() });
         }
         Streams::Print => printed = Some(print_to_one_pipe(&mut command).map_err(failed)?),
     }

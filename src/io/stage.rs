@@ -20,7 +20,7 @@ pub enum Side {
     Near,
     /// The child that we wrap: its stdout and stdin. With several, the one that is chosen in [`Out::far`].
     Far,
-    /// The child's stderr, if [`Ends::hears_errors`](super::between::Ends::hears_errors); output for it goes to our own stderr.
+    /// The child's stderr, if [`Ends::receives_errors`](super::between::Ends::receives_errors); output for it goes to our own stderr.
     FarError,
     /// The person at the terminal.
     Person,

@@ -92,7 +92,7 @@ fn the_child_receives_signals_that_we_block() {
         let mut command = Command::new(&wrapper);
         (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
         let mut talk = Talk::start(command.args(["--", "sh", "-c", script]));
-        assert_eq!(talk.hear(), "up");
+        assert_eq!(talk.receive(), "up");
         talk.signal(Signal::SIGTERM);
         let ended = talk.end();
         assert_eq!(ended.lines.len(), 0, "we end: the remaining output of the child is dropped");
@@ -100,7 +100,7 @@ fn the_child_receives_signals_that_we_block() {
     }
     // Some shells clear their signal mask themselves. This program does not, and must die of the SIGTERM, not of the SIGKILL.
     let mut talk = Talk::start(&mut wrap("echo up; exec sleep 60"));
-    talk.hear();
+    talk.receive();
     talk.signal(Signal::SIGTERM);
     let ended = talk.end();
     assert!(ended.took < Duration::from_millis(900), "{:?}", ended.took);
@@ -133,7 +133,7 @@ fn a_second_signal_ends_it_at_once_with_its_child() {
         (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
         command.args(["--", "sh", "-c", "trap '' TERM INT; echo $$; while :; do sleep 0.05; done"]);
         let mut talk = Talk::start(&mut command);
-        let child: i32 = talk.hear().parse().unwrap();
+        let child: i32 = talk.receive().parse().unwrap();
         talk.signal(Signal::SIGTERM);
         std::thread::sleep(Duration::from_millis(100));
         talk.signal(Signal::SIGTERM);
@@ -151,7 +151,7 @@ fn nested_wrappers_end_the_innermost_first() {
     let script = "trap '' TERM; echo $$; while :; do sleep 0.05; done";
     command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", script]);
     let mut talk = Talk::start(&mut command);
-    let child: i32 = talk.hear().parse().unwrap();
+    let child: i32 = talk.receive().parse().unwrap();
     talk.signal(Signal::SIGTERM);
     let ended = talk.end();
     assert_eq!(ended.status.signal(), Some(15));
@@ -198,7 +198,7 @@ fn a_grandchild_that_holds_the_pipe_does_not_delay_the_end() {
 fn a_signal_ends_the_child_and_all_processes_it_started() {
     for script in ["sleep 60 & echo $!; wait", "trap '' TERM; sleep 60 & echo $!; while :; do sleep 0.1; done"] {
         let mut talk = Talk::start(&mut wrap(script));
-        let grandchild: i32 = talk.hear().parse().unwrap();
+        let grandchild: i32 = talk.receive().parse().unwrap();
         talk.signal(Signal::SIGTERM);
         let ended = talk.end();
         assert_eq!(ended.status.signal(), Some(15));
@@ -210,7 +210,7 @@ fn a_signal_ends_the_child_and_all_processes_it_started() {
 #[test]
 fn a_stopped_child_is_ended() {
     let mut talk = Talk::start(&mut wrap("echo $$; kill -STOP $$; sleep 60"));
-    let child: i32 = talk.hear().parse().unwrap();
+    let child: i32 = talk.receive().parse().unwrap();
     std::thread::sleep(Duration::from_millis(100));
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.end().status.signal(), Some(15));
@@ -243,7 +243,7 @@ fn three_nested_wrappers_behave_like_one() {
 #[test]
 fn the_child_of_a_killed_wrapper_gets_the_end_of_its_input() {
     let mut talk = Talk::start(&mut wrap("echo $$; cat >/dev/null"));
-    let child: i32 = talk.hear().parse().unwrap();
+    let child: i32 = talk.receive().parse().unwrap();
     talk.signal(Signal::SIGKILL);
     assert_eq!(talk.end().status.signal(), Some(9));
     eventually("the child saw its stdin close", || !is_running(child));
@@ -257,10 +257,10 @@ fn two(first: &str, second: &str) -> Command {
 }
 
 /// Reads lines until `last`, in any order.
-fn hear_until(talk: &mut Talk, last: &str) -> Vec<String> {
+fn receive_until(talk: &mut Talk, last: &str) -> Vec<String> {
     let mut lines = Vec::new();
     while lines.last().is_none_or(|line| line != last) {
-        lines.push(talk.hear());
+        lines.push(talk.receive());
     }
     lines
 }
@@ -273,17 +273,17 @@ fn two_children_flood_each_other_while_one_dies() {
     let second = format!("{flood}; echo $(head -n 100000 | wc -l) lines; head -n 1");
     let mut talk = Talk::start(&mut two(&first, &second));
     // Lines for a child that has not been started yet are lost.
-    hear_until(&mut talk, "1 start");
+    receive_until(&mut talk, "1 start");
     talk.say("0 go");
     talk.say("1 go");
-    let mut lines = hear_until(&mut talk, "0 end 137");
+    let mut lines = receive_until(&mut talk, "0 end 137");
     while !lines.iter().any(|line| line == "1 100000 lines") {
-        lines.push(talk.hear());
+        lines.push(talk.receive());
     }
     assert!(lines.iter().any(|line| line == "0 100000 lines"), "{lines:?}");
     // The other keeps running.
     talk.say("1 hello");
-    assert_eq!(hear_until(&mut talk, "1 end 0")[0], "1 hello");
+    assert_eq!(receive_until(&mut talk, "1 end 0")[0], "1 hello");
     talk.close();
     assert_eq!(talk.end().status.code(), Some(0));
 }
@@ -291,14 +291,14 @@ fn two_children_flood_each_other_while_one_dies() {
 #[test]
 fn a_child_that_does_not_read_blocks_no_other_child() {
     let mut talk = Talk::start(&mut two("exec sleep 60", "while read -r line; do echo \"$line\"; done"));
-    talk.hear();
-    talk.hear();
+    talk.receive();
+    talk.receive();
     let long = "x".repeat(100_000);
     for _ in 0..30 {
         talk.say(&format!("0 {long}"));
     }
     talk.say("1 cancel");
-    assert_eq!(talk.hear(), "1 cancel");
+    assert_eq!(talk.receive(), "1 cancel");
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.end().status.signal(), Some(15));
 }
@@ -308,13 +308,13 @@ fn one_child_is_restarted_while_the_other_keeps_running() {
     // The first ends slowly.
     let slow = "trap 'sleep 1.5; exit 3' TERM; echo ready; while :; do sleep 0.1; done";
     let mut talk = Talk::start(&mut two(slow, "while read -r line; do echo \"$line\"; done"));
-    hear_until(&mut talk, "0 ready");
+    receive_until(&mut talk, "0 ready");
     let begun = Instant::now();
     talk.say("0 again");
     talk.say("1 meanwhile");
-    hear_until(&mut talk, "1 meanwhile");
+    receive_until(&mut talk, "1 meanwhile");
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
-    assert_eq!(hear_until(&mut talk, "0 ready"), ["0 start", "0 ready"]);
+    assert_eq!(receive_until(&mut talk, "0 ready"), ["0 start", "0 ready"]);
     talk.signal(Signal::SIGTERM);
     talk.end();
 }
@@ -323,21 +323,21 @@ fn one_child_is_restarted_while_the_other_keeps_running() {
 fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
     let echo = "while read -r line; do echo \"$line\"; done";
     let mut talk = Talk::start(&mut two(echo, echo));
-    hear_until(&mut talk, "1 start");
+    receive_until(&mut talk, "1 start");
     // It does not read, and leaves a process behind.
     talk.say("+ sleep 60 & echo $!; exec sleep 60");
     talk.say("+ true");
-    let mut lines = hear_until(&mut talk, "3 end 0");
+    let mut lines = receive_until(&mut talk, "3 end 0");
     let left = loop {
         if let Some(left) = lines.iter().find_map(|line| line.strip_prefix("2 ")?.parse::<i32>().ok()) {
             break left;
         }
-        lines.push(talk.hear());
+        lines.push(talk.receive());
     };
     talk.say(&format!("2 {}", "x".repeat(100_000)));
     talk.say("2 stop");
     talk.say("0 meanwhile");
-    hear_until(&mut talk, "0 meanwhile");
+    receive_until(&mut talk, "0 meanwhile");
     eventually("all of it is ended", || !is_running(left));
     talk.close();
     let ended = talk.end();
@@ -349,8 +349,8 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
 fn children_are_ended_at_the_same_time() {
     let stubborn = "trap '' TERM; while :; do sleep 0.2; done";
     let mut talk = Talk::start(&mut two(stubborn, stubborn));
-    talk.hear();
-    talk.hear();
+    talk.receive();
+    talk.receive();
     talk.signal(Signal::SIGTERM);
     let ended = talk.end();
     assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);

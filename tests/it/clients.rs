@@ -49,7 +49,7 @@ impl Server {
         let mut watcher = self.join();
         watcher.say("watch");
         watcher.say("ping");
-        watcher.hear_until("pong");
+        watcher.receive_until("pong");
         watcher
     }
 
@@ -80,16 +80,16 @@ impl Client {
         self.to.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    fn hear(&mut self) -> String {
+    fn receive(&mut self) -> String {
         let mut line = String::new();
         self.from.read_line(&mut line).unwrap();
         assert!(line.ends_with('\n'), "the connection has ended: {line:?}");
         line.trim_end().to_owned()
     }
 
-    fn hear_until(&mut self, ending: &str) -> String {
+    fn receive_until(&mut self, ending: &str) -> String {
         loop {
-            let line = self.hear();
+            let line = self.receive();
             if line.ends_with(ending) {
                 return line;
             }
@@ -148,16 +148,16 @@ fn a_client_that_floods_and_never_reads_is_disconnected_without_blocking_others(
     let server = Server::start(script);
     let mut watcher = server.watch();
     let mut flooded = server.join();
-    let number = watcher.hear_until("joined").replace(" joined", "");
+    let number = watcher.receive_until("joined").replace(" joined", "");
     let mut other = server.join();
-    watcher.hear_until("joined");
+    watcher.receive_until("joined");
     flooded.say("flood");
     other.say("meanwhile");
     other.say("ping");
     // The flood is on its way until it is dropped: only the server's own answer precedes it.
-    assert_eq!([other.hear(), other.hear()], ["pong", "meanwhile"]);
+    assert_eq!([other.receive(), other.receive()], ["pong", "meanwhile"]);
     // In any order.
-    let mut ends = [watcher.hear(), watcher.hear()];
+    let mut ends = [watcher.receive(), watcher.receive()];
     ends.sort();
     let broken = format!("{number} broken it read nothing while 16 MiB waited for it");
     assert_eq!(ends, [broken, format!("{number} closed")]);
@@ -179,7 +179,7 @@ fn a_client_that_sends_and_never_reads_is_not_read_further() {
         assert!(sent < 64 << 20, "it is read without end");
     }
     other.say("ping");
-    assert_eq!(other.hear(), "pong");
+    assert_eq!(other.receive(), "pong");
     // Nothing is lost: once it reads, its lines are read.
     let mut received = vec![0; sent];
     (&greedy.to).read_exact(&mut received).unwrap();
@@ -196,7 +196,7 @@ fn a_far_side_that_reads_nothing_blocks_no_client() {
     }
     for client in [&mut first, &mut second] {
         client.say("ping");
-        assert_eq!(client.hear(), "pong");
+        assert_eq!(client.receive(), "pong");
     }
 }
 
@@ -207,16 +207,16 @@ fn the_death_of_a_client_affects_nothing_else() {
     let mut other = server.join();
     other.say("before");
     let mut killed = server.join();
-    watcher.hear_until("joined");
-    let number = watcher.hear_until("joined").replace(" joined", "");
+    watcher.receive_until("joined");
+    let number = watcher.receive_until("joined").replace(" joined", "");
     killed.say("asked");
-    killed.hear();
+    killed.receive();
     // In the middle of a line, with unread answers.
     killed.to.write_all(b"ping\nping\nhalf a li").unwrap();
     drop(killed);
-    watcher.hear_until(&format!("{number} closed"));
+    watcher.receive_until(&format!("{number} closed"));
     other.say("after");
-    assert_eq!([other.hear(), other.hear()], ["before", "after"]);
+    assert_eq!([other.receive(), other.receive()], ["before", "after"]);
 }
 
 #[test]
@@ -224,15 +224,15 @@ fn a_disconnect_before_the_answer_is_detected() {
     let server = Server::start("exec sleep 600");
     let mut watcher = server.watch();
     let mut gone = server.join();
-    let number = watcher.hear_until("joined").replace(" joined", "");
+    let number = watcher.receive_until("joined").replace(" joined", "");
     gone.say("never answered");
     gone.to.shutdown(Shutdown::Write).unwrap();
-    watcher.hear_until(&format!("{number} closed"));
+    watcher.receive_until(&format!("{number} closed"));
     // It still reads: the connection is not broken.
     watcher.say("ping");
-    assert_eq!(watcher.hear(), "pong");
+    assert_eq!(watcher.receive(), "pong");
     drop(gone);
-    assert!(watcher.hear().starts_with(&format!("{number} broken ")));
+    assert!(watcher.receive().starts_with(&format!("{number} broken ")));
 }
 
 #[test]
@@ -240,15 +240,15 @@ fn the_stage_disconnects_a_client_once_all_is_written() {
     let server = Server::start(ECHO);
     let mut watcher = server.watch();
     let mut client = server.join();
-    watcher.hear_until("joined");
+    watcher.receive_until("joined");
     client.to.write_all("ping\n".repeat(1000).as_bytes()).unwrap();
     client.say("bye");
     let mut received = String::new();
     client.from.read_to_string(&mut received).unwrap();
     assert_eq!(received, "pong\n".repeat(1000));
-    watcher.hear_until(" closed");
+    watcher.receive_until(" closed");
     watcher.say("ping");
-    assert_eq!(watcher.hear(), "pong", "who was disconnected isn't broken");
+    assert_eq!(watcher.receive(), "pong", "who was disconnected isn't broken");
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn a_signal_ends_it_although_a_client_reads_nothing() {
     let server = Server::start("read -r line; exec yes \"${line%% *} xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
     let mut client = server.join();
     client.say("flood");
-    client.hear();
+    client.receive();
     let begun = Instant::now();
     server.signal();
     assert_eq!(server.end().signal(), Some(15));

@@ -170,7 +170,7 @@ fn a_torn_line_affects_only_itself() {
         let mut talk = Talk::start(&mut run(of));
         talk.say(torn);
         if sample_of(of).is_filter {
-            assert_eq!(talk.hear(), torn, "{}", of.name);
+            assert_eq!(talk.receive(), torn, "{}", of.name);
         }
         assert!(!talk.ask(sample_of(of).line).is_empty(), "{}", of.name);
         talk.close();

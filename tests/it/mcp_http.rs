@@ -236,7 +236,7 @@ fn calls_are_sent_concurrently() {
         talk.say(r#"{"tool":"slow"}"#);
     }
     for _ in 0..7 {
-        assert_eq!(value(&talk.hear())["tool"], "slow");
+        assert_eq!(value(&talk.receive())["tool"], "slow");
     }
     talk.signal(Signal::SIGTERM);
     assert!(!talk.end().status.success());
@@ -246,7 +246,7 @@ fn calls_are_sent_concurrently() {
 fn unsolicited_messages_of_the_server_are_handled() {
     let server = Server::start("legacy listens");
     let mut talk = Talk::start(&mut server.pipe(&["--events", "-"]));
-    let mut next = || value(&talk.hear())["data"].clone();
+    let mut next = || value(&talk.receive())["data"].clone();
     while next()["data"]["data"] != "unasked" {}
     // The answer to the server's ping.
     server.was_asked("POST - mcp-protocol-version=2025-06-18 mcp-session-id=session-1");

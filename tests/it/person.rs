@@ -355,11 +355,11 @@ fn another_terminal_can_be_named() {
     let mut proxy = Command::new("setsid");
     proxy.args(["-w"]).arg(binary("sts-proxy")).args(["--no-record", "--tty", &path]);
     let mut proxy = crate::process::Talk::start(&mut proxy);
-    assert_eq!(proxy.hear(), "ready");
+    assert_eq!(proxy.receive(), "ready");
     proxy.say(&rest_site(1, 5));
     elsewhere.exp_string(PROMPT).unwrap();
     elsewhere.send_line("110").unwrap();
-    assert_eq!(proxy.hear(), "choose 0");
+    assert_eq!(proxy.receive(), "choose 0");
 }
 
 /// A recorded game, played again by keys: each choice is the recorded one. Now and then the state changes under

@@ -64,7 +64,7 @@ fn records_of_games() {
     let folder = TempDir::new().unwrap();
     let script = "exec sts-proxy --data-dir new/records -- sh -c 'while read -r line; do echo choose 0; done'";
     let mut talk = Talk::start(&mut open_to_all(script, folder.path()));
-    assert_eq!(talk.hear(), "ready");
+    assert_eq!(talk.receive(), "ready");
     assert_eq!(talk.ask(message.trim_end()), "choose 0");
     talk.say(SPIRE);
     talk.close();

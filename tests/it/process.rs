@@ -94,7 +94,7 @@ impl Talk {
 
     /// The next line of its stdout.
     #[track_caller]
-    pub fn hear(&mut self) -> String {
+    pub fn receive(&mut self) -> String {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => self.held(line),
             Err(RecvTimeoutError::Timeout) => panic!("it said nothing for {PATIENCE:?}"),
@@ -114,10 +114,10 @@ impl Talk {
     /// Sends a line, and gives the next one.
     pub fn ask(&mut self, line: &str) -> String {
         self.say(line);
-        self.hear()
+        self.receive()
     }
 
-    pub fn hear_nothing_for(&mut self, milliseconds: u64) {
+    pub fn receive_nothing_for(&mut self, milliseconds: u64) {
         if let Ok(line) = self.lines.recv_timeout(Duration::from_millis(milliseconds)) {
             panic!("it said {line}");
         }

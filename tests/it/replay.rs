@@ -75,7 +75,7 @@ fn messages_come_at_their_recorded_times_without_drift() {
     let mut talk = Talk::start(command("replay").arg(log));
     let late: Vec<Duration> = (0..40)
         .map(|number| {
-            talk.hear();
+            talk.receive();
             started.elapsed().saturating_sub(Duration::from_millis(number * 25))
         })
         .collect();
@@ -334,7 +334,7 @@ fn a_line_of_100_mb_is_reported_and_the_next_is_played_with_little_memory() {
     let pad = "x".repeat(1 << 20);
     talk.say(&format!("{{\"pad\":\"{}\"}}", pad.repeat(100)));
     talk.say("{\"ts\":2}");
-    assert_eq!((talk.hear().as_str(), talk.hear().as_str()), ("{\"ts\":1}", "{\"ts\":2}"));
+    assert_eq!((talk.receive().as_str(), talk.receive().as_str()), ("{\"ts\":1}", "{\"ts\":2}"));
     let peak = peak(talk.pid().as_raw()).unwrap();
     assert!(peak < 30 << 10, "{peak} KiB");
     let ended = talk.end_after_close();
@@ -431,13 +431,13 @@ fn a_growing_log_is_followed_line_by_line() {
     let folder = Folder::new();
     let path = folder.write("run.jsonl", log("", &["<1"]));
     let mut talk = Talk::start(&mut folder.command("replay --follow --speed max run.jsonl"));
-    assert_eq!(talk.hear(), "1");
+    assert_eq!(talk.receive(), "1");
     let mut file = OpenOptions::new().append(true).open(path).unwrap();
     let second = line(2000, 2, "<2");
     file.write_all(&second.as_bytes()[..10]).unwrap();
-    talk.hear_nothing_for(150);
+    talk.receive_nothing_for(150);
     file.write_all(&second.as_bytes()[10..]).unwrap();
-    assert_eq!(talk.hear(), "2");
+    assert_eq!(talk.receive(), "2");
     talk.signal(Signal::SIGTERM);
     let ended = talk.end();
     assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(15), ""));
@@ -448,19 +448,19 @@ fn a_log_that_is_rotated_or_truncated_is_still_followed() {
     let folder = Folder::new();
     let path = folder.write("run.jsonl", log("", &["<1"]));
     let mut talk = Talk::start(&mut folder.command("replay -f --speed max run.jsonl"));
-    assert_eq!(talk.hear(), "1");
+    assert_eq!(talk.receive(), "1");
     let mut old = OpenOptions::new().append(true).open(&path).unwrap();
     std::fs::rename(&path, folder.path("run.jsonl.1")).unwrap();
     old.write_all(line(2000, 2, "<2").as_bytes()).unwrap();
     let header = header("").replace("\"seq\":0", "\"seq\":3");
     folder.write("run.jsonl", format!("{header}\n{}", line(4000, 4, "<4")));
-    assert_eq!((talk.hear().as_str(), talk.hear().as_str()), ("2", "4"));
+    assert_eq!((talk.receive().as_str(), talk.receive().as_str()), ("2", "4"));
     // Like a log rotator that copies and truncates.
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(0).unwrap();
     std::thread::sleep(Duration::from_millis(200));
     (&file).write_all(line(5000, 5, "<5").as_bytes()).unwrap();
-    assert_eq!(talk.hear(), "5");
+    assert_eq!(talk.receive(), "5");
     talk.signal(Signal::SIGINT);
     let ended = talk.end();
     assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(2), ""));
@@ -474,7 +474,7 @@ fn a_rotating_log_is_followed_through_many_files() {
     let mut follow = Talk::start(&mut folder.command("replay -f --speed max run.jsonl"));
     for number in 0..200 {
         assert_eq!(record.ask(&number.to_string()), number.to_string());
-        assert_eq!(follow.hear(), number.to_string());
+        assert_eq!(follow.receive(), number.to_string());
     }
     assert!(folder.path("run.jsonl.5").exists());
     record.end_after_close();
@@ -534,7 +534,7 @@ fn a_signal_ends_the_playback_during_a_pause() {
     for (signal, options) in [(Signal::SIGTERM, ""), (Signal::SIGINT, "--speed 1e-300"), (Signal::SIGHUP, "--speed 2")]
     {
         let mut talk = Talk::start(&mut folder.command(&format!("replay {options} run.jsonl")));
-        assert_eq!(talk.hear(), "1", "it is out before the pause begins");
+        assert_eq!(talk.receive(), "1", "it is out before the pause begins");
         talk.signal(signal);
         let ended = talk.end();
         assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(signal as i32), ""));

@@ -305,8 +305,8 @@ fn the_servers_own_requests_are_sent_again() {
     ]);
     let mut talk = Talk::start(&mut folder.command("replay --as world --any-order mcp.jsonl"));
     assert!(talk.ask(&call("7", r#"{"a":1,"b":2}"#)).contains("sampling/createMessage"));
-    assert!(talk.hear().contains("\"id\":7,\"result\""));
-    assert!(talk.hear().contains("list_changed"));
+    assert!(talk.receive().contains("\"id\":7,\"result\""));
+    assert!(talk.receive().contains("list_changed"));
     talk.say(r#"{"jsonrpc":"2.0","id":"s1","error":{"code":-1,"message":"no"}}"#);
     let ended = talk.end_after_close();
     assert_eq!((ended.status.code(), ended.lines, ended.stderr), (Some(0), vec![], sum(1, 0)));
@@ -352,7 +352,7 @@ fn answers_come_at_once_or_with_the_recorded_delay() {
         let started = Instant::now();
         let answers = talk.ask(&both);
         assert!(answers.contains(&format!("\"id\":{first},")), "{options}: {answers}");
-        talk.hear();
+        talk.receive();
         assert!(started.elapsed() >= Duration::from_millis(at_least), "{options}");
         assert_eq!(talk.end_after_close().status.code(), Some(0));
     }

@@ -57,7 +57,7 @@ fn play(folder: &Folder, options: &str, requests: &[String]) -> (Vec<Vec<String>
     for request in requests {
         let mut answer = vec![replay.ask(request)];
         while !answer[answer.len() - 1].contains("model_turn") {
-            answer.push(replay.hear());
+            answer.push(replay.receive());
         }
         answers.push(answer);
     }

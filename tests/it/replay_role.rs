@@ -498,7 +498,7 @@ fn a_side_is_played_on_its_own_stdin_and_stdout() {
     folder.write("run.jsonl", conversation(3));
     let mut world = Talk::start(&mut folder.command("replay --as world run.jsonl"));
     for n in 1..=3 {
-        assert_eq!(world.hear(), n.to_string());
+        assert_eq!(world.receive(), n.to_string());
         world.say(&format!("{{\"to\":{}}}", if n == 2 { 9 } else { n }));
     }
     let ended = world.end_after_close();

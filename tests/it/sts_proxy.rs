@@ -28,7 +28,7 @@ impl Game {
         let mut proxy = command("sts-proxy");
         proxy.arg("--data-dir").arg(folder.path()).args(options).args(["--", "sh", "-c", agent]);
         let mut proxy = Talk::start(&mut proxy);
-        assert_eq!(proxy.hear(), "ready");
+        assert_eq!(proxy.receive(), "ready");
         Game { proxy, folder }
     }
 
@@ -422,10 +422,10 @@ fn a_state_is_decided_once_trap_2() {
     let ready = rest_site(1, 1);
     let not_ready = ready.replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
     game.proxy.say(&not_ready);
-    game.proxy.hear_nothing_for(100);
+    game.proxy.receive_nothing_for(100);
     assert_eq!(game.proxy.ask(&ready), "choose 0");
     game.proxy.say(&ready); // the same frame again, sent while we answered
-    game.proxy.hear_nothing_for(200);
+    game.proxy.receive_nothing_for(200);
     assert!(records(game.folder.path()).is_empty(), "a repeated frame confirms nothing");
     assert_eq!(game.proxy.ask(&rest_site(1, 2)), "choose 0");
     assert_eq!(records(game.folder.path()).concat().len(), 1);
@@ -476,11 +476,11 @@ fn the_idle_option_sets_what_is_sent_without_a_decision_trap_3() {
     let mut silent = Game::start(&[], FIRST);
     silent.proxy.say(&not_ready);
     silent.proxy.say(&menu());
-    silent.proxy.hear_nothing_for(200);
+    silent.proxy.receive_nothing_for(200);
     let mut waits = Game::start(&["--idle", "wait"], FIRST);
     assert_eq!(waits.proxy.ask(&not_ready), "wait 30");
     waits.proxy.say(&menu()); // `wait` exists only in a run
-    waits.proxy.hear_nothing_for(200);
+    waits.proxy.receive_nothing_for(200);
     let mut asks = Game::start(&["--idle", "state"], FIRST);
     assert_eq!(asks.proxy.ask(&not_ready), "state");
     assert_eq!(asks.proxy.ask(&menu()), "state");
@@ -489,12 +489,12 @@ fn the_idle_option_sets_what_is_sent_without_a_decision_trap_3() {
 #[test]
 fn the_watchdog_asks_and_then_waits_trap_9() {
     let mut game = Game::start(&["--watchdog", "0.2"], FIRST);
-    assert_eq!(game.proxy.hear(), "state", "nothing came at all");
+    assert_eq!(game.proxy.receive(), "state", "nothing came at all");
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
-    assert_eq!(game.proxy.hear(), "state", "the command got no reply");
+    assert_eq!(game.proxy.receive(), "state", "the command got no reply");
     let stuck = rest_site(1, 1).replace(r#""ready_for_command":true"#, r#""ready_for_command":false"#);
     game.proxy.say(&stuck);
-    assert_eq!(game.proxy.hear(), "wait 30", "asking again would give the same answer forever");
+    assert_eq!(game.proxy.receive(), "wait 30", "asking again would give the same answer forever");
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0", "the same state is asked again");
 }
 
@@ -559,7 +559,7 @@ fn every_record_is_forced_to_the_disk_before_the_next_command() {
         .arg(crate::process::binary("sts-proxy"));
     let mut proxy =
         Talk::start(traced.arg("--data-dir").arg(folder.path().join("records")).args(["--", "sh", "-c", FIRST]));
-    assert_eq!(proxy.hear(), "ready");
+    assert_eq!(proxy.receive(), "ready");
     // Two runs: the last record of the first is forced as well.
     for (seed, floor) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
         proxy.ask(&rest_site(seed, floor));
@@ -649,7 +649,7 @@ fn the_record_folder_comes_from_option_environment_or_xdg() {
         let mut proxy = command("sts-proxy");
         set(&mut proxy);
         let mut talk = Talk::start(proxy.args(["--", "sh", "-c", FIRST]));
-        assert_eq!((talk.hear(), talk.ask(input.trim())), ("ready".into(), "choose 0".into()));
+        assert_eq!((talk.receive(), talk.ask(input.trim())), ("ready".into(), "choose 0".into()));
         talk.close();
         assert_eq!(talk.end().status.code(), Some(0));
     };
@@ -690,7 +690,7 @@ fn a_full_disk_loses_records_but_not_the_game() {
         FIRST.replace('\'', r"'\''")
     );
     let mut proxy = Talk::start(std::process::Command::new("sh").args(["-c", &script]));
-    proxy.hear();
+    proxy.receive();
     for floor in 0..8 {
         assert_eq!(proxy.ask(&rest_site(1, floor)), "choose 0");
     }
@@ -747,6 +747,6 @@ fn match_and_keep_choices_are_delayed_trap_14() {
 #[test]
 fn the_first_state_may_come_late() {
     let mut game = Game::start(&["--watchdog", "0"], FIRST);
-    game.proxy.hear_nothing_for(300);
+    game.proxy.receive_nothing_for(300);
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
 }

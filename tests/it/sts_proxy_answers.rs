@@ -23,7 +23,7 @@ impl Game {
         let mut proxy = command("sts-proxy");
         proxy.args(["--no-record", "--quiet"]).args(options).args(["--", "sh", "-c", &format!("{ask}; {agent}")]);
         let mut proxy = Talk::start(proxy.current_dir(&folder));
-        assert_eq!(proxy.hear(), "ready");
+        assert_eq!(proxy.receive(), "ready");
         Game { proxy, folder }
     }
 
@@ -115,8 +115,8 @@ fn a_repeated_answer_is_dropped_and_the_open_decision_waits() {
     let mut game = Game::start(&[], &format!("ask; {first}; ask; {first}; sleep 0.3; {second}; ask"));
     assert_eq!(game.proxy.ask(&rest_site(1, 1)), "choose 0");
     game.proxy.say(&rest_site(1, 2));
-    game.proxy.hear_nothing_for(150);
-    assert_eq!(game.proxy.hear(), "choose 0");
+    game.proxy.receive_nothing_for(150);
+    assert_eq!(game.proxy.receive(), "choose 0");
     let (ended, questions) = game.end();
     assert_eq!(numbers(&questions), [1, 2]);
     assert!(ended.stderr.contains("agent:2: not sent, the answer came late, it was given before"), "{}", ended.stderr);
@@ -129,7 +129,7 @@ fn a_late_answer_that_names_the_open_decision_is_applied() {
     assert_eq!(game.proxy.ask(&chest(1)), "choose 0");
     // It was asked twice and has answered once: the next answer may be to either question.
     game.proxy.say(&chest(2));
-    game.proxy.hear_nothing_for(200);
+    game.proxy.receive_nothing_for(200);
     let (ended, questions) = game.end();
     assert_eq!(numbers(&questions)[..3], [1, 1, 2]);
     assert_eq!(questions[1]["refused"], json!({"answer": null, "why": "no answer within 0.4 s (--agent-timeout)"}));
@@ -188,9 +188,9 @@ fn a_question_that_is_asked_again_says_why() {
 fn an_agent_that_does_not_flush_gets_one_hint() {
     let mut proxy = command("sts-proxy");
     let mut proxy = Talk::start(proxy.args(["--no-record", "--watchdog", "0", "--", "sed", "s/.*/110/"]));
-    assert_eq!(proxy.hear(), "ready");
+    assert_eq!(proxy.receive(), "ready");
     proxy.say(&rest_site(1, 1));
-    proxy.hear_nothing_for(10_500);
+    proxy.receive_nothing_for(10_500);
     let ended = proxy.end_after_close();
     assert_eq!(ended.stderr.matches("no answer for 10 s").count(), 1, "{}", ended.stderr);
     for way in ["print(..., flush=True)", "python3 -u", "stdbuf -oL"] {

@@ -21,7 +21,7 @@ impl Game {
         proxy.args(["--protocol", "mod", "--data-dir", "records"]).args(options);
         proxy.args(["--", "sh", "-c", script, "sh"]).args(commands);
         let mut proxy = Talk::start(proxy.current_dir(&folder));
-        assert_eq!(proxy.hear(), "ready");
+        assert_eq!(proxy.receive(), "ready");
         Game { proxy, folder }
     }
 
@@ -48,7 +48,7 @@ fn every_message_reaches_the_bot_unchanged() {
     for message in messages {
         game.proxy.say(message);
     }
-    game.proxy.hear_nothing_for(200);
+    game.proxy.receive_nothing_for(200);
     let (ended, seen, _) = game.end();
     assert_eq!(seen, messages);
     assert_eq!(ended.lines, Vec::<String>::new(), "nothing is asked for");
@@ -140,7 +140,7 @@ fn a_lost_bot_is_replaced_and_its_runs_are_started_again() {
     let mut game = Game::start(&["--fallback", "first", "--games", "2"], script, &[]);
     assert_eq!(game.proxy.ask(&menu()), "start silent 5");
     assert_eq!(game.proxy.ask(&neow(7)), "choose 0");
-    assert_eq!(game.proxy.hear(), "state");
+    assert_eq!(game.proxy.receive(), "state");
     assert_eq!(game.proxy.ask(&rest_site(7, 1)), "choose 0");
     assert_eq!(game.proxy.ask(&game_over(7, 1)), "proceed");
     assert_eq!(game.proxy.ask(&menu()), "start silent 5");

@@ -11,7 +11,7 @@ const FIRST: &str = r#"while read -r line; do case $line in *'"action_id":110'*)
 fn start(folder: &Path, options: &[&str], agent: &str) -> Talk {
     let mut proxy = command("sts-proxy");
     let mut proxy = Talk::start(proxy.arg("--data-dir").arg(folder).args(options).args(["--", "sh", "-c", agent]));
-    assert_eq!(proxy.hear(), "ready");
+    assert_eq!(proxy.receive(), "ready");
     proxy
 }
 
@@ -158,7 +158,7 @@ fn eight_proxies_record_into_one_folder_at_once() {
     // All of them begin the same run at the same time.
     for floor in 0..4 {
         proxies.iter_mut().for_each(|proxy| proxy.say(&if floor == 0 { neow(7) } else { rest_site(7, floor) }));
-        proxies.iter_mut().for_each(|proxy| assert_eq!(proxy.hear(), "choose 0"));
+        proxies.iter_mut().for_each(|proxy| assert_eq!(proxy.receive(), "choose 0"));
     }
     for mut proxy in proxies {
         assert_eq!(proxy.ask(&game_over(7, 4)), "proceed");

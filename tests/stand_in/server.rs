@@ -76,7 +76,7 @@ fn main() {
         if let Some(log) = &mut server.log {
             writeln!(log, "{line}").unwrap();
         }
-        server.hear(&line);
+        server.receive(&line);
     }
     if server.fault == "stubborn" {
         forever()
@@ -131,7 +131,7 @@ fn say_error(id: &str, code: &Value, message: &str, data: &Value) {
 }
 
 impl Server {
-    fn hear(&mut self, line: &str) {
+    fn receive(&mut self, line: &str) {
         let ClientMessage { id, method, params } = serde_json::from_str(line).unwrap();
         if self.fault == "silent" {
             return;

@@ -141,7 +141,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         near: if is_terminal { Near::Clients } else { Near::Stdio },
         clients: Some(listener),
         far: vec![Way::Child(program)],
-        hears_errors: true,
+        receives_errors: true,
         answers,
         limits,
         ..Ends::default()

@@ -21,7 +21,7 @@ pub struct Connections {
 
 #[derive(Default)]
 struct State {
-    /// The connection that was [let in](Connections::let_in) last, until it is [joined](Connections::join).
+    /// The connection that was [begun](Connections::begin) last, until it is [joined](Connections::join).
     accepted: Source,
     open: BTreeMap<usize, Source>,
     /// The process that was refused last: repeated attempts of one process are reported once.
@@ -88,12 +88,12 @@ impl Connections {
     }
 
     /// The next connection that is [joined](Connections::join) is this one.
-    pub fn let_in(&self, accepted: Accepted) -> UnixStream {
+    pub fn begin(&self, accepted: Accepted) -> UnixStream {
         lock(&self.state).accepted = accepted.source;
         accepted.stream
     }
 
-    /// Gives this number to the connection that was let in last.
+    /// Gives this number to the connection that was begun last.
     pub fn join(&self, gate: usize) {
         let mut state = lock(&self.state);
         let source = std::mem::take(&mut state.accepted);

@@ -57,7 +57,7 @@ pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>)
     let connections = Connections::new(Arc::clone(report));
     let gates = Gates::new(connections.clone(), Arc::clone(report));
     let stage = Attach { gates, asker, shown: None, report: Arc::clone(report) };
-    let accept = move || Ok(connections.let_in(connections.accept(&listener, SESSION)?));
+    let accept = move || Ok(connections.begin(connections.accept(&listener, SESSION)?));
     let clients = Some(Listener(Box::new(accept)));
     let ends =
         Ends { near: Near::Clients, clients, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };

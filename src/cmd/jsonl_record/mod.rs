@@ -136,7 +136,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let log = Log::open(settings, Arc::clone(&report))?;
     let ends = Ends {
         far: Way::child(arguments.command),
-        hears_errors: wraps,
+        receives_errors: wraps,
         reopens: true,
         prompt: filter.is_none() && redaction.is_none(),
         limits,

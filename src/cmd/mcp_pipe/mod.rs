@@ -235,7 +235,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let ends = Ends {
         far,
         holds_near: true,
-        hears_errors: true,
+        receives_errors: true,
         near: if list.is_some() { Near::Stdout } else { Near::Stdio },
         limits,
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),

@@ -64,9 +64,9 @@ impl Outlet {
 }
 
 impl Far {
-    pub(super) fn new(group: Option<Group>, to: Descriptor, hears_errors: bool) -> Far {
+    pub(super) fn new(group: Option<Group>, to: Descriptor, receives_errors: bool) -> Far {
         let (sink, exit) = (Arc::new(Sink::new(to)), Arc::default());
-        let (stdout, stderr) = (Outlet::new(&exit, false), Outlet::new(&exit, !hears_errors));
+        let (stdout, stderr) = (Outlet::new(&exit, false), Outlet::new(&exit, !receives_errors));
         Far { sink, stdout, stderr, group, exit, reported: false }
     }
 

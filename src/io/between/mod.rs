@@ -62,7 +62,7 @@ pub struct Ends {
     pub adds_far_sides: bool,
     /// Whether the stage receives a child's stderr ([`Side::FarError`]); otherwise the child inherits ours. With a [`Way::Link`],
     /// it always receives what the child prints, also on stdout.
-    pub hears_errors: bool,
+    pub receives_errors: bool,
     /// Whether a line that stays unfinished for a moment (a prompt) is passed on in parts; otherwise its end is awaited.
     pub prompt: bool,
     /// Whether SIGHUP requests to reopen files ([`Event::Reopen`](super::stage::Event::Reopen)) instead of to end.
@@ -176,7 +176,7 @@ pub enum Manner {
 pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = signals.receive();
-    let Ends { near, clients, far, hears_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
+    let Ends { near, clients, far, receives_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
     let Ends { holds_near, adds_far_sides, limits, far_limits, manner, .. } = ends;
     let mut person_input = None;
     let mut person_output = None;
@@ -187,7 +187,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     }
     let sinks = Sinks {
         person: person_output,
-        errors: if hears_errors || far.iter().any(|way| matches!(way, Way::Link(..))) {
+        errors: if receives_errors || far.iter().any(|way| matches!(way, Way::Link(..))) {
             Some(Arc::new(Sink::new(stderr().map_err(system)?)))
         } else {
             None

@@ -27,7 +27,7 @@ impl Hub {
         let way = lock(&self.core).fars.get_mut(&far).and_then(|slot| slot.way.take());
         let again = match way {
             Some(Way::Child(program)) => {
-                self.start_with(far, &program, Streams::Talk { hears_errors: self.sinks.errors.is_some() }, None);
+                self.start_with(far, &program, Streams::Talk { receives_errors: self.sinks.errors.is_some() }, None);
                 Some(Way::Child(program))
             }
             Some(Way::Dial(Dial(mut dial))) => {

@@ -56,7 +56,7 @@ impl Editor {
     /// The next message.
     #[track_caller]
     fn next_message(&mut self) -> Value {
-        let message: Value = serde_json::from_str(&self.talk.hear()).unwrap();
+        let message: Value = serde_json::from_str(&self.talk.receive()).unwrap();
         self.traffic.hold(Sender::Agent, &message);
         message
     }

@@ -100,7 +100,7 @@ fn only_the_first_answer_with_the_right_id_counts() {
     for id in ["77", "\"1\"", "1.0", "-1", "18446744073709551616"] {
         editor.talk.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},{allow}}}"#));
     }
-    editor.talk.hear_nothing_for(300);
+    editor.talk.receive_nothing_for(300);
     editor.choose(&permission, "reject");
     editor.talk.say(&format!(r#"{{"jsonrpc":"2.0","id":{},{allow}}}"#, permission["id"]));
     assert_eq!(editor.stop_reason(prompt), "end_turn");

@@ -130,7 +130,7 @@ fn questions_of_tools_are_answered_or_declined_in_order() {
     // A withdrawn question.
     let mut talk = Talk::start(&mut over("echo", &["--interactive", "--answer-timeout", "0.2"]));
     talk.say("ask");
-    let lines: Vec<String> = std::iter::repeat_with(|| talk.hear()).take(3).collect();
+    let lines: Vec<String> = std::iter::repeat_with(|| talk.receive()).take(3).collect();
     assert_eq!(lines[2], "the tool's question is withdrawn", "{lines:?}");
     talk.close();
     talk.end();
@@ -163,7 +163,7 @@ fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
     talk.say("Think.");
     std::thread::sleep(std::time::Duration::from_millis(500));
     talk.say("/stop");
-    assert_eq!(talk.hear(), "cancelled: the person cancelled it");
+    assert_eq!(talk.receive(), "cancelled: the person cancelled it");
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.end().status.signal(), Some(15));
     let mut chat = command("agent-chat");
@@ -208,7 +208,7 @@ fn an_unsettled_false_question_hides_no_other() {
         gate
     };
     let first = ask("scroll");
-    let until = |talk: &mut Talk, text: &str| while !talk.hear().contains(text) {};
+    let until = |talk: &mut Talk, text: &str| while !talk.receive().contains(text) {};
     until(&mut talk, "asked by process");
     until(&mut talk, "scroll");
     let second = ask("pay");

@@ -57,7 +57,7 @@ fn reach(site: &Site, script: &[String]) -> (Run, Place) {
 pub fn follow(mut talk: Talk) -> Run {
     let mut records = Vec::new();
     loop {
-        let record: Value = serde_json::from_str(&talk.hear()).unwrap();
+        let record: Value = serde_json::from_str(&talk.receive()).unwrap();
         let (is_last, pending) = (record["type"] == "final", record["pending_kind"].clone());
         records.push(record);
         if is_last {
@@ -80,7 +80,7 @@ fn log_in(talk: &mut Talk) {
     let mut ask = |call: &str, id: &str| {
         talk.say(call);
         loop {
-            let record: Value = serde_json::from_str(&talk.hear()).unwrap();
+            let record: Value = serde_json::from_str(&talk.receive()).unwrap();
             if record["id"] == id {
                 return record["data"].clone();
             }

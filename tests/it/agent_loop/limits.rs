@@ -30,7 +30,7 @@ fn a_session_sums_up_after_ten_actions_and_asks() {
     talk.say(r#"{"type":"user_message","content":"Echo a lot"}"#);
     let mut records = Vec::new();
     while records.last().is_none_or(|record: &serde_json::Value| record["pending_kind"] != "question") {
-        records.push(serde_json::from_str(&talk.hear()).unwrap());
+        records.push(serde_json::from_str(&talk.receive()).unwrap());
     }
     assert!(records.iter().any(|record| record["kind"] == "summary" && record["token"] == "Ten echoes. Go on?"));
     talk.say(r#"{"type":"user_message","content":"go on"}"#);

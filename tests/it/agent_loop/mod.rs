@@ -136,7 +136,7 @@ fn read(path: &Path) -> String {
 #[track_caller]
 fn until(talk: &mut Talk, is_it: impl Fn(&Value) -> bool) -> Value {
     loop {
-        let record: Value = serde_json::from_str(&talk.hear()).unwrap();
+        let record: Value = serde_json::from_str(&talk.receive()).unwrap();
         if is_it(&record) {
             return record;
         }

@@ -108,8 +108,8 @@ fn a_request_is_cancelled_and_its_late_turn_is_dropped() {
     crate::process::eventually("the model is asked", || !place.requests().is_empty());
     talk.say(r#"{"type":"cancel"}"#);
     until(&mut talk, |record| record["type"] == "final" && record["outcome"] == "cancelled");
-    talk.hear();
-    talk.hear_nothing_for(600);
+    talk.receive();
+    talk.receive_nothing_for(600);
     assert_eq!(talk.end_after_close().status.code(), Some(1));
 }
 

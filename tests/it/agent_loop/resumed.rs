@@ -209,7 +209,7 @@ fn an_open_question_is_asked_again() {
     let question = super::until(&mut talk, |record| record["kind"] == "question");
     assert_eq!((&question["token"], &question["agent_id"]), (&"Delete all?".into(), &"x".into()));
     super::until(&mut talk, |record| record["pending_kind"] == "question");
-    talk.hear_nothing_for(300);
+    talk.receive_nothing_for(300);
     talk.say(r#"{"type":"user_message","content":"no"}"#);
     assert_eq!(talk.end_after_close().status.code(), Some(0));
     let said = place.requests().pop().unwrap()["messages"].to_string();

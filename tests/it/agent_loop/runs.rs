@@ -84,10 +84,10 @@ fn a_person_is_asked_and_answers() {
         DONE,
     ]);
     let mut talk = place.talk(&["--goal", "g"]);
-    let hear = |talk: &mut crate::process::Talk, pending: &str| -> Vec<serde_json::Value> {
+    let receive = |talk: &mut crate::process::Talk, pending: &str| -> Vec<serde_json::Value> {
         let mut records = Vec::new();
         loop {
-            let record: serde_json::Value = serde_json::from_str(&talk.hear()).unwrap();
+            let record: serde_json::Value = serde_json::from_str(&talk.receive()).unwrap();
             let is_it = record["pending_kind"] == pending;
             records.push(record);
             if is_it {
@@ -95,12 +95,12 @@ fn a_person_is_asked_and_answers() {
             }
         }
     };
-    let asked = hear(&mut talk, "question");
+    let asked = receive(&mut talk, "question");
     let question = asked.iter().find(|record| record["kind"] == "question").unwrap();
     assert_eq!((&question["token"], &question["question"]["options"][1]), (&"Red or blue?".into(), &"blue".into()));
     talk.say(r#"{"type":"user_message","content":"red"}"#);
     // The agent never asks for a password: the person enters it on the page.
-    let asked = hear(&mut talk, "manual");
+    let asked = receive(&mut talk, "manual");
     assert!(asked.iter().any(|record| record["kind"] == "question" && record["token"] == "What is your password?"));
     talk.say(r#"{"type":"user_message","content":"done"}"#);
     assert_eq!(talk.end_after_close().status.code(), Some(0));

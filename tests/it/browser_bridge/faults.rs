@@ -101,7 +101,7 @@ fn a_killed_browser_is_restarted_with_its_first_page() {
     player.talk.say(&json!({"tool": "browser_wait", "args": {"ms": 30_000}, "id": 1}).to_string());
     std::thread::sleep(Duration::from_millis(300));
     kill_those(&player, |arguments| arguments.contains("--remote-debugging-pipe") && !arguments.contains("--type="));
-    let lost: Value = serde_json::from_str(&player.talk.hear()).unwrap();
+    let lost: Value = serde_json::from_str(&player.talk.receive()).unwrap();
     assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");
     assert!(lost["error"].as_str().unwrap().contains("SIGKILL"), "{lost}");
     let again = player.call("browser_list_interactives", json!({}));

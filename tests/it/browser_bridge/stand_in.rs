@@ -71,7 +71,7 @@ fn a_cancelled_call_ends_at_once() {
     let mut talk = Talk::start(&mut with("silence", &[]));
     talk.say(r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_tabs"}"#);
     talk.say(r#"{"type":"cancel","call_id":"c1"}"#);
-    assert!(talk.hear().contains(r#""kind":"cancelled""#));
+    assert!(talk.receive().contains(r#""kind":"cancelled""#));
     let begun = Instant::now();
     let next =
         talk.ask(r#"{"type":"tool_call","call_id":"c2","tool_name":"browser_dialog","arguments":{"accept":true}}"#);

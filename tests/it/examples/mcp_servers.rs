@@ -43,7 +43,7 @@ fn claude_code_gets_a_browser_behind_gates() {
     let mut ask = |id: u32, method: &str, params: &str| {
         talk.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#));
         loop {
-            let answer: Value = serde_json::from_str(&talk.hear()).unwrap();
+            let answer: Value = serde_json::from_str(&talk.receive()).unwrap();
             if answer["id"] == id {
                 return answer["result"].clone();
             }
@@ -58,7 +58,7 @@ fn claude_code_gets_a_browser_behind_gates() {
     // It waits for `hitl-gate attach`.
     let is_audited = |audit: &str| fs::read_to_string(place.path().join(audit)).unwrap().contains("browser_click");
     eventually("the click is marked", || is_audited(".policy.audit"));
-    talk.hear_nothing_for(500);
+    talk.receive_nothing_for(500);
     talk.close();
     talk.end();
     assert!(is_audited(".approvals.audit"));

@@ -107,7 +107,7 @@ fn an_mcp_client_uses_a_browser_through_both_gates() {
 
     let wait = client.tool("browser_wait", &json!({"ms": 60_000}));
     client.guarded.calls.say(&wait.to_string());
-    client.guarded.calls.hear_nothing_for(300);
+    client.guarded.calls.receive_nothing_for(300);
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": client.last}});
     client.guarded.calls.say(&cancelled.to_string());

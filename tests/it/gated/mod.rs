@@ -41,9 +41,9 @@ impl Guarded {
     }
 
     /// The next answer; other records of a server are skipped.
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         loop {
-            let said = read(&self.calls.hear());
+            let said = read(&self.calls.receive());
             if said.get("method").is_none() && said["type"] != "status" {
                 return said;
             }
@@ -53,7 +53,7 @@ impl Guarded {
     /// Makes a call that is answered without a person: no question was asked, since a question waits much longer.
     fn unasked(&mut self, call: &Value) -> Value {
         self.calls.say(&call.to_string());
-        self.hear()
+        self.receive()
     }
 
     /// Makes a call that is held; gives the question on the terminal. The caller gets a notice in our own forms.
@@ -61,9 +61,9 @@ impl Guarded {
         self.calls.say(&call.to_string());
         let shown = self.shown();
         if call.get("jsonrpc").is_none() {
-            assert_eq!(read(&self.calls.hear())["status"], "waiting_human");
+            assert_eq!(read(&self.calls.receive())["status"], "waiting_human");
         }
-        self.calls.hear_nothing_for(200);
+        self.calls.receive_nothing_for(200);
         shown
     }
 
@@ -76,14 +76,14 @@ impl Guarded {
     fn edit(&mut self, setting: &str) -> String {
         self.person.send_line(&format!("e {setting}")).unwrap();
         let shown = self.shown();
-        self.calls.hear_nothing_for(200);
+        self.calls.receive_nothing_for(200);
         shown
     }
 
     /// The person's decision; gives the answer to the call.
     fn decide(&mut self, typed: &str) -> Value {
         self.person.send_line(typed).unwrap();
-        self.hear()
+        self.receive()
     }
 }
 

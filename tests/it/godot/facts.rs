@@ -319,7 +319,7 @@ impl Raw {
         OpenOptions::new().append(true).open(self.file("cmd.jsonl")).unwrap().write_all(bytes).unwrap();
     }
 
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         let mut line = None;
         eventually("it answers", || {
             let all = std::fs::read(self.file("resp.jsonl")).unwrap();
@@ -334,7 +334,7 @@ impl Raw {
     fn ask(&mut self, line: &[u8]) -> Value {
         self.say(line);
         self.say(b"\n");
-        self.hear()
+        self.receive()
     }
 }
 
@@ -415,12 +415,12 @@ fn a_line_is_read_only_when_it_is_complete() {
         raw.say(&[*byte]);
         std::thread::sleep(Duration::from_millis(3));
     }
-    assert_eq!(raw.hear()["data"]["back"]["s"], "\u{e9}\u{1F389}");
+    assert_eq!(raw.receive()["data"]["back"]["s"], "\u{e9}\u{1F389}");
     raw.say(b"{\"id\":2,\"cmd\":\"count\"}\n{\"id\":3,\"cmd\":\"count\"}\n{\"id\":4,");
-    assert_eq!((raw.hear()["id"].clone(), raw.hear()["id"].clone()), (json!(2), json!(3)));
+    assert_eq!((raw.receive()["id"].clone(), raw.receive()["id"].clone()), (json!(2), json!(3)));
     std::thread::sleep(Duration::from_millis(100));
     raw.say(b"\"cmd\":\"count\"}\r\n");
-    assert_eq!(raw.hear()["data"]["counter"], 3, "a line with a Windows line ending is also a line");
+    assert_eq!(raw.receive()["data"]["counter"], 3, "a line with a Windows line ending is also a line");
 }
 
 #[test]
@@ -485,14 +485,14 @@ fn a_thousand_commands_at_once_are_answered_in_order() {
         (0..1000).map(|id| format!(r#"{{"cmd":"get_node","id":{id},"args":{{"path":"/root/Main"}}}}"#)).collect();
     game.talk.say(&lines.join("\n"));
     for id in 0..1000 {
-        let answer: Value = serde_json::from_str(&game.talk.hear()).unwrap();
+        let answer: Value = serde_json::from_str(&game.talk.receive()).unwrap();
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(id), &json!(true)));
     }
     // Commands that act wait for their effects, and also stay in order.
     let lines: Vec<_> = (0..100).map(|id| format!(r#"{{"cmd":"count","id":{id}}}"#)).collect();
     game.talk.say(&lines.join("\n"));
     for id in 0..100 {
-        let answer: Value = serde_json::from_str(&game.talk.hear()).unwrap();
+        let answer: Value = serde_json::from_str(&game.talk.receive()).unwrap();
         assert_eq!((&answer["id"], &answer["data"]["counter"]), (&json!(id), &json!(id + 2)));
     }
     game.end();
@@ -663,7 +663,7 @@ fn full_files_are_continued_in_others_and_nothing_is_lost() {
             );
         }
         for n in 0..5 {
-            let answer: Value = serde_json::from_str(&game.talk.hear()).unwrap();
+            let answer: Value = serde_json::from_str(&game.talk.receive()).unwrap();
             let n = round * 5 + n;
             assert_eq!((&answer["id"], &answer["data"]["n"]), (&json!(n), &json!(n)));
             assert_eq!(answer["data"]["text"].as_str().unwrap().len(), 1_000_000);

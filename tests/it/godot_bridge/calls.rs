@@ -99,11 +99,11 @@ fn other_records_are_passed_on_in_order_between_the_answers() {
     let others = [r#"{"type":"observation","data":{"n":1.10}}"#, r#" { "type" : "plan_update" } "#];
     let mut bridge = Bridge::start("echo", &[]);
     bridge.talk.say(&[r#"{"cmd":"sleep","args":{"seconds":0.3}}"#, others[0], r#"{"cmd":"x"}"#, others[1]].join("\n"));
-    bridge.talk.hear_nothing_for(100);
-    assert!(bridge.talk.hear().contains(r#""data":{}"#));
-    assert_eq!(bridge.talk.hear(), others[0]);
-    assert!(bridge.talk.hear().contains(r#""cmd":"x""#));
-    assert_eq!(bridge.talk.hear(), others[1]);
+    bridge.talk.receive_nothing_for(100);
+    assert!(bridge.talk.receive().contains(r#""data":{}"#));
+    assert_eq!(bridge.talk.receive(), others[0]);
+    assert!(bridge.talk.receive().contains(r#""cmd":"x""#));
+    assert_eq!(bridge.talk.receive(), others[1]);
     assert_eq!(bridge.end_after_close().status.code(), Some(0));
 }
 
@@ -190,7 +190,7 @@ fn commands_that_the_game_declares_are_also_tools() {
     let mut bridge = Bridge::start("declares", &[]);
     bridge.talk.ask(r#"{"cmd":"x"}"#);
     bridge.talk.say("{\"cmd\":\"quit\"}\n{\"type\":\"list_tools\"}");
-    let answers = [bridge.talk.hear(), bridge.talk.hear()];
+    let answers = [bridge.talk.receive(), bridge.talk.receive()];
     assert!(answers.iter().any(|line| line.contains("\"press_button\"")), "a game that ends is not asked: {answers:?}");
 }
 
@@ -201,10 +201,10 @@ fn a_call_that_is_cancelled_is_answered_at_once_and_its_answer_dropped() {
     bridge.talk.say(r#"{"type":"tool_call","call_id":"a","tool_name":"sleep","arguments":{"seconds":1}}"#);
     bridge.talk.say(r#"{"type":"tool_call","call_id":"b","tool_name":"x"}"#);
     bridge.talk.say(r#"{"type":"cancel","call_id":"a"}"#);
-    let cancelled: serde_json::Value = serde_json::from_str(&bridge.talk.hear()).unwrap();
+    let cancelled: serde_json::Value = serde_json::from_str(&bridge.talk.receive()).unwrap();
     assert_eq!((&cancelled["call_id"], &cancelled["kind"]), (&"a".into(), &"cancelled".into()), "{cancelled}");
     assert_eq!(cancelled["maybe_executed"], true, "{cancelled}");
-    let next: serde_json::Value = serde_json::from_str(&bridge.talk.hear()).unwrap();
+    let next: serde_json::Value = serde_json::from_str(&bridge.talk.receive()).unwrap();
     assert_eq!((&next["call_id"], &next["status"]), (&"b".into(), &"ok".into()), "{next}");
     let ended = bridge.talk.end_after_close();
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);

@@ -43,7 +43,7 @@ fn a_signal_ends_a_game_that_hangs_or_never_starts() {
         bridge.talk.say(r#"{"cmd":"x"}"#);
         // The game runs, and signals are handled.
         eventually("the game has started", || has_a_process(bridge.home.path()));
-        bridge.talk.hear_nothing_for(100);
+        bridge.talk.receive_nothing_for(100);
         bridge.talk.signal(Signal::SIGTERM);
         let ended = bridge.end();
         assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);

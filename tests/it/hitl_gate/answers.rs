@@ -26,10 +26,10 @@ fn a_program_asks_and_answers() {
     }
     assert!(asked["nonce"].as_str().unwrap().len() >= 24, "at least 96 bits");
     desk.answer_to(&asked, r#""action":"approve","feedback":"fine""#);
-    assert_eq!(desk.hear()["status"], "approved");
-    let result = desk.hear();
+    assert_eq!(desk.receive()["status"], "approved");
+    let result = desk.receive();
     assert_eq!((&result["by"], &result["feedback"]), (&"answers".into(), &"fine".into()));
-    assert_eq!(desk.talk.hear(), held.replace(r#","requires_approval":true"#, ""));
+    assert_eq!(desk.talk.receive(), held.replace(r#","requires_approval":true"#, ""));
     desk.talk.close();
     assert_eq!(desk.talk.end().status.code(), Some(0));
 }
@@ -87,22 +87,22 @@ fn a_wrong_answer_is_reported_and_changes_nothing() {
     }
     // A blank line is the terminal's signal; it has no effect without a terminal.
     desk.answer("");
-    desk.talk.hear_nothing_for(300);
+    desk.talk.receive_nothing_for(300);
     desk.answer_to(&first, r#""action":"reject","feedback":"no""#);
-    desk.hear();
-    desk.hear();
-    assert_eq!(desk.hear()["error"], "it was rejected: no");
+    desk.receive();
+    desk.receive();
+    assert_eq!(desk.receive()["error"], "it was rejected: no");
     // The nonce of a settled question settles no other.
     let second = desk.hold(&marked(2));
     assert_ne!(second["nonce"], first["nonce"]);
     desk.answer(&format!(r#"{{"type":"hitl_response","call_id":2,"nonce":{nonce},"action":"approve"}}"#));
-    desk.talk.hear_nothing_for(200);
+    desk.talk.receive_nothing_for(200);
     desk.answer_to(&second, r#""action":"approve""#);
-    desk.hear();
-    desk.hear();
-    desk.hear();
+    desk.receive();
+    desk.receive();
+    desk.receive();
     desk.answer_to(&second, r#""action":"approve""#);
-    desk.talk.hear_nothing_for(200);
+    desk.talk.receive_nothing_for(200);
     desk.talk.close();
     let ended = desk.talk.end();
     assert_eq!(ended.status.code(), Some(1));
@@ -156,19 +156,19 @@ fn edited_arguments_are_merged_over_the_calls_own_or_replace_them() {
     ] {
         let asked = desk.hold(held);
         desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{edited}"#));
-        assert_eq!(desk.hear()["status"], "edited_by_human");
-        let result = desk.hear();
+        assert_eq!(desk.receive()["status"], "edited_by_human");
+        let result = desk.receive();
         assert_eq!(result["verdict"], "edited");
-        assert_eq!(desk.talk.hear(), passes);
+        assert_eq!(desk.talk.receive(), passes);
         let arguments = recognise(passes).unwrap().unwrap().arguments.unwrap().get();
         assert_eq!(result["arguments_sha256"], sha256(arguments).as_str(), "of what passes: {arguments}");
     }
     for replace in ["", r#","replace":true"#] {
         let asked = desk.hold(MARKED);
         desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":1,"A":2}}{replace}"#));
-        assert_eq!(desk.hear()["status"], "rejected");
-        desk.hear();
-        let received = desk.hear();
+        assert_eq!(desk.receive()["status"], "rejected");
+        desk.receive();
+        let received = desk.receive();
         assert!(received["error"].as_str().unwrap().contains("edited_arguments: "), "{received}");
         assert!(received["error"].as_str().unwrap().contains("two spellings"), "{received}");
     }
@@ -184,9 +184,9 @@ fn a_caller_cannot_approve_its_calls() {
         let received = json(&desk.talk.ask(&answer(kind)));
         assert_eq!((&received["type"], &received["context"]["call_id"]), (&"error".into(), &1.into()), "{received}");
     }
-    desk.talk.hear_nothing_for(200);
+    desk.talk.receive_nothing_for(200);
     desk.answer_to(&asked, r#""action":"reject""#);
-    desk.hear();
+    desk.receive();
     desk.talk.close();
     let ended = desk.talk.end();
     assert!(ended.stderr.contains("stdin:2: the caller may not answer"), "{}", ended.stderr);
@@ -199,17 +199,17 @@ fn a_caller_can_approve_its_calls_with_answers_stdin() {
     let asked = json(&talk.ask(MARKED));
     talk.say(r#"{"tool":"look"}"#);
     talk.say(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]));
-    assert_eq!(json(&talk.hear())["status"], "approved");
-    talk.hear();
-    assert_eq!((talk.hear().as_str(), talk.hear().as_str()), (SETTLED, r#"{"tool":"look"}"#));
+    assert_eq!(json(&talk.receive())["status"], "approved");
+    talk.receive();
+    assert_eq!((talk.receive().as_str(), talk.receive().as_str()), (SETTLED, r#"{"tool":"look"}"#));
     assert_eq!(talk.end_after_close().status.code(), Some(0));
     // Wrapped, the questions are written to the caller, which may answer.
     let mut talk = Talk::start(&mut gate(&["--answers", "stdin", "--", "cat"]));
     let asked = json(&talk.ask(MARKED));
     talk.say(&format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]));
-    assert_eq!(json(&talk.hear())["status"], "approved");
-    talk.hear();
-    assert_eq!(talk.hear(), SETTLED);
+    assert_eq!(json(&talk.receive())["status"], "approved");
+    talk.receive();
+    assert_eq!(talk.receive(), SETTLED);
     assert_eq!(talk.end_after_close().status.code(), Some(0));
 }
 
@@ -235,17 +235,17 @@ fn the_first_answer_decides_and_the_other_answerer_is_notified() {
     nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
     let mut desk = super::Desk::lay_in(folder, "", &format!("--answers {}", fifo.display()), "");
     desk.call(MARKED);
-    let asked = desk.hear_json();
+    let asked = desk.receive_json();
     desk.question();
     let mut answers = std::fs::OpenOptions::new().write(true).open(&fifo).unwrap();
     let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
     answers.write_all(format!("{answer}\n").as_bytes()).unwrap();
-    assert_eq!(desk.hear_decision(), ("approved".into(), "answers".into()));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "answers".into()));
     desk.person.exp_string("approved").unwrap();
-    desk.hear();
+    desk.receive();
     // The next question replaces nothing: it may be answered at once.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     desk.hold(&marked(2));
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
 }

@@ -58,7 +58,7 @@ pub fn hold(gate: &mut Talk, line: &str) {
 
 /// The status of a decision, and who made it.
 pub fn decision(gate: &mut Talk) -> (Value, Value) {
-    let (status, result) = (json(&gate.hear()), json(&gate.hear()));
+    let (status, result) = (json(&gate.receive()), json(&gate.receive()));
     (status["status"].clone(), result["by"].clone())
 }
 
@@ -85,7 +85,7 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
     }
     person.send_line("y").unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
-    assert_eq!(gate.hear(), SETTLED);
+    assert_eq!(gate.receive(), SETTLED);
     person.exp_string("approved").unwrap();
     // The next one is asked over the same connection.
     hold(&mut gate, &marked(2));
@@ -93,7 +93,7 @@ fn a_held_call_waits_for_a_person_who_attaches_later() {
     person.exp_string(PROMPT).unwrap();
     person.send_line("n not now").unwrap();
     assert_eq!(decision(&mut gate), decided("rejected", "approver"));
-    assert_eq!(json(&gate.hear())["error"], "a person rejected it: not now");
+    assert_eq!(json(&gate.receive())["error"], "a person rejected it: not now");
     gate.close();
     let ended = gate.end();
     assert_eq!(ended.status.code(), Some(1));
@@ -117,10 +117,10 @@ fn the_parent_of_both_windows_is_not_the_caller() {
     let runtime = format!("XDG_RUNTIME_DIR={}", place.folder.path().display());
     let mut desk = super::Desk::lay(&runtime, "--approver", "");
     desk.call(MARKED);
-    desk.hear();
+    desk.receive();
     person.exp_string(PROMPT).unwrap();
     person.send_line("y").unwrap();
-    assert_eq!(desk.hear_decision(), ("approved".into(), "approver".into()));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "approver".into()));
 }
 
 /// Longer than the time for which nothing is taken as an answer to a question that has replaced another.
@@ -149,7 +149,7 @@ fn input_for_a_replaced_question_does_not_answer_the_next() {
     person.send_line("y").unwrap();
     person.exp_string("ignored: this question has just replaced another").unwrap();
     person.exp_string(PROMPT).unwrap();
-    first.hear_nothing_for(100);
+    first.receive_nothing_for(100);
     read_it();
     person.send_line("y").unwrap();
     assert_eq!(decision(&mut first), decided("approved", "approver"));
@@ -211,7 +211,7 @@ fn gates_wait_for_the_next_approver_when_one_leaves() {
     person.exp_eof().unwrap();
     let left: Vec<_> = std::fs::read_dir(place.folder.path().join("pipewright")).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
-    gate.hear_nothing_for(100);
+    gate.receive_nothing_for(100);
     let mut person = place.attach();
     person.exp_string(PROMPT).unwrap();
     person.send_line("y").unwrap();
@@ -227,7 +227,7 @@ fn without_an_answer_the_question_is_withdrawn_everywhere() {
     person.exp_string(PROMPT).unwrap();
     assert_eq!(decision(&mut gate), decided("rejected", "timeout"));
     person.exp_string("withdrawn: nobody answered in time").unwrap();
-    gate.hear();
+    gate.receive();
     hold(&mut gate, &marked(2));
     person.exp_string(PROMPT).unwrap();
     gate.say(r#"{"type":"cancel","call_id":2}"#);
@@ -253,7 +253,7 @@ fn an_edited_call_that_does_not_pass_is_asked_about_again() {
     person.exp_string(PROMPT).unwrap();
     person.send_line("y").unwrap();
     assert_eq!(decision(&mut gate), decided("edited_by_human", "approver"));
-    assert!(gate.hear().contains("b.txt"));
+    assert!(gate.receive().contains("b.txt"));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn a_client_is_asked_over_its_socket_and_answers_by_nonce() {
     let client = Client::listen();
     let mut gate = client.gate(&[]);
     gate.say(MARKED);
-    let status = json(&gate.hear());
+    let status = json(&gate.receive());
     let (mut from, mut to) = client.accept();
     let asked = read(&mut from);
     for field in ["call_id", "tool_name", "arguments", "arguments_sha256"] {
@@ -324,10 +324,10 @@ fn a_client_is_asked_over_its_socket_and_answers_by_nonce() {
         answer(&asked["nonce"], r#","arguments_sha256":"00""#),
     ];
     to.write_all(wrong.concat().as_bytes()).unwrap();
-    gate.hear_nothing_for(200);
+    gate.receive_nothing_for(200);
     to.write_all(answer(&asked["nonce"], "").as_bytes()).unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
-    assert_eq!(gate.hear(), SETTLED);
+    assert_eq!(gate.receive(), SETTLED);
     let settled = read(&mut from);
     assert_eq!((&settled["verdict"], &settled["nonce"]), (&"approved".into(), &asked["nonce"]));
     gate.close();
@@ -347,11 +347,11 @@ fn nobody_is_asked_if_the_client_has_gone() {
     std::fs::remove_file(client.path()).unwrap();
     drop(connection);
     assert_eq!(decision(&mut gate), decided("rejected", "nobody"));
-    let answer = json(&gate.hear());
+    let answer = json(&gate.receive());
     assert!(answer["error"].as_str().unwrap().contains("nobody can be asked here"), "{answer}");
     hold(&mut gate, &marked(2));
     assert_eq!(decision(&mut gate), decided("rejected", "nobody"), "at once, not after the timeout");
-    gate.hear();
+    gate.receive();
     gate.close();
     let stderr = gate.end().stderr;
     assert!(stderr.contains("PIPEWRIGHT_APPROVALS: "), "{stderr}");
@@ -383,9 +383,9 @@ fn a_client_that_reads_nothing_or_floods_does_not_block_the_gate() {
             std::mem::forget(to.try_clone().unwrap());
             let _ = to.write_all(&vec![b'x'; 100_000]);
         }
-        gate.hear();
-        gate.hear();
-        gate.hear();
+        gate.receive();
+        gate.receive();
+        gate.receive();
     }
     assert!(Path::new(&client.path()).exists());
 }
@@ -400,13 +400,13 @@ fn the_notify_program_runs_when_a_call_begins_to_wait_and_once_at_a_time() {
     for id in 1..4 {
         hold(&mut gate, &marked(id));
         assert_eq!(decision(&mut gate), decided("rejected", "timeout"));
-        gate.hear();
+        gate.receive();
     }
     crate::process::eventually("it was run", || count() == 1);
     crate::process::eventually("it is run again", || {
         hold(&mut gate, &marked(9));
         decision(&mut gate);
-        gate.hear();
+        gate.receive();
         count() > 1
     });
     gate.close();

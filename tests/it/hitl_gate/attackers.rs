@@ -92,7 +92,7 @@ impl Drop for Killed {
 /// The line after the notice that the call waits.
 #[track_caller]
 fn answer_of(gate: &mut Talk) -> String {
-    let lines = std::iter::repeat_with(|| gate.hear());
+    let lines = std::iter::repeat_with(|| gate.receive());
     lines.into_iter().find(|line| !line.contains("waiting_human")).unwrap()
 }
 
@@ -115,7 +115,7 @@ fn only_a_process_that_started_the_gate_may_approve() {
     field.wait_for("approvals");
     gate.say(MARKED);
     assert_eq!(json(&answer_of(&mut gate))["status"], "approved");
-    assert_eq!(gate.hear(), SETTLED);
+    assert_eq!(gate.receive(), SETTLED);
     // Nor may a process that descends neither from the gate nor from its caller, such as one that an earlier world has left behind.
     let field = Field::new();
     let _approver = field.approver("approvals");
@@ -151,7 +151,7 @@ fn a_legitimate_approver_may_listen_where_one_was_refused() {
     std::thread::sleep(std::time::Duration::from_millis(200));
     gate.say(&MARKED.replacen('1', "2", 1));
     let passed = SETTLED.replacen('1', "2", 1);
-    assert!(std::iter::repeat_with(|| gate.hear()).take(8).any(|line| line == passed));
+    assert!(std::iter::repeat_with(|| gate.receive()).take(8).any(|line| line == passed));
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn questions_and_answers_are_audited_and_agree_with_the_verdicts() {
         let question = desk.hold(line);
         desk.answer_to(&question, answer);
         for _ in 0..3 {
-            desk.hear();
+            desk.receive();
         }
     }
     desk.talk.ask("{\"tool\":\"read\"}");
@@ -60,12 +60,12 @@ fn a_call_that_is_cancelled_before_its_question_is_settled_too() {
     let question = desk.hold(&lines[0]);
     desk.talk.say(&second);
     desk.talk.say(r#"{"type":"cancel","call_id":2}"#);
-    assert_eq!(desk.hear()["status"], "rejected");
-    assert_eq!(desk.hear()["by"], "caller");
-    assert_eq!(desk.hear()["kind"], "cancelled");
+    assert_eq!(desk.receive()["status"], "rejected");
+    assert_eq!(desk.receive()["by"], "caller");
+    assert_eq!(desk.receive()["kind"], "cancelled");
     desk.answer_to(&question, r#""action":"approve""#);
     for _ in 0..3 {
-        desk.hear();
+        desk.receive();
     }
     desk.talk.close();
     desk.talk.end();
@@ -83,9 +83,9 @@ fn a_call_that_passed_and_was_not_delivered_is_answered_and_audited() {
     eventually("the child is ready", || ready.exists());
     let question = desk.hold(MARKED);
     desk.answer_to(&question, r#""action":"edit","edited_arguments":{"path":"b"}"#);
-    desk.hear();
-    desk.hear();
-    let answer = desk.hear();
+    desk.receive();
+    desk.receive();
+    let answer = desk.receive();
     assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"lost".into()), "{answer}");
     desk.talk.signal(nix::sys::signal::Signal::SIGTERM);
     let ended = desk.talk.end();
@@ -172,9 +172,9 @@ fn a_call_cannot_be_edited_into_one_that_the_rules_deny() {
     let mut desk = Desktop::start(&["--rules", rules.to_str().unwrap()]);
     let question = desk.hold(MARKED);
     desk.answer_to(&question, r#""action":"edit","edited_arguments":{"path":"a.pem"}"#);
-    assert_eq!(desk.hear()["status"], "rejected");
-    desk.hear();
-    let answer = desk.hear();
+    assert_eq!(desk.receive()["status"], "rejected");
+    desk.receive();
+    let answer = desk.receive();
     assert_eq!(
         (&answer["kind"], answer["error"].as_str().unwrap().contains("keys stay")),
         (&"rejected".into(), true),

@@ -38,8 +38,11 @@ fn the_edited_arguments_are_shown_and_approved() {
         assert!(shown.contains(line), "{line} is missing from {shown}");
     }
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("edited_by_human".into(), "terminal".into()));
-    assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"b","big":12345678901234567890123,"x":[1.10,{}]}}"#);
+    assert_eq!(desk.receive_decision(), ("edited_by_human".into(), "terminal".into()));
+    assert_eq!(
+        desk.receive(),
+        r#"{"id":1,"tool":"rm","args":{"path":"b","big":12345678901234567890123,"x":[1.10,{}]}}"#
+    );
     desk.calls = None;
     desk.types("hello");
     desk.person.exp_string("the shell read hello").unwrap();
@@ -63,8 +66,8 @@ fn text_that_is_not_json_can_be_edited_again() {
     desk.types("e n=2");
     assert!(desk.question().contains("+ .n: 2"));
     desk.types("y");
-    desk.hear_decision();
-    assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"c","n":2}}"#);
+    desk.receive_decision();
+    assert_eq!(desk.receive(), r#"{"id":1,"tool":"rm","args":{"path":"c","n":2}}"#);
 }
 
 #[test]
@@ -75,8 +78,8 @@ fn an_editor_that_fails_or_changes_nothing_changes_nothing() {
         desk.types("e");
         assert!(desk.question().contains(message), "{script}");
         desk.types("y");
-        assert_eq!(desk.hear_decision().0, "approved");
-        assert_eq!(desk.hear(), super::SETTLED);
+        assert_eq!(desk.receive_decision().0, "approved");
+        assert_eq!(desk.receive(), super::SETTLED);
     }
 }
 
@@ -96,9 +99,9 @@ fn an_editor_has_the_terminal_even_if_it_is_borrowed() {
     // It stopped itself, and no other process would have continued it.
     assert!(desk.question().contains("+ .path: \"typed\""));
     desk.types("y");
-    let notice = desk.hear_json();
+    let notice = desk.receive_json();
     assert_eq!((&notice["status"], &notice["edited_arguments"]["path"]), (&"edited_by_human".into(), &"typed".into()));
-    assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"typed"}}"#);
+    assert_eq!(desk.receive(), r#"{"id":1,"tool":"rm","args":{"path":"typed"}}"#);
     desk.calls = None;
     desk.types("hello");
     desk.person.exp_string("the shell read hello").unwrap();
@@ -110,7 +113,7 @@ fn an_editor_that_never_ends_is_ended_at_the_timeout() {
     desk.hold(MARKED);
     desk.types("e");
     let editor: i32 = left(&desk, "pid").trim().parse().unwrap();
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "timeout".into()));
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "timeout".into()));
     desk.person.exp_string("withdrawn").unwrap();
     eventually("the editor has ended", || !is_running(editor));
     desk.calls = None;
@@ -130,7 +133,7 @@ fn a_signal_ends_the_editor_too_and_the_terminal_is_put_back() {
         gate = parent(gate);
     }
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(gate), nix::sys::signal::Signal::SIGTERM).unwrap();
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "end".into()));
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "end".into()));
     eventually("both have ended", || !is_running(editor) && !is_running(gate));
     desk.types("hello");
     desk.person.exp_string("the shell read hello").unwrap();

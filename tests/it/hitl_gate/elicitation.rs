@@ -50,7 +50,7 @@ fn the_clients_user_approves_and_rejects_without_the_server() {
     // The question is answered once; a second answer does not reach the server.
     talk.say(&approved);
     talk.say(&approved);
-    talk.hear_nothing_for(200);
+    talk.receive_nothing_for(200);
 
     let question = json(&talk.ask(&call(2, &json!({}))));
     let content = json!({"decision": "reject", "feedback": "too dear"});
@@ -113,11 +113,11 @@ fn a_client_that_cannot_ask_its_user_gets_no_request() {
 fn a_question_that_is_settled_elsewhere_is_withdrawn() {
     let mut talk = start(&["--timeout", "300ms"], &json!({"elicitation": {}}));
     let question = json(&talk.ask(&call(1, &json!({}))));
-    assert_eq!(json(&talk.hear())["id"], 1);
-    let withdrawn = json(&talk.hear());
+    assert_eq!(json(&talk.receive())["id"], 1);
+    let withdrawn = json(&talk.receive());
     assert_eq!(withdrawn["method"], "notifications/cancelled");
     assert_eq!(withdrawn["params"]["requestId"], question["id"]);
     // A late answer has no effect, and does not reach the server.
     talk.say(&answer(&question, &json!({"action": "accept", "content": {"decision": "approve"}})));
-    talk.hear_nothing_for(200);
+    talk.receive_nothing_for(200);
 }

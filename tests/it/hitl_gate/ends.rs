@@ -18,7 +18,7 @@ fn a_signal_rejects_the_held_calls() {
         desk.hold(MARKED);
         desk.talk.say(r#"{"tool":"look","id":2}"#);
         desk.talk.say(r#"{"type":"observation"}"#);
-        desk.talk.hear();
+        desk.talk.receive();
         desk.talk.signal(signal);
         let ended = desk.talk.end();
         assert_eq!(ended.status.signal(), Some(signal as i32));
@@ -37,8 +37,8 @@ fn ctrl_c_rejects_and_the_terminal_is_put_back() {
     let mut desk = Desk::lay("trap : INT; stty -echo;", "", "echo status $?; stty -a");
     desk.hold(MARKED);
     desk.person.send_control('c').unwrap();
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "end".into()));
-    desk.hear();
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "end".into()));
+    desk.receive();
     desk.person.exp_string("status 130").unwrap();
     assert!(desk.person.exp_eof().unwrap().contains("-echo "));
 }
@@ -63,24 +63,24 @@ fn after_a_hangup_of_the_terminal_nobody_can_be_asked() {
     assert_eq!(json(&talk.ask(MARKED))["status"], "waiting_human");
     is_asked(&mut person);
     person.write_all(b"y\n").unwrap();
-    assert_eq!(json(&talk.hear())["status"], "approved", "a terminal that it wasn't started from");
-    talk.hear();
-    talk.hear();
+    assert_eq!(json(&talk.receive())["status"], "approved", "a terminal that it wasn't started from");
+    talk.receive();
+    talk.receive();
     assert_eq!(json(&talk.ask(&marked(2)))["status"], "waiting_human");
     is_asked(&mut person);
     drop((person, slave));
-    assert_eq!(json(&talk.hear())["status"], "rejected");
-    assert_eq!(json(&talk.hear())["by"], "nobody");
-    let answer = talk.hear();
+    assert_eq!(json(&talk.receive())["status"], "rejected");
+    assert_eq!(json(&talk.receive())["by"], "nobody");
+    let answer = talk.receive();
     assert!(answer.contains("nobody can be asked here"), "{answer}");
     // The next call is not even asked about.
     talk.say(&marked(3));
-    talk.hear();
-    talk.hear();
-    assert_eq!(json(&talk.hear())["by"], "nobody");
-    talk.hear();
+    talk.receive();
+    talk.receive();
+    assert_eq!(json(&talk.receive())["by"], "nobody");
+    talk.receive();
     talk.say(r#"{"tool":"look"}"#);
-    assert_eq!(talk.hear(), r#"{"tool":"look"}"#);
+    assert_eq!(talk.receive(), r#"{"tool":"look"}"#);
     assert_eq!(talk.end_after_close().status.code(), Some(1));
 }
 
@@ -92,13 +92,13 @@ fn a_person_is_still_asked_when_the_calls_have_ended() {
     desk.calls.as_mut().unwrap().write_all(br#"{"tool":"look"}"#).unwrap();
     desk.calls = None;
     for id in 1..3 {
-        assert_eq!(desk.hear_json()["call_id"], id);
+        assert_eq!(desk.receive_json()["call_id"], id);
         desk.question();
         desk.types("y");
-        assert_eq!(desk.hear_decision().0, "approved");
-        assert_eq!(desk.hear_json()["id"], id);
+        assert_eq!(desk.receive_decision().0, "approved");
+        assert_eq!(desk.receive_json()["id"], id);
     }
-    assert_eq!((desk.hear().as_str(), desk.hear().as_str()), (r#"{"tool":"look"}"#, ""));
+    assert_eq!((desk.receive().as_str(), desk.receive().as_str()), (r#"{"tool":"look"}"#, ""));
     desk.person.exp_string("status 0").unwrap();
 }
 
@@ -115,7 +115,7 @@ fn a_reader_that_leaves_ends_the_gate_quietly() {
     let answer = format!(r#"{{"type":"hitl_response","call_id":1,"nonce":{},"action":"approve"}}"#, asked["nonce"]);
     let mut answers = OpenOptions::new().write(true).open(&fifo).unwrap();
     answers.write_all(format!("{answer}\n").as_bytes()).unwrap();
-    assert_eq!(talk.hear(), "status 0");
+    assert_eq!(talk.receive(), "status 0");
     assert_eq!(talk.end().stderr, "");
 }
 
@@ -144,8 +144,8 @@ fn after_the_end_of_the_channel_nobody_can_be_asked() {
     let mut talk = Talk::start(&mut gate(&["--answers", "/dev/null"]));
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert_eq!(json(&talk.ask(MARKED))["status"], "rejected");
-    assert_eq!(json(&talk.hear())["by"], "nobody");
-    assert!(talk.hear().contains("nobody can be asked here"));
+    assert_eq!(json(&talk.receive())["by"], "nobody");
+    assert!(talk.receive().contains("nobody can be asked here"));
     let ended = talk.end_after_close();
     assert_eq!(ended.status.code(), Some(1));
     assert!(ended.stderr.contains("--answers has ended"), "{}", ended.stderr);

@@ -21,7 +21,7 @@ fn nothing_in_a_call_controls_the_terminal_or_is_invisible() {
         assert!(!shown.lines().any(|line| line.trim_end().ends_with("> y") && line.starts_with('>')), "{shown}");
     }
     desk.types("n \u{202e}\x1b[2J");
-    desk.hear_decision();
+    desk.receive_decision();
     desk.person.exp_string("rejected").unwrap();
 }
 
@@ -35,8 +35,8 @@ fn a_megabyte_is_shown_by_its_ends() {
     desk.types("v");
     assert!(desk.question().len() > 2 * long.len());
     desk.types("y");
-    desk.hear_decision();
-    assert_eq!(desk.hear(), call.replace(r#","requires_approval":true"#, ""));
+    desk.receive_decision();
+    assert_eq!(desk.receive(), call.replace(r#","requires_approval":true"#, ""));
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn y_approves_only_what_was_shown() {
             assert!(everything.contains(hidden), "{everything}");
         }
         desk.types("y");
-        assert_eq!(desk.hear_decision().0, "approved");
-        assert_eq!(desk.hear(), call.replace(r#","requires_approval":true"#, ""));
+        assert_eq!(desk.receive_decision().0, "approved");
+        assert_eq!(desk.receive(), call.replace(r#","requires_approval":true"#, ""));
     }
 }
 
@@ -103,7 +103,7 @@ fn fields_besides_the_arguments_are_shown_and_approved_with_them() {
             assert!(everything.contains(&long), "{everything}");
         }
         desk.types("y");
-        assert_eq!(desk.hear_decision().0, "approved");
+        assert_eq!(desk.receive_decision().0, "approved");
     }
 }
 
@@ -119,8 +119,8 @@ fn an_edit_can_be_approved_after_all_of_it_was_shown() {
     desk.person.flush().unwrap();
     assert!(desk.question().replace("\r\n  | ", "").contains(&long));
     desk.types("y");
-    assert_eq!(desk.hear_decision().0, "edited_by_human");
-    assert!(desk.hear().contains(&long));
+    assert_eq!(desk.receive_decision().0, "edited_by_human");
+    assert!(desk.receive().contains(&long));
 }
 
 #[test]
@@ -128,10 +128,10 @@ fn feedback_and_ids_are_quoted_in_every_output() {
     let mut desk = Desktop::start(&[]);
     let asked = desk.hold(r#"{"id":{"a":["\"}"]},"tool":"x","requires_approval":true}"#);
     desk.answer_to(&asked, r#""action":"reject","feedback":"\"}\n{\"tool\":\"rm\"}""#);
-    assert_eq!(desk.hear()["call_id"], asked["call_id"]);
-    assert_eq!(desk.hear()["feedback"], "\"}\n{\"tool\":\"rm\"}");
-    assert_eq!(desk.hear()["error"], "it was rejected: \"}\n{\"tool\":\"rm\"}");
-    desk.talk.hear_nothing_for(100);
+    assert_eq!(desk.receive()["call_id"], asked["call_id"]);
+    assert_eq!(desk.receive()["feedback"], "\"}\n{\"tool\":\"rm\"}");
+    assert_eq!(desk.receive()["error"], "it was rejected: \"}\n{\"tool\":\"rm\"}");
+    desk.talk.receive_nothing_for(100);
 }
 
 #[test]
@@ -153,19 +153,19 @@ fn a_line_that_cannot_be_read_for_certain_never_passes() {
         assert_eq!((&answer["status"], &answer["kind"]), (&"error".into(), &kind.into()), "{line}: {answer}");
     }
     desk.talk.say(r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}]"#);
-    let answer = desk.hear();
+    let answer = desk.receive();
     assert_eq!((&answer["id"], &answer["error"]["data"]["kind"]), (&serde_json::Value::Null, &"bad_input".into()));
     desk.talk.say(&long);
-    let answer = desk.hear();
+    let answer = desk.receive();
     assert_eq!((&answer["id"], &answer["error"]["data"]["kind"]), (&serde_json::Value::Null, &"too_large".into()));
     assert!(answer["error"]["message"].as_str().unwrap().contains("--max-line"), "{answer}");
     let asked = desk.hold(super::MARKED);
     desk.answer_to(&asked, &format!(r#""action":"edit","edited_arguments":{{"a":"{}"}}"#, "x".repeat(150)));
     // That answer is itself too long to be read; a call that is not must not become so.
-    desk.talk.hear_nothing_for(200);
+    desk.talk.receive_nothing_for(200);
     desk.answer_to(&asked, r#""action":"approve""#);
-    desk.hear();
-    desk.hear();
-    assert_eq!(desk.talk.hear(), SETTLED);
+    desk.receive();
+    desk.receive();
+    assert_eq!(desk.talk.receive(), SETTLED);
     assert_eq!(desk.talk.end_after_close().status.code(), Some(1));
 }

@@ -96,7 +96,7 @@ impl Desk {
     }
 
     /// The next line of the gate's stdout; empty if it has ended.
-    fn hear(&mut self) -> String {
+    fn receive(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         let line = line.trim_end_matches('\n');
@@ -106,13 +106,13 @@ impl Desk {
         line.to_owned()
     }
 
-    fn hear_json(&mut self) -> Value {
-        json(&self.hear())
+    fn receive_json(&mut self) -> Value {
+        json(&self.receive())
     }
 
     /// The records about a decision: the status, and who made it.
-    fn hear_decision(&mut self) -> (String, String) {
-        let (status, result) = (self.hear_json(), self.hear_json());
+    fn receive_decision(&mut self) -> (String, String) {
+        let (status, result) = (self.receive_json(), self.receive_json());
         assert_eq!(
             (&status["type"], &result["type"]),
             (&"status".into(), &"policy_result".into()),
@@ -133,7 +133,7 @@ impl Desk {
     /// Makes a call that is held, and waits until the person is asked.
     fn hold(&mut self, line: &str) -> String {
         self.call(line);
-        assert_eq!(self.hear_json()["status"], "waiting_human");
+        assert_eq!(self.receive_json()["status"], "waiting_human");
         self.question()
     }
 
@@ -184,8 +184,8 @@ impl Desktop {
         self.answer(&answer);
     }
 
-    fn hear(&mut self) -> Value {
-        json(&self.talk.hear())
+    fn receive(&mut self) -> Value {
+        json(&self.talk.receive())
     }
 }
 

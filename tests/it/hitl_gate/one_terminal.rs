@@ -36,7 +36,7 @@ impl Second {
         self.calls.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 
-    fn hear(&mut self) -> String {
+    fn receive(&mut self) -> String {
         let mut line = String::new();
         self.said.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
@@ -45,11 +45,11 @@ impl Second {
     /// Makes a call that is held.
     fn hold(&mut self, line: &str) {
         self.call(line);
-        assert_eq!(json(&self.hear())["status"], "waiting_human");
+        assert_eq!(json(&self.receive())["status"], "waiting_human");
     }
 
-    fn hear_decision(&mut self) -> (String, String) {
-        let [status, result] = [self.hear(), self.hear()].map(|line| json(&line));
+    fn receive_decision(&mut self) -> (String, String) {
+        let [status, result] = [self.receive(), self.receive()].map(|line| json(&line));
         (super::word(&status["status"]), super::word(&result["by"]))
     }
 }
@@ -68,18 +68,18 @@ fn the_second_question_waits_for_the_first_and_ignores_earlier_input() {
     // The last line was typed before the second question was shown.
     desk.person.send("y\ny\n").unwrap();
     desk.person.flush().unwrap();
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
-    assert_eq!(desk.hear(), SETTLED);
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.receive(), SETTLED);
     let shown = desk.question();
     let (before, after) = shown.split_once("approved").unwrap();
     assert!(!before.contains("second.txt") && after.contains("second.txt"), "{shown}");
     desk.types("n");
-    assert_eq!(second.hear_decision(), ("rejected".into(), "terminal".into()));
-    second.hear();
+    assert_eq!(second.receive_decision(), ("rejected".into(), "terminal".into()));
+    second.receive();
     // The terminal has its former settings.
     desk.hold(&marked(3));
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
 }
 
 #[test]
@@ -87,24 +87,24 @@ fn a_gate_that_waits_for_the_terminal_ends_at_the_timeout_when_cancelled_and_on_
     let (mut desk, mut second) = Second::lay("--timeout 0.5");
     desk.hold(MARKED);
     second.hold(&marked(2));
-    assert_eq!(second.hear_decision(), ("rejected".into(), "timeout".into()));
-    second.hear();
+    assert_eq!(second.receive_decision(), ("rejected".into(), "timeout".into()));
+    second.receive();
     drop((desk, second));
 
     let (mut desk, mut second) = Second::lay("");
     desk.hold(MARKED);
     second.hold(&marked(2));
     second.call(r#"{"type":"cancel","call_id":2}"#);
-    assert_eq!(second.hear_decision(), ("rejected".into(), "caller".into()));
-    second.hear();
+    assert_eq!(second.receive_decision(), ("rejected".into(), "caller".into()));
+    second.receive();
     second.hold(&marked(3));
     let pid = std::fs::read_to_string(desk.folder.path().join("pid2")).unwrap().trim().parse().unwrap();
     kill(Pid::from_raw(pid), Signal::SIGTERM).unwrap();
-    assert_eq!(second.hear_decision(), ("rejected".into(), "end".into()));
-    second.hear();
-    assert_eq!(second.hear(), "", "it has ended");
+    assert_eq!(second.receive_decision(), ("rejected".into(), "end".into()));
+    second.receive();
+    assert_eq!(second.receive(), "", "it has ended");
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()), "the first still asks");
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()), "the first still asks");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_terminal_with_two_names_is_one_terminal() {
     hold(&mut other, &marked(2).replace("a.txt", "second.txt"));
     wait();
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
     let shown = desk.question();
     let (before, after) = shown.split_once("approved").unwrap();
     assert!(!before.contains("second.txt") && after.contains("second.txt"), "{shown}");

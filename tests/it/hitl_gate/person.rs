@@ -21,12 +21,12 @@ fn a_person_is_shown_the_call_and_approves() {
         assert!(shown.contains(part), "{part} is missing from\n{shown}");
     }
     desk.types("y");
-    let status = desk.hear_json();
+    let status = desk.receive_json();
     assert_eq!(status, super::json(r#"{"type":"status","status":"approved","call_id":"c1","session_id":"s"}"#));
-    let result = desk.hear_json();
+    let result = desk.receive_json();
     assert_eq!((&result["verdict"], &result["by"]), (&"approved".into(), &"terminal".into()));
     assert_eq!(
-        desk.hear(),
+        desk.receive(),
         r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_click","arguments":{"ref":"e12"},"session_id":"s","target":{"role":"button","name":"Delete account","context":"Settings"},"policy":{"verdict":"confirm","rule":"builtin.delete","reason":"delete: \"Delete\" (en)","kind":"delete","severity":"ordinary"}}"#
     );
     desk.person.exp_string("approved").unwrap();
@@ -45,8 +45,8 @@ fn a_rejection_is_answered_with_the_persons_feedback() {
         let mut desk = Desk::lay("", "", "echo status $?");
         desk.hold(MARKED);
         desk.types(typed);
-        assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
-        let answer = desk.hear_json();
+        assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
+        let answer = desk.receive_json();
         assert_eq!(
             (&answer["kind"], &answer["error"], &answer["id"]),
             (&"rejected".into(), &expected.into(), &1.into())
@@ -62,8 +62,8 @@ fn every_form_of_approval_approves() {
     for typed in ["y", "yes", "/yes", " Y ", "/yes go on"] {
         desk.hold(MARKED);
         desk.types(typed);
-        assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()), "{typed}");
-        assert_eq!(desk.hear(), SETTLED);
+        assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()), "{typed}");
+        assert_eq!(desk.receive(), SETTLED);
     }
 }
 
@@ -86,7 +86,7 @@ fn only_a_clear_yes_approves() {
         assert!(shown.contains(expected), "{typed}: {shown}");
     }
     desk.person.send_control('d').unwrap();
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
 }
 
 #[test]
@@ -99,15 +99,15 @@ fn input_before_the_question_does_not_answer_it() {
     desk.hold(MARKED);
     // Neither a line nor half of one.
     desk.types("n");
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
-    desk.hear();
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
+    desk.receive();
     desk.hold(&marked(2));
     // Two lines at once: the second would answer a text that was not shown yet.
     desk.person.send("e path=b\ny\n").unwrap();
     desk.person.flush().unwrap();
     assert!(desk.question().contains("+ .path: \"b\""));
     desk.types("n");
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn arguments_are_edited_shown_and_approved() {
     desk.types("e deep[7]=1");
     assert!(desk.question().contains("the list has 1 items"));
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("edited_by_human".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("edited_by_human".into(), "terminal".into()));
     assert_eq!(
-        desk.hear(),
+        desk.receive(),
         r#"{"id":1,"tool":"rm","args":{"path":"b c.txt","n":12345678901234567890123,"deep":[{"x":[true]}]}}"#
     );
     desk.calls = None;
@@ -138,27 +138,27 @@ fn later_calls_wait_in_order_behind_the_one_that_is_asked_about() {
     desk.hold(MARKED);
     desk.call(r#"{"tool":"look","id":2}"#);
     desk.call(r#"{"type":"observation","n":1.10}"#);
-    assert_eq!(desk.hear(), r#"{"type":"observation","n":1.10}"#, "it is not a call, so it does not wait");
+    assert_eq!(desk.receive(), r#"{"type":"observation","n":1.10}"#, "it is not a call, so it does not wait");
     desk.call(&marked(3));
     desk.call(r#"{"tool":"look","id":4}"#);
     desk.types("y");
-    assert_eq!(desk.hear_decision().0, "approved");
-    assert_eq!(desk.hear(), SETTLED);
-    assert_eq!(desk.hear(), r#"{"tool":"look","id":2}"#);
-    assert_eq!(desk.hear_json()["call_id"], 3);
+    assert_eq!(desk.receive_decision().0, "approved");
+    assert_eq!(desk.receive(), SETTLED);
+    assert_eq!(desk.receive(), r#"{"tool":"look","id":2}"#);
+    assert_eq!(desk.receive_json()["call_id"], 3);
     desk.question();
     desk.types("n");
-    desk.hear_decision();
-    assert_eq!(desk.hear_json()["id"], 3);
-    assert_eq!(desk.hear(), r#"{"tool":"look","id":4}"#);
+    desk.receive_decision();
+    assert_eq!(desk.receive_json()["id"], 3);
+    assert_eq!(desk.receive(), r#"{"tool":"look","id":4}"#);
 }
 
 #[test]
 fn an_unanswered_call_is_rejected_at_the_timeout() {
     let mut desk = Desk::lay("", "--timeout 0.5", "echo status $?");
     desk.hold(MARKED);
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "timeout".into()));
-    let answer = desk.hear_json();
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "timeout".into()));
+    let answer = desk.receive_json();
     assert_eq!((&answer["kind"], &answer["id"]), (&"rejected".into(), &1.into()));
     assert!(answer["error"].as_str().unwrap().contains("0.5 s (--timeout)"), "{answer}");
     desk.person.exp_string("this question is withdrawn: nobody has answered").unwrap();
@@ -166,7 +166,7 @@ fn an_unanswered_call_is_rejected_at_the_timeout() {
     std::thread::sleep(std::time::Duration::from_millis(1100));
     desk.hold(&marked(2));
     desk.types("y");
-    assert_eq!(desk.hear_decision().0, "approved");
+    assert_eq!(desk.receive_decision().0, "approved");
 }
 
 #[test]
@@ -175,18 +175,18 @@ fn the_question_of_a_cancelled_call_is_withdrawn() {
     desk.hold(MARKED);
     desk.call(&marked(2));
     desk.call(r#"{"type":"cancel","call_id":9}"#);
-    assert_eq!(desk.hear(), r#"{"type":"cancel","call_id":9}"#, "the cancellation of a call that is not held");
+    assert_eq!(desk.receive(), r#"{"type":"cancel","call_id":9}"#, "the cancellation of a call that is not held");
     desk.call(r#"{"type":"cancel","call_id":1}"#);
     desk.person.exp_string("withdrawn: the call was cancelled").unwrap();
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "caller".into()));
-    let answer = desk.hear_json();
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "caller".into()));
+    let answer = desk.receive_json();
     assert_eq!((&answer["id"], &answer["kind"]), (&1.into(), &"cancelled".into()));
-    assert_eq!(desk.hear_json()["call_id"], 2);
+    assert_eq!(desk.receive_json()["call_id"], 2);
     desk.question();
     // It replaces the other one: input is not taken as an answer to it at first.
     std::thread::sleep(std::time::Duration::from_millis(600));
     desk.types("y");
-    assert_eq!(desk.hear_decision().0, "approved");
+    assert_eq!(desk.receive_decision().0, "approved");
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn the_terminal_is_borrowed_through_wrappers_only_during_a_question() {
     for id in 1..3 {
         desk.hold(&marked(id));
         desk.types("y");
-        assert_eq!(desk.hear_json()["status"], "approved");
-        assert!(desk.hear().starts_with(&format!("{{\"id\":{id}")));
+        assert_eq!(desk.receive_json()["status"], "approved");
+        assert!(desk.receive().starts_with(&format!("{{\"id\":{id}")));
     }
     desk.calls = None;
     desk.types("hello");
@@ -226,8 +226,8 @@ fn of_two_gates_the_outer_asks_and_the_inner_passes() {
     let mut desk = Desk::lay("", &format!("-- {0} -- {0} -- cat", gate.display()), "echo status $?");
     desk.hold(MARKED);
     desk.types("y");
-    assert_eq!(desk.hear_json()["status"], "approved");
-    assert_eq!(desk.hear(), SETTLED);
+    assert_eq!(desk.receive_json()["status"], "approved");
+    assert_eq!(desk.receive(), SETTLED);
     desk.calls = None;
     desk.person.exp_string("status 0").unwrap();
 }
@@ -237,7 +237,7 @@ fn a_terminal_without_lines_or_echo_is_put_back_as_it_was() {
     let mut desk = Desk::lay("stty -icanon -echo -icrnl -opost;", "--color never", "stty -a");
     desk.hold_raw();
     desk.types("y");
-    desk.hear_decision();
+    desk.receive_decision();
     desk.calls = None;
     let shown = desk.person.exp_eof().unwrap();
     for setting in ["-icanon", "-echo ", "-icrnl", "-opost"] {
@@ -249,7 +249,7 @@ impl Desk {
     /// As [`Desk::hold`], with a terminal in raw mode.
     fn hold_raw(&mut self) {
         self.call(MARKED);
-        assert_eq!(self.hear_json()["status"], "waiting_human");
+        assert_eq!(self.receive_json()["status"], "waiting_human");
         let shown = self.question();
         assert!(shown.contains(".path: \"a.txt\"\r\n"), "lines end with CR LF: {shown:?}");
     }
@@ -259,9 +259,9 @@ impl Desk {
 fn a_gate_in_the_background_asks_nobody_and_is_not_stopped() {
     let mut desk = Desk::lay("set -m; (", "", ") & wait $!; echo status $?");
     desk.call(MARKED);
-    assert_eq!(desk.hear_json()["status"], "waiting_human");
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "nobody".into()));
-    assert!(desk.hear().contains("nobody can be asked here"));
+    assert_eq!(desk.receive_json()["status"], "waiting_human");
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "nobody".into()));
+    assert!(desk.receive().contains("nobody can be asked here"));
     desk.calls = None;
     desk.person.exp_string("status 1").unwrap();
     assert!(desk.stderr().contains("in the background of this terminal"), "{}", desk.stderr());
@@ -286,12 +286,12 @@ fn every_form_is_held_and_passes_without_its_mark() {
     ] {
         desk.hold(held);
         desk.types("y");
-        desk.hear_decision();
-        assert_eq!(desk.hear(), passes);
+        desk.receive_decision();
+        assert_eq!(desk.receive(), passes);
         desk.hold(held);
         desk.types("n");
-        desk.hear_decision();
-        let answer = desk.hear_json();
+        desk.receive_decision();
+        let answer = desk.receive_json();
         assert!(answer.to_string().contains("\"rejected\""), "{answer}");
     }
 }

@@ -63,13 +63,13 @@ fn a_flood_of_other_records_passes_during_a_question() {
         desk.talk.say(&format!(r#"{{"type":"observation","n":{number}}}"#));
     }
     for number in 0..20_000 {
-        assert_eq!(desk.talk.hear(), format!(r#"{{"type":"observation","n":{number}}}"#));
+        assert_eq!(desk.talk.receive(), format!(r#"{{"type":"observation","n":{number}}}"#));
     }
     assert!(peak(desk.talk.pid().as_raw()) < 20 << 10);
     desk.answer_to(&asked, r#""action":"approve""#);
-    desk.hear();
-    desk.hear();
-    assert_eq!(desk.talk.hear(), SETTLED);
+    desk.receive();
+    desk.receive();
+    assert_eq!(desk.talk.receive(), SETTLED);
 }
 
 #[test]
@@ -79,16 +79,16 @@ fn a_full_queue_is_not_a_deadlock_if_only_the_caller_may_answer() {
     for id in 0..2000 {
         talk.say(&format!(r#"{{"tool":"look","id":{id}}}"#));
     }
-    assert_eq!(json(&talk.hear())["status"], "rejected");
-    talk.hear();
-    assert!(talk.hear().contains("a thousand more lines"));
+    assert_eq!(json(&talk.receive())["status"], "rejected");
+    talk.receive();
+    assert!(talk.receive().contains("a thousand more lines"));
     for id in 0..2000 {
-        assert_eq!(json(&talk.hear())["id"], id);
+        assert_eq!(json(&talk.receive())["id"], id);
     }
     talk.ask(&marked(3));
     talk.close();
-    assert_eq!(json(&talk.hear())["status"], "rejected");
-    assert_eq!(json(&talk.hear())["by"], "end");
-    assert!(talk.hear().contains("the answer was to come from there"));
+    assert_eq!(json(&talk.receive())["status"], "rejected");
+    assert_eq!(json(&talk.receive())["by"], "end");
+    assert!(talk.receive().contains("the answer was to come from there"));
     assert_eq!(talk.end().status.code(), Some(1));
 }

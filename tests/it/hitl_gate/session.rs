@@ -19,14 +19,14 @@ fn a_allows_the_tool_until_the_end_of_the_run() {
     let mut desk = Desk::lay("", &format!("--audit {}", audit.display()), "");
     desk.hold(&call(1, "rm", "s3cret"));
     desk.types("a");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
-    assert_eq!(desk.hear(), r#"{"id":1,"tool":"rm","args":{"path":"s3cret"}}"#);
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
+    assert_eq!(desk.receive(), r#"{"id":1,"tool":"rm","args":{"path":"s3cret"}}"#);
     desk.call(&call(2, "rm", "b"));
-    assert_eq!(desk.hear_decision(), ("approved".into(), "session".into()));
-    assert_eq!(desk.hear(), r#"{"id":2,"tool":"rm","args":{"path":"b"}}"#);
+    assert_eq!(desk.receive_decision(), ("approved".into(), "session".into()));
+    assert_eq!(desk.receive(), r#"{"id":2,"tool":"rm","args":{"path":"b"}}"#);
     desk.hold(&call(3, "rmdir", "b"));
     desk.types("n");
-    assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
+    assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
     desk.calls = None;
     desk.person.exp_eof().unwrap();
     let output = pipe(command("policy-check").arg("verify").arg(&audit), b"");
@@ -62,14 +62,14 @@ fn a_rule_is_shown_and_edited_before_it_takes_effect() {
     let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
     assert!(shown.contains("\".path\" = \"*.txt\""), "{shown}");
     desk.types("y");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
-    desk.hear();
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
+    desk.receive();
     desk.call(&call(2, "rm", "b.txt"));
-    assert_eq!(desk.hear_decision(), ("approved".into(), "session".into()));
-    desk.hear();
+    assert_eq!(desk.receive_decision(), ("approved".into(), "session".into()));
+    desk.receive();
     desk.hold(&call(3, "rm", "b.rs"));
     desk.types("n");
-    desk.hear_decision();
+    desk.receive_decision();
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn a_value_with_a_wildcard_gives_no_narrower_rule() {
         let said = desk.question();
         assert!(said.contains("this call has no narrower rule") && !said.contains("the rule:"), "{said}");
         desk.types("n");
-        assert_eq!(desk.hear_decision(), ("rejected".into(), "terminal".into()));
-        desk.hear();
+        assert_eq!(desk.receive_decision(), ("rejected".into(), "terminal".into()));
+        desk.receive();
     }
 }
 
@@ -107,7 +107,7 @@ fn no_payment_is_allowed_for_the_session() {
     let answer = format!("{{\"type\":\"hitl_response\",\"call_id\":1,\"nonce\":{nonce},\"action\":\"approve\"}}\n");
     to.write_all(answer.as_bytes()).unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
-    gate.hear();
+    gate.receive();
     // Nor does a rule that was added for another call allow it.
     hold(&mut gate, &call(2, "rm", "a"));
     read(&mut from);
@@ -118,7 +118,7 @@ fn no_payment_is_allowed_for_the_session() {
     );
     to.write_all(answer.as_bytes()).unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
-    gate.hear();
+    gate.receive();
     hold(&mut gate, pay);
 }
 
@@ -152,7 +152,7 @@ fn a_call_with_a_payment_in_any_part_passes_by_no_rule() {
         );
         to.write_all(answer.as_bytes()).unwrap();
         assert_eq!(decision(&mut gate), decided("approved", "approver"), "{id}");
-        gate.hear();
+        gate.receive();
         hold(&mut gate, &held(id, tool, arguments));
         asked = loop {
             let record = read(&mut from);
@@ -176,11 +176,11 @@ fn an_approver_lists_and_revokes_session_rules() {
     person.exp_string(PROMPT).unwrap();
     person.send_line("a").unwrap();
     assert_eq!(decision(&mut gate), decided("approved", "approver"));
-    gate.hear();
+    gate.receive();
     person.exp_string("waiting for questions").unwrap();
     gate.say(&call(2, "rm", "b"));
     assert_eq!(decision(&mut gate), decided("approved", "session"));
-    gate.hear();
+    gate.receive();
     // Another window shows it, too, though no question is open.
     let mut other = place.attach();
     crate::process::eventually("the rule is listed", || {
@@ -210,12 +210,12 @@ fn a_rule_is_written_to_the_rules_file_only_on_request() {
     let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
     assert!(shown.contains(rules.to_str().unwrap()) && shown.contains("write it to the rules file [w]"), "{shown}");
     desk.types("w");
-    assert_eq!(desk.hear_decision(), ("approved".into(), "terminal".into()));
-    desk.hear();
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
+    desk.receive();
     desk.hold(&call(2, "mv", "a"));
     desk.types("a");
-    desk.hear_decision();
-    desk.hear();
+    desk.receive_decision();
+    desk.receive();
     let written = std::fs::read_to_string(&rules).unwrap();
     assert_eq!(written.matches("[[rule]]").count(), 2, "{written}");
     let mut check = command("policy-check");

@@ -53,7 +53,7 @@ fn a_call_held_too_long_is_answered_and_its_approval_counts_for_one_repetition()
     let mut gate = Wrapped::start(&["--hold-limit", "300ms", "--audit", audit.to_str().unwrap()]);
     gate.desk.talk.say(&rpc(1, "a"));
     let question = gate.question();
-    let answer = gate.desk.hear();
+    let answer = gate.desk.receive();
     assert_eq!((&answer["id"], &answer["result"]["_meta"]["kind"]), (&json!(1), &json!("needs_approval")));
     assert!(said(&answer).contains("a person is still being asked"), "{answer}");
     assert!(said(&answer).contains("Repeat the call with the same arguments"), "{answer}");
@@ -62,7 +62,7 @@ fn a_call_held_too_long_is_answered_and_its_approval_counts_for_one_repetition()
     assert_eq!(gate.desk.talk.ask(look), look);
     // It is repeated while the question is open, and again afterwards.
     gate.desk.talk.say(&rpc(3, "a"));
-    assert_eq!(gate.desk.hear()["id"], 3);
+    assert_eq!(gate.desk.receive()["id"], 3);
     gate.desk.answer_to(&question, r#""action":"approve""#);
     eventually("it is settled", || gate.events().len() == 5);
     // With other arguments, it is another call.
@@ -70,7 +70,7 @@ fn a_call_held_too_long_is_answered_and_its_approval_counts_for_one_repetition()
     let other = gate.question();
     assert_eq!(other["arguments"], json!({"path": "b"}));
     gate.desk.answer_to(&other, r#""action":"reject","feedback":"keep b""#);
-    assert!(said(&gate.desk.hear()).contains("it was rejected: keep b"));
+    assert!(said(&gate.desk.receive()).contains("it was rejected: keep b"));
     let passed = gate.desk.talk.ask(&rpc(5, "a"));
     assert_eq!(json(&passed)["params"], json!({"name": "delete_file", "arguments": {"path": "a"}}), "{passed}");
     // Only once.
@@ -78,7 +78,7 @@ fn a_call_held_too_long_is_answered_and_its_approval_counts_for_one_repetition()
     let again = gate.question();
     assert_eq!(again["call_id"], 6);
     gate.desk.answer_to(&again, r#""action":"approve""#);
-    assert_eq!(json(&gate.desk.talk.hear())["id"], 6);
+    assert_eq!(json(&gate.desk.talk.receive())["id"], 6);
     gate.desk.talk.close();
     assert_eq!(gate.desk.talk.end().status.code(), Some(1), "one was rejected");
 
@@ -94,7 +94,7 @@ fn a_call_with_other_fields_besides_its_arguments_is_not_a_repetition() {
     let mut gate = Wrapped::start(&["--hold-limit", "300ms"]);
     gate.desk.talk.say(&rpc(1, "a"));
     let question = gate.question();
-    assert_eq!(gate.desk.hear()["id"], 1);
+    assert_eq!(gate.desk.receive()["id"], 1);
     gate.desk.answer_to(&question, r#""action":"approve""#);
     eventually("it is settled", || gate.events().len() == 3);
     let others =
@@ -104,7 +104,7 @@ fn a_call_with_other_fields_besides_its_arguments_is_not_a_repetition() {
         let other = gate.question();
         assert_eq!(other["call_id"], id, "{after}");
         gate.desk.answer_to(&other, r#""action":"reject""#);
-        assert_eq!(gate.desk.hear()["id"], id);
+        assert_eq!(gate.desk.receive()["id"], id);
     }
     // The progress token differs each time.
     let again = rpc(9, "a").replacen("_meta\":{", "_meta\":{\"progressToken\":9,", 1);
@@ -117,14 +117,14 @@ fn a_rejection_and_an_edit_count_for_the_repetition_too_and_a_repetition_may_wai
     let hold = |gate: &mut Wrapped, id: u32| {
         gate.desk.talk.say(&rpc(id, "a"));
         let question = gate.question();
-        assert_eq!(gate.desk.hear()["id"], id);
+        assert_eq!(gate.desk.receive()["id"], id);
         question
     };
     let question = hold(&mut gate, 1);
     gate.desk.answer_to(&question, r#""action":"reject","feedback":"keep it""#);
     eventually("it is settled", || gate.events().len() == 3);
     gate.desk.talk.say(&rpc(2, "a"));
-    let answer = gate.desk.hear();
+    let answer = gate.desk.receive();
     assert!(answer["id"] == 2 && said(&answer).contains("it was rejected: keep it"), "{answer}");
 
     let question = hold(&mut gate, 3);
@@ -138,10 +138,10 @@ fn a_rejection_and_an_edit_count_for_the_repetition_too_and_a_repetition_may_wai
     gate.desk.talk.say(&rpc(6, "a"));
     gate.desk.talk.say(&rpc(7, "a"));
     gate.desk.answer_to(&question, r#""action":"approve""#);
-    assert_eq!(json(&gate.desk.talk.hear())["id"], 6);
+    assert_eq!(json(&gate.desk.talk.receive())["id"], 6);
     assert_eq!(gate.question()["call_id"], 7);
     // A question whose call is not repeated ends with the caller.
-    assert_eq!(gate.desk.hear()["id"], 7);
+    assert_eq!(gate.desk.receive()["id"], 7);
     gate.desk.talk.close();
     let ended = gate.desk.talk.end();
     assert!(ended.stderr.contains("the call cannot be repeated"), "{}", ended.stderr);
@@ -158,7 +158,7 @@ fn an_approval_does_not_count_for_a_repetition_that_means_something_else() {
     let mut gate = Wrapped::start(&["--hold-limit", "200ms"]);
     gate.desk.talk.say(&click(1, "Delete draft"));
     let question = gate.question();
-    gate.desk.hear();
+    gate.desk.receive();
     gate.desk.answer_to(&question, r#""action":"approve""#);
     eventually("it is settled", || gate.events().len() == 3);
     gate.desk.talk.say(&click(2, "Pay now"));
@@ -174,18 +174,18 @@ fn calls_that_wait_behind_another_are_answered_as_well_and_a_client_that_wants_p
     gate.desk.talk.say(look);
     gate.desk.talk.say(&rpc(3, "b"));
     gate.desk.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
-    assert!(gate.desk.talk.hear().contains("initialized"), "other records are not held");
-    let progress = gate.desk.talk.hear();
+    assert!(gate.desk.talk.receive().contains("initialized"), "other records are not held");
+    let progress = gate.desk.talk.receive();
     assert!(progress.contains(r#""progressToken":"t\u0031","progress":0.001,"#), "{progress}");
     assert_eq!(json(&progress)["method"], "notifications/progress");
-    let mut answers = [1, 2, 3].map(|_| gate.desk.hear());
+    let mut answers = [1, 2, 3].map(|_| gate.desk.receive());
     answers.sort_by_key(|answer| answer["id"].as_u64());
     assert!(said(&answers[0]).contains("a person is still being asked"), "{}", answers[0]);
     assert_eq!(answers[1]["method"], "tools/call", "a harmless call passes when no call waits before it");
     assert!(said(&answers[2]).contains("it waits behind another call"), "{}", answers[2]);
     // In our own forms, a caller waits as long as the person takes.
     gate.desk.talk.say(MARKED);
-    gate.desk.talk.hear_nothing_for(300);
+    gate.desk.talk.receive_nothing_for(300);
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn with_hold_call_harmless_calls_go_on() {
     let question = gate.question();
     gate.desk.answer_to(&question, r#""action":"approve""#);
     // One comes from the gate, the other from the child.
-    let next = [gate.desk.talk.hear(), gate.desk.talk.hear(), gate.desk.talk.hear()];
+    let next = [gate.desk.talk.receive(), gate.desk.talk.receive(), gate.desk.talk.receive()];
     assert!(next.contains(&SETTLED.to_owned()) && next.contains(&notice(2)), "{next:?}");
 }
 

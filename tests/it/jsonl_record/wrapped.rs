@@ -138,7 +138,7 @@ fn a_wrapped_proxy_is_recorded_as_it_plays() {
     recorder.args(["--child", "agent", "--"]).arg(binary("sts-proxy")).args(["--quiet", "--data-dir"]);
     recorder.arg(folder.path().join("records")).args(["--", "sh", "-c", agent]);
     let mut talk = Talk::start(&mut recorder);
-    assert_eq!(talk.hear(), "ready");
+    assert_eq!(talk.receive(), "ready");
     let states = [rest_site(1, 1), rest_site(1, 2)];
     for state in &states {
         assert_eq!(talk.ask(state), "choose 0");

@@ -32,7 +32,7 @@ fn with_history_the_last_turns_are_repeated() {
     let mut talk = Talk::start(gemini(&server).args(["--bare", "--history", "2"]));
     for number in 0..4 {
         talk.say(&format!("prompt {number}"));
-        assert_eq!(talk.hear(), format!("answer {number}"));
+        assert_eq!(talk.receive(), format!("answer {number}"));
     }
     let last = server.requests().pop().unwrap().body;
     let said = ["prompt 1", "answer 1", "prompt 2", "answer 2", "prompt 3"].map(|said| last.find(said).expect(said));

@@ -70,7 +70,7 @@ fn an_answer_is_printed_before_the_next_request_arrives() {
     let mut talk = Talk::start(&mut gemini(&server));
     for _ in 0..3 {
         talk.say(r#"{"prompt":"p"}"#);
-        assert!(talk.hear().contains(r#""text":"x""#));
+        assert!(talk.receive().contains(r#""text":"x""#));
     }
 }
 
@@ -101,7 +101,7 @@ fn a_cancelled_request_is_answered_at_once_and_is_not_a_fault() {
     talk.say(r#"{"prompt":"quick","id":2}"#);
     let turn: serde_json::Value = serde_json::from_str(&talk.ask(r#"{"type":"cancel","request_id":"m1"}"#)).unwrap();
     assert_eq!((&turn["request_id"], &turn["kind"]), (&"m1".into(), &"cancelled".into()));
-    assert!(talk.hear().contains(r#""text":"y""#));
+    assert!(talk.receive().contains(r#""text":"y""#));
     assert_eq!(talk.end_after_close().status.code(), Some(0));
 }
 

@@ -136,9 +136,9 @@ fn on_sigterm_the_known_usage_is_reported() {
     });
     let mut talk = Talk::start(gemini(&server).arg("--stream"));
     talk.say(r#"{"prompt":"p","id":1}"#);
-    assert!(talk.hear().contains(r#""token":"x""#));
+    assert!(talk.receive().contains(r#""token":"x""#));
     talk.signal(Signal::SIGTERM);
-    let turn: serde_json::Value = serde_json::from_str(&talk.hear()).unwrap();
+    let turn: serde_json::Value = serde_json::from_str(&talk.receive()).unwrap();
     assert_eq!((&turn["kind"], &turn["usage"]["input"]), (&"cancelled".into(), &7.into()));
 }
 

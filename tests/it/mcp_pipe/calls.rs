@@ -263,10 +263,10 @@ fn the_number_of_concurrent_calls_is_limited() {
     for id in 0..3 {
         pipe.talk.say(&format!(r#"{{"tool":"sleep","args":{{"seconds":0.4}},"id":{id}}}"#));
     }
-    pipe.talk.hear();
-    pipe.talk.hear();
-    pipe.talk.hear_nothing_for(150);
-    pipe.talk.hear();
+    pipe.talk.receive();
+    pipe.talk.receive();
+    pipe.talk.receive_nothing_for(150);
+    pipe.talk.receive();
     assert_eq!(pipe.end_after_close().status.code(), Some(0));
 }
 
@@ -279,12 +279,12 @@ fn a_call_is_cancelled_and_its_late_reply_dropped() {
     std::thread::sleep(std::time::Duration::from_millis(200));
     pipe.talk.say(r#"{"type":"cancel","call_id":"b"}"#);
     pipe.talk.say(r#"{"type":"cancel","call_id":"a"}"#);
-    let [a, b, c] = [(); 3].map(|()| serde_json::from_str::<serde_json::Value>(&pipe.talk.hear()).unwrap());
+    let [a, b, c] = [(); 3].map(|()| serde_json::from_str::<serde_json::Value>(&pipe.talk.receive()).unwrap());
     assert_eq!(
         (&a["id"], &a["kind"], &b["id"], &b["kind"], &c["id"], &c["status"]),
         (&json!("a"), &json!("cancelled"), &json!("b"), &json!("cancelled"), &json!("c"), &json!("ok"))
     );
-    pipe.talk.hear_nothing_for(600);
+    pipe.talk.receive_nothing_for(600);
     let ended = pipe.end_after_close();
     assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0));
 }

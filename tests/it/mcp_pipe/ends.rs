@@ -53,7 +53,7 @@ fn an_interrupted_run_reports_calls_that_may_have_been_executed() {
     pipe.ask(r#"{"tool":"echo"}"#);
     pipe.talk.say(r#"{"tool":"forget","id":1}"#);
     pipe.talk.say(r#"{"tool":"echo","id":2}"#);
-    pipe.talk.hear_nothing_for(200);
+    pipe.talk.receive_nothing_for(200);
     pipe.talk.signal(Signal::SIGTERM);
     let ended = pipe.end();
     let answers: Vec<serde_json::Value> = ended.lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -77,7 +77,7 @@ fn a_signal_ends_the_run_while_the_server_is_silent_or_restarting() {
             continue;
         }
         eventually("the server has started", || is_known_to_anybody(pipe.home.path()));
-        pipe.talk.hear_nothing_for(200);
+        pipe.talk.receive_nothing_for(200);
         pipe.talk.signal(Signal::SIGTERM);
         let ended = pipe.end();
         assert_eq!(ended.status.signal(), Some(15), "{}", ended.stderr);

@@ -29,7 +29,7 @@ fn a_legacy_servers_question_becomes_a_record_and_its_answer_is_returned() {
 fn a_modern_servers_questions_are_all_answered_before_the_call_is_repeated() {
     let mut pipe = Pipe::start("modern", &["--interactive"]);
     let first = read(&pipe.talk.ask(r#"{"tool":"ask","args":{"n":12345678901234567890123},"id":7}"#));
-    let second = read(&pipe.talk.hear());
+    let second = read(&pipe.talk.receive());
     assert_eq!(
         (&first["request_id"], &first["call_id"], &first["params"]["message"]),
         (&json!("q1"), &json!(7), &json!("Who?"))
@@ -52,13 +52,13 @@ fn a_tool_may_ask_in_several_rounds_and_with_a_state_only() {
     pipe.talk.say(r#"{"tool":"ask","args":{"times":2}}"#);
     for ids in [["q1", "q2"], ["q3", "q4"]] {
         for id in ids {
-            assert_eq!(read(&pipe.talk.hear())["request_id"], id);
+            assert_eq!(read(&pipe.talk.receive())["request_id"], id);
         }
         for id in ids {
             pipe.talk.say(&json!({"type":"input_response","request_id":id,"action":"cancel"}).to_string());
         }
     }
-    assert_eq!(read(&pipe.talk.hear())["data"]["structuredContent"]["state"], "2");
+    assert_eq!(read(&pipe.talk.receive())["data"]["structuredContent"]["state"], "2");
     let answer = pipe.ask(r#"{"tool":"ask","args":{"only_state":true,"times":3}}"#);
     assert_eq!(answer["data"]["structuredContent"]["state"], "3");
     let answer = pipe.ask(r#"{"tool":"ask","args":{"only_state":true,"times":1000}}"#);
@@ -104,7 +104,7 @@ fn an_unanswered_question_is_cancelled_and_the_call_continues() {
     }
     let mut pipe = Pipe::start("echo", &["--interactive", "--answer-timeout", "0.2", "--timeout", "0.1"]);
     pipe.ask(r#"{"tool":"ask"}"#);
-    assert!(pipe.talk.hear().contains(r#""action":"cancel""#), "and its call is not late for that");
+    assert!(pipe.talk.receive().contains(r#""action":"cancel""#), "and its call is not late for that");
     let ended = pipe.end_after_close();
     assert!(ended.stderr.contains("--answer-timeout"), "{}", ended.stderr);
 }
@@ -143,14 +143,14 @@ fn answers_without_a_question_are_reported_and_ignored() {
 fn a_question_ends_with_its_call_and_with_its_server() {
     let mut pipe = Pipe::start("echo", &["--interactive", "-j", "2"]);
     pipe.talk.say(r#"{"tool":"ask","args":{"withdraws":true},"id":1}"#);
-    assert_eq!(read(&pipe.talk.hear())["type"], "input_request");
-    assert_eq!(read(&pipe.talk.hear())["data"]["content"][0]["text"], "never mind");
+    assert_eq!(read(&pipe.talk.receive())["type"], "input_request");
+    assert_eq!(read(&pipe.talk.receive())["data"]["content"][0]["text"], "never mind");
     pipe.talk.say(r#"{"tool":"ask","id":2}"#);
-    assert_eq!(read(&pipe.talk.hear())["request_id"], "q2");
+    assert_eq!(read(&pipe.talk.receive())["request_id"], "q2");
     pipe.talk.say(r#"{"tool":"die","args":{"code":5},"id":3}"#);
-    let lost = read(&pipe.talk.hear());
+    let lost = read(&pipe.talk.receive());
     assert_eq!((&lost["id"], &lost["kind"], &lost["maybe_executed"]), (&json!(2), &json!("lost"), &json!(true)));
-    assert_eq!(read(&pipe.talk.hear())["kind"], "lost");
+    assert_eq!(read(&pipe.talk.receive())["kind"], "lost");
     pipe.talk.say(r#"{"type":"input_response","request_id":"q2","action":"accept"}"#);
     assert_eq!(pipe.ask(r#"{"tool":"echo"}"#)["epoch"], 1);
     assert!(pipe.end_after_close().stderr.contains("no open question"));
@@ -160,8 +160,8 @@ fn a_question_ends_with_its_call_and_with_its_server() {
 fn a_question_of_the_modern_era_is_removed_with_its_cancelled_call() {
     let mut pipe = Pipe::start("modern", &["--interactive"]);
     pipe.talk.say(r#"{"type":"tool_call","call_id":"a","tool_name":"ask"}"#);
-    assert_eq!(read(&pipe.talk.hear())["request_id"], "q1");
-    assert_eq!(read(&pipe.talk.hear())["request_id"], "q2");
+    assert_eq!(read(&pipe.talk.receive())["request_id"], "q1");
+    assert_eq!(read(&pipe.talk.receive())["request_id"], "q2");
     assert_eq!(pipe.ask(r#"{"type":"cancel","call_id":"a"}"#)["kind"], "cancelled");
     assert_eq!(pipe.ask(r#"{"tool":"echo"}"#)["status"], "ok");
     pipe.end_after_close();

@@ -128,7 +128,7 @@ fn each_loss_is_counted_once_however_it_is_detected() {
     pipe.talk.say(r#"{"tool":"echo","id":2}"#);
     let mut said = Vec::new();
     while !said.last().is_some_and(|line: &String| line.starts_with(r#"{"id":2"#)) {
-        said.push(pipe.talk.hear());
+        said.push(pipe.talk.receive());
     }
     let count = |what: &str| said.iter().filter(|line| line.contains(what)).count();
     assert_eq!(

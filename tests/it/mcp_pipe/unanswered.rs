@@ -40,13 +40,13 @@ fn of_cancelled_calls_only_sent_ones_may_have_been_executed() {
     pipe.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
     let sent = pipe.ask(r#"{"type":"cancel","call_id":"cA"}"#);
     assert_eq!((&sent["kind"], &sent["maybe_executed"]), (&json!("cancelled"), &json!(true)), "{sent}");
-    let unsent: Value = serde_json::from_str(&pipe.talk.hear()).unwrap();
+    let unsent: Value = serde_json::from_str(&pipe.talk.receive()).unwrap();
     let about = &unsent["error"]["data"];
     assert_eq!(
         (&unsent["id"], &about["kind"], &about["maybe_executed"]),
         (&json!(7), &json!("cancelled"), &Value::Null)
     );
-    assert!(pipe.talk.hear().contains(r#""id":2"#));
+    assert!(pipe.talk.receive().contains(r#""id":2"#));
     assert_eq!(pipe.end_after_close().status.code(), Some(1));
 }
 
@@ -65,7 +65,7 @@ fn a_cancel_is_read_although_the_server_reads_nothing() {
     std::thread::sleep(std::time::Duration::from_millis(300));
     pipe.talk.say(&format!(r#"{{"tool":"echo","id":2,"args":{{"x":"{}"}}}}"#, "y".repeat(1_000_000)));
     pipe.talk.say(r#"{"type":"cancel","call_id":1}"#);
-    let answer: Value = serde_json::from_str(&pipe.talk.hear()).unwrap();
+    let answer: Value = serde_json::from_str(&pipe.talk.receive()).unwrap();
     assert_eq!((&answer["id"], &answer["kind"]), (&json!(1), &json!("cancelled")), "{answer}");
 }
 

@@ -218,7 +218,7 @@ fn our_own_client_calls_through_it_in_both_eras() {
         let mut ask = |line: &str| {
             client.say(line);
             loop {
-                let answer: Value = serde_json::from_str(&client.hear()).unwrap();
+                let answer: Value = serde_json::from_str(&client.receive()).unwrap();
                 if answer["type"] != "observation" {
                     return answer;
                 }

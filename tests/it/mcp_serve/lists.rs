@@ -75,14 +75,14 @@ fn changed_tools_are_notified_and_listed_again() {
     client.ask("initialize", &json!({"protocolVersion": "2025-11-25"}));
     let before = names(&client.ask("tools/list", &json!({}))).len();
     client.call("test_trigger_tool_change", &json!({}));
-    assert_eq!(client.hear(), json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+    assert_eq!(client.receive(), json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
     let listed = client.ask("tools/list", &json!({}));
     assert_eq!(names(&listed).len(), before + 1);
     client.call("extra_0", &json!({}));
     // The same list again is not a change.
     let again = r#"{"type":"observation","source":"mcp","data":{"event":"tools","data":{}}}"#;
     client.call("say", &json!({"line": again}));
-    client.talk.hear_nothing_for(50);
+    client.talk.receive_nothing_for(50);
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }
 
@@ -96,17 +96,17 @@ fn a_client_of_2026_is_notified_where_it_listens() {
     );
     let id = json!({"io.modelcontextprotocol/subscriptionId": 1});
     let acknowledged = json!({"_meta": id, "notifications": {"toolsListChanged": true}});
-    assert_eq!(client.hear()["params"], acknowledged);
+    assert_eq!(client.receive()["params"], acknowledged);
     client.request("subscriptions/listen", &json!({"_meta": meta, "notifications": {"promptsListChanged": true}}));
-    assert_eq!(client.hear()["params"]["notifications"], json!({}));
+    assert_eq!(client.receive()["params"]["notifications"], json!({}));
     client.call("test_trigger_tool_change", &json!({}));
-    let changed = client.hear();
+    let changed = client.receive();
     assert_eq!(
         (&changed["method"], &changed["params"]),
         (&json!("notifications/tools/list_changed"), &json!({"_meta": id}))
     );
     client.notify("notifications/cancelled", &json!({"requestId": 1}));
     client.call("test_trigger_tool_change", &json!({}));
-    client.talk.hear_nothing_for(50);
+    client.talk.receive_nothing_for(50);
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }

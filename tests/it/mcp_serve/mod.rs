@@ -37,8 +37,8 @@ impl Client {
         Client { talk: Talk::start(serve), next: 1 }
     }
 
-    fn hear(&mut self) -> Value {
-        let line = self.talk.hear();
+    fn receive(&mut self) -> Value {
+        let line = self.talk.receive();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
@@ -54,7 +54,7 @@ impl Client {
     #[track_caller]
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.request(method, params);
-        let answer = self.hear();
+        let answer = self.receive();
         assert_eq!(answer["id"], id, "{answer}");
         answer
     }

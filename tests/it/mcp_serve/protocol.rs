@@ -143,7 +143,7 @@ fn two_hundred_calls_are_answered_in_the_order_of_the_world() {
     let ids: Vec<u64> = (0..200).map(|_| client.request("tools/call", &json!({"name": "wait"}))).collect();
     let release = client.request("tools/call", &json!({"name": "release"}));
     for id in ids.iter().rev().chain([&release]) {
-        assert_eq!(client.hear()["id"], *id);
+        assert_eq!(client.receive()["id"], *id);
     }
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }
@@ -162,7 +162,7 @@ fn a_cancelled_call_is_cancelled_in_the_world_and_not_answered() {
     let calls = client.seen();
     assert_eq!(calls[1], json!({"type": "cancel", "call_id": "c1"}));
     assert_eq!(calls.len(), 3, "{calls:?}");
-    client.talk.hear_nothing_for(50);
+    client.talk.receive_nothing_for(50);
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }
 
@@ -172,11 +172,11 @@ fn progress_goes_only_to_requests_with_a_token() {
     let params = json!({"name": "test_tool_with_progress", "_meta": {"progressToken": "abc"}});
     let id = client.request("tools/call", &params);
     for progress in [0, 50, 100] {
-        let progress_line = client.hear();
+        let progress_line = client.receive();
         assert_eq!(progress_line["method"], "notifications/progress");
         assert_eq!(progress_line["params"], json!({"progressToken": "abc", "progress": progress, "total": 100}));
     }
-    assert_eq!(client.hear()["id"], id);
+    assert_eq!(client.receive()["id"], id);
     client.call("test_tool_with_progress", &json!({}));
     assert_eq!(client.talk.end_after_close().status.code(), Some(0));
 }

@@ -111,7 +111,7 @@ fn a_dead_world_fails_every_call_and_sets_the_exit_status() {
     let waiting: Vec<u64> = (0..3).map(|_| client.request("tools/call", &json!({"name": "wait"}))).collect();
     let dying = client.request("tools/call", &json!({"name": "die", "arguments": {"status": 7}}));
     for id in waiting.into_iter().chain([dying]) {
-        let lost: Value = client.hear();
+        let lost: Value = client.receive();
         assert_eq!((&lost["id"], &lost["result"]["isError"]), (&json!(id), &json!(true)), "{lost}");
         let text = lost["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("exit status 7\nkind: lost\nmaybe_executed: true"), "{text}");

@@ -48,12 +48,12 @@ fn a_server_behind_mcp_pipe_is_served_unchanged() {
         let meta = json!({"progressToken": token});
         client.request("tools/call", &json!({"name": "tell", "arguments": {"times": 2}, "_meta": meta}));
     }
-    let lines: Vec<Value> = (0..6).map(|_| client.hear()).collect();
+    let lines: Vec<Value> = (0..6).map(|_| client.receive()).collect();
     for token in ["a", "b"] {
         assert_eq!(lines.iter().filter(|line| line["params"]["progressToken"] == token).count(), 2, "{lines:?}");
     }
     client.request("tools/call", &json!({"name": "grow"}));
-    let lines = [client.hear(), client.hear()];
+    let lines = [client.receive(), client.receive()];
     assert!(lines.iter().any(|line| line["method"] == "notifications/tools/list_changed"), "{lines:?}");
     let listed = client.ask("tools/list", &json!({}));
     assert!(listed.to_string().contains(r#""name":"grown""#));

@@ -38,10 +38,10 @@ fn an_event_waits_for_the_end_of_a_line_that_passes_in_parts() {
     wait_for(folder.path());
     talk.say(UNREADABLE);
     talk.say(MARKED);
-    assert_eq!(talk.hear(), format!("{line}b"));
-    assert_eq!(json(&talk.hear())["kind"], "bad_input");
-    assert_eq!(json(&talk.hear())["type"], "policy_request");
-    assert_eq!(json(&talk.hear())["requires_approval"], true, "the next line of the child");
+    assert_eq!(talk.receive(), format!("{line}b"));
+    assert_eq!(json(&talk.receive())["kind"], "bad_input");
+    assert_eq!(json(&talk.receive())["type"], "policy_request");
+    assert_eq!(json(&talk.receive())["requires_approval"], true, "the next line of the child");
     assert_eq!(talk.end_after_close().status.code(), Some(1));
 }
 
@@ -52,8 +52,8 @@ fn events_and_answers_do_not_join_a_last_line_without_a_newline() {
             let (mut talk, folder) = around(&format!("printf '{last}'; exec >&-; begun; exec cat >/dev/null"));
             wait_for(folder.path());
             talk.say(line);
-            assert_eq!(talk.hear(), last);
-            assert_eq!(json(&talk.hear())["type"], expected);
+            assert_eq!(talk.receive(), last);
+            assert_eq!(json(&talk.receive())["type"], expected);
             talk.end_after_close();
         }
     }
@@ -73,8 +73,8 @@ fn a_line_that_arrives_slowly_is_not_divided() {
     let (mut talk, folder) = around("printf aa; begun; read -r call; sleep 0.3; printf 'bb\\n'; exec cat >/dev/null");
     wait_for(folder.path());
     talk.say(MARKED);
-    assert_eq!(json(&talk.hear())["type"], "policy_request");
-    assert_eq!(talk.hear(), "aabb");
+    assert_eq!(json(&talk.receive())["type"], "policy_request");
+    assert_eq!(talk.receive(), "aabb");
     talk.end_after_close();
 }
 
@@ -86,16 +86,16 @@ fn waiting_records_are_written_even_if_the_child_never_ends_its_line() {
     wait_for(folder.path());
     talk.say(UNREADABLE);
     talk.say(MARKED);
-    assert_eq!(talk.hear(), line);
-    assert_eq!(json(&talk.hear())["kind"], "bad_input");
-    assert_eq!(json(&talk.hear())["type"], "policy_request");
+    assert_eq!(talk.receive(), line);
+    assert_eq!(json(&talk.receive())["kind"], "bad_input");
+    assert_eq!(json(&talk.receive())["type"], "policy_request");
     assert_eq!(talk.end().status.code(), Some(7));
     // The same if a signal ends the gate.
     let (mut talk, folder) = around(&format!("printf {line}; begun; read -r never"));
     wait_for(folder.path());
     talk.say(UNREADABLE);
-    talk.hear_nothing_for(300);
+    talk.receive_nothing_for(300);
     talk.signal(Signal::SIGTERM);
-    assert_eq!(talk.hear(), line);
-    assert_eq!(json(&talk.hear())["kind"], "bad_input");
+    assert_eq!(talk.receive(), line);
+    assert_eq!(json(&talk.receive())["kind"], "bad_input");
 }

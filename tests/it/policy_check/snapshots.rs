@@ -51,14 +51,14 @@ fn a_page_counts_only_while_nothing_can_change_it() {
     // The page is shown while a call to leave it is in flight.
     let mut talk = server(&[String::new(), answer(2, PAGE), answer(1, "gone")]);
     talk.say(&call("1", "browser_navigate", &json!({"url": "http://y/"})));
-    talk.hear();
+    talk.receive();
     talk.ask(&read(2));
     assert_eq!(clicked(&mut talk, "ref", "e3").as_deref(), Some("builtin.unknown_target"));
     talk.end_after_close();
     // That call is cancelled, and the page is read again.
     let mut talk = server(&[String::new(), String::new(), answer(2, PAGE)]);
     talk.say(&call("1", "browser_navigate", &json!({"url": "http://y/"})));
-    talk.hear();
+    talk.receive();
     talk.ask(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     talk.ask(&read(2));
     assert_eq!(clicked(&mut talk, "ref", "e3"), None);

@@ -44,7 +44,7 @@ fn calls_behind_a_child_that_has_closed_its_stdin_are_answered_and_audited() {
     wait_for(&folder.path().join("ready"));
     talk.say(&(call(1) + r#"{"tool":"delete_file","id":2}"#));
     for id in [1, 2] {
-        let answer: Value = serde_json::from_str(&talk.hear()).unwrap();
+        let answer: Value = serde_json::from_str(&talk.receive()).unwrap();
         assert_eq!((&answer["id"], &answer["kind"]), (&json!(id), &json!("lost")));
         assert!(answer["error"].as_str().unwrap().contains("Broken pipe"), "{answer}");
     }
@@ -74,10 +74,10 @@ fn a_call_that_was_written_to_the_child_is_not_undelivered() {
     let folder = tempfile::tempdir().unwrap();
     let mut talk = Talk::start(&mut around(&folder, "read -r call; echo \"$call\"; exec <&-; touch ready; sleep 30"));
     talk.say(call(1).trim_end());
-    assert!(talk.hear().contains("\"id\":1"));
+    assert!(talk.receive().contains("\"id\":1"));
     wait_for(&folder.path().join("ready"));
     talk.say(call(2).trim_end());
-    assert!(talk.hear().contains("\"lost\""));
+    assert!(talk.receive().contains("\"lost\""));
     talk.signal(Signal::SIGTERM);
     talk.end();
     let undelivered: Vec<Value> =

@@ -106,8 +106,8 @@ fn nothing_is_inserted_into_a_line_that_arrives_in_parts() {
     eventually("the line has begun", || begun.exists());
     talk.say("{\"tool\":\"delete_file\",\r\"id\":1}");
     talk.say("{\"tool\":\"look\"}");
-    let line = talk.hear();
+    let line = talk.receive();
     assert!(line.len() == 6_000_000 && !line.contains('{'), "{} bytes, {:.80}", line.len(), line);
-    assert!(talk.hear().contains("carriage return"));
+    assert!(talk.receive().contains("carriage return"));
     talk.end_after_close();
 }

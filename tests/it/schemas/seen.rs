@@ -157,7 +157,7 @@ fn asked(seen: &mut Seen) {
         question["nonce"]
     );
     gate.say(seen.input("hitl_response.json", &answer));
-    let lines: Vec<Value> = (0..3).flat_map(|_| seen.output(&gate.hear())).collect();
+    let lines: Vec<Value> = (0..3).flat_map(|_| seen.output(&gate.receive())).collect();
     assert_eq!((&lines[0]["status"], &lines[2]["args"]["path"]), (&"edited_by_human".into(), &"b".into()));
     assert_eq!(gate.end_after_close().status.code(), Some(0));
     let lines = seen.run(&mut command("hitl-gate"), &answer);
@@ -208,7 +208,7 @@ fn called(seen: &mut Seen) {
     assert!(answered.contains(r#""action":"accept""#), "{answered}");
     seen.output(&answered);
     pipe.say(r#"{"tool":"ask","id":2}"#);
-    seen.output(&pipe.hear());
+    seen.output(&pipe.receive());
     let cancelled = pipe.ask(seen.input("cancel.json", r#"{"type":"cancel","call_id":2}"#));
     assert_eq!(seen.output(&cancelled)[0]["kind"], "cancelled");
     assert_eq!(pipe.end_after_close().status.code(), Some(1));
@@ -221,7 +221,7 @@ fn played(seen: &mut Seen) {
     // A game that ends at once would not be waited for; this one stays until it gets a signal.
     let mut bridge = Talk::start(bridge.arg("echo"));
     bridge.say(r#"{"cmd":"emit","id":1,"args":{"events":1}}"#);
-    let lines: Vec<Value> = (0..3).flat_map(|_| seen.output(&bridge.hear())).collect();
+    let lines: Vec<Value> = (0..3).flat_map(|_| seen.output(&bridge.receive())).collect();
     assert_eq!((&lines[0]["source"], &lines[2]["ok"]), (&"godot".into(), &true.into()));
     assert_eq!(bridge.end_after_close().status.code(), Some(0));
 }
@@ -236,7 +236,7 @@ fn logged(seen: &mut Seen) {
     seen.run(command("jsonl-log").arg("check").arg(&log), "");
     seen.run(command("jsonl-log").args(["summary", "--format", "json"]).arg(&log), "");
     let mut world = Talk::start(command("replay").args(["--as", "world"]).arg(&log));
-    assert_eq!(world.hear(), r#"{"n":1}"#);
+    assert_eq!(world.receive(), r#"{"n":1}"#);
     let list = world.ask(seen.input("list_tools.json", r#"{"type":"list_tools","request_id":1}"#));
     assert_eq!(seen.output(&list)[0]["world"], "replay");
     drop(world);
@@ -257,7 +257,7 @@ fn decided(seen: &mut Seen) {
     let bot = format!("while read -r line; do echo '{answer}'; done");
     let records = seen.at("records");
     let mut proxy = Talk::start(command("sts-proxy").arg("--data-dir").arg(&records).args(["--", "sh", "-c", &bot]));
-    assert_eq!((proxy.hear(), proxy.ask(message.trim_end())), ("ready".to_owned(), "choose 0".to_owned()));
+    assert_eq!((proxy.receive(), proxy.ask(message.trim_end())), ("ready".to_owned(), "choose 0".to_owned()));
     proxy.say(&crate::spire::game_over(-8_301_534_427_382_183_567, 5));
     proxy.say(&crate::spire::menu());
     proxy.end_after_close();

@@ -97,7 +97,7 @@ fn a_page_of_chrome_devtools_mcp_is_read() {
 
 #[test]
 fn hostile_snapshots_cost_little() {
-    let hear = |page: String| {
+    let handle = |page: String| {
         let text = crate::json::quoted(&format!("### Snapshot\n```yaml\n{page}```"));
         let mut snapshot = Snapshot::default();
         snapshot.passes(Some("1"), "browser_snapshot", "{}");
@@ -105,14 +105,14 @@ fn hostile_snapshots_cost_little() {
         snapshot
     };
     let many: String = (0..40_000).map(|at| format!("- row [ref=e{at}]: {at}\n")).collect();
-    let snapshot = hear(many);
+    let snapshot = handle(many);
     assert!(snapshot.elements.len() == MOST && snapshot.is_unknown("e39999"));
     assert_eq!(element(snapshot.click("e7")).name, "7");
     // As deep as fits in a line that is read.
     let deep: String = (0..2000).map(|at| format!("{}- dialog \"d{at}\" [ref=e{at}]:\n", "  ".repeat(at))).collect();
-    assert!(element(hear(deep).click("e1999")).context.unwrap().starts_with("d1998"));
+    assert!(element(handle(deep).click("e1999")).context.unwrap().starts_with("d1998"));
     let long = format!("- button \"{}\" [ref=e1]\n- 'button \"b\\\\\" [ref=e2]\n- button \"\\\n", "x".repeat(1 << 20));
-    let snapshot = hear(long);
+    let snapshot = handle(long);
     assert_eq!(element(snapshot.click("e1")).name.len(), 1 << 20);
     assert!(snapshot.size < MOST_BYTES && snapshot.is_unknown("e2"));
 }
