@@ -24,6 +24,8 @@ REASONS = (
     (r"^replay --speed 1", "The kernel wakes sleeping processes late. The bare sleep is equally late, apart from the writing."),
     (r"^replay --where", "A filter beyond plain comparisons runs on the same engine as jaq's, with a limit to its steps."),
     (r"^godot-bridge --transport .*idle game", "An idle game checks for commands in each frame."),
+    (r"^godot-bridge: get_tree of the same game", "godot-e2e lists the name, class and path of each node, and we also what is in it and what"
+     " can be done with it."),
     (r"^godot-bridge", "The engine answers on its main thread, between two frames."),
     (r"^browser-bridge: from its start", "Nearly all of it is Chromium's own start."),
     (r"^browser-bridge", "Chromium does nearly all of the work, in several processes, which other load slows down."),
