@@ -57,6 +57,8 @@ pub mod sts_proxy;
 pub mod tool_call;
 mod unwritten;
 pub mod valid_actions;
+#[cfg(feature = "gates")]
+mod working_tree;
 mod world;
 
 use crate::io::descriptor::stdout;

@@ -19,8 +19,10 @@ use numbers::{Numbers, prints_number};
 /// A word of a command after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// This text. Patterns (`*.c`) are not expanded.
+    /// This text.
     Text(String),
+    /// The names of files that match this pattern (`*.c`), or the pattern itself: any number of words.
+    Pattern(String),
     /// A number: an exit status, the result of a calculation, a variable that the text sets only to numbers. It is one word; only an
     /// unquoted `$!` is no word if nothing runs in the background.
     Number,
@@ -35,7 +37,7 @@ impl Word {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Number | Self::One | Self::Any => None,
+            Self::Pattern(_) | Self::Number | Self::One | Self::Any => None,
         }
     }
 }
@@ -116,6 +118,10 @@ fn check(text: &str) -> Result<(), Unreadable> {
     // Escapes in backquotes are unescaped a second time.
     if has("`") && has("\\") {
         return Err(Unreadable("it has escapes and backquotes"));
+    }
+    // Shells join lines before they look for words, operators and the end of a here-document. Between words all readers agree.
+    if text.match_indices("\\\n").any(|(at, _)| !text[..at].ends_with([' ', '\t'])) {
+        return Err(Unreadable("a line is continued within a word"));
     }
     let depths = text.bytes().scan(0_usize, |depth, byte| {
         match byte {
@@ -298,8 +304,13 @@ impl Walk {
             }
             IoRedirect::HereDocument(_, document) => {
                 // A text with a here-document and a substitution is refused.
-                if document.requires_expansion && document.doc.value.contains("${") {
+                let text = &document.doc.value;
+                if document.requires_expansion && text.contains("${") {
                     return Err(Unreadable("its here-document expands more than plain variables"));
+                }
+                // Shells join its lines before they look for its end.
+                if document.requires_expansion && text.contains("\\\n") {
+                    return Err(Unreadable("a line is continued in its here-document"));
                 }
             }
             IoRedirect::HereString(_, word) => drop(self.word(&word.value)?),

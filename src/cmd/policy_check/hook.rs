@@ -6,15 +6,18 @@
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use crate::cmd::rules_file::{Judged, RulesOptions, judge};
+use crate::cmd::working_tree::runs_nothing;
 use crate::io::descriptor::stdout;
 use crate::io::lines::{Limits, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::json::Object;
 use crate::policy::annotations::Hint;
 use crate::policy::builtin::Builtin;
+use crate::policy::builtin::place::Place;
 use crate::policy::{Decision, Verdict};
-use crate::record::Call;
+use crate::record::{Call, Fields};
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 
 const EVENT: &str = "PreToolUse";
 
@@ -46,10 +49,17 @@ fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> 
         return Err(failed(&TOO_DEEP));
     }
     let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
-    let Judged { decision, .. } = judge(&call, &Builtin::of_client(), rules.as_ref(), Hint::None);
+    let place = Place { folder: folder(&input), runs_nothing: Some(runs_nothing) };
+    let Judged { decision, .. } = judge(&call, &Builtin::of_client().with_place(place), rules.as_ref(), Hint::None);
     let written = stdout().and_then(|mut stdout| stdout.write_all(answer(&decision).as_bytes()));
     written.map_err(|error| Failure::new(Status::Usage, format_args!("stdout: {error}")))?;
     Ok(Status::Well)
+}
+
+/// The folder in which the client runs commands, if it names one.
+fn folder(input: &str) -> Option<PathBuf> {
+    let folder: PathBuf = serde_json::from_str(Fields::read(input).ok()?.get("cwd")?.get()).ok()?;
+    folder.is_absolute().then_some(folder)
 }
 
 fn answer(decision: &Decision) -> String {

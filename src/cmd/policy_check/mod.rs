@@ -15,6 +15,7 @@ use super::caller::CallerOptions;
 use super::deliveries::Deliveries;
 use super::options::LimitOptions;
 use super::rules_file::RulesOptions;
+use super::working_tree::runs_nothing;
 use super::world::intake::Intake;
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
@@ -23,6 +24,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::signal::Signals;
 use crate::policy::annotations::Annotations;
 use crate::policy::builtin::Builtin;
+use crate::policy::builtin::place::Place;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use discovery::Discovery;
 use gate::{Confirm, Gate, Mode, Settings};
@@ -147,7 +149,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let settings = Settings { confirm, mode, explain, refuse_as: arguments.caller.refuse_as, wraps };
     let gate = Gate {
         settings,
-        builtin: Builtin::new(wraps),
+        builtin: Builtin::new(wraps).with_place(Place { folder: None, runs_nothing: Some(runs_nothing) }),
         rules,
         annotations: Annotations::new(arguments.trust_hints),
         discovery,

@@ -11,6 +11,7 @@ mod lexicon;
 mod names;
 mod nested;
 mod phrase;
+pub mod place;
 mod request;
 mod run;
 mod shell;
@@ -30,6 +31,7 @@ use address::judge_address;
 use element::{judge_description, judge_element, judge_target};
 use keys::{Key, judge_key, pressed};
 use names::Class;
+use place::Place;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -60,6 +62,8 @@ pub struct Builtin {
     sees_answers: bool,
     /// Whether the calls are a client's, whose own tools have no server's name.
     is_of_client: bool,
+    /// Where calls run that do not say it themselves.
+    place: Place,
     focus: Focus,
 }
 
@@ -110,6 +114,11 @@ impl Builtin {
     /// For a client's calls, including those of the client's own tools.
     pub fn of_client() -> Builtin {
         Builtin { is_of_client: true, ..Builtin::default() }
+    }
+
+    /// Where calls run that do not say it themselves, and what is looked for there.
+    pub fn with_place(self, place: Place) -> Builtin {
+        Builtin { place, ..self }
     }
 
     /// Takes the names of the server's tools. A prefix that most of them share tells nothing about a single tool.
@@ -221,7 +230,7 @@ impl Builtin {
             {
                 allow(READ_ONLY)
             }
-            Class::Run => run::judge_run(call),
+            Class::Run => run::judge_run(call, &self.place),
             Class::Refs => judge_refs(call),
             Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),

@@ -1,14 +1,19 @@
 //! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
 
+use super::place::Place;
 use super::{JudgedCall, allow, found, plain_key, shell, sql};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::Decision;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 const SHELL: &[&str] =
     &["command", "cmd", "commands", "commandline", "shellcommand", "script", "bash", "argv", "args", "arguments"];
 const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sqlquery"];
+
+/// The folder in which the text runs.
+const FOLDER: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory", "directory", "dir"];
 
 /// Other arguments that do not change what is run.
 const HARMLESS: &[&str] = &[
@@ -92,7 +97,7 @@ const FOREIGN: &[&str] = &[
     "vim",
 ];
 
-pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
+pub fn judge_run(call: &JudgedCall<'_>, place: &Place) -> Decision {
     let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
     let mut fields = Map::new();
     for (key, raw) in call.arguments.iter() {
@@ -104,7 +109,9 @@ pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
     let is_foreign = words(call.tool).iter().any(|word| FOREIGN.contains(&word.as_str()));
     match (has(SHELL), has(SQL)) {
         _ if !fields.keys().all(is_known) || is_foreign => run(),
-        (true, false) if shell_reads(&fields) => allow("the command only reads"),
+        (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
+            allow("the command only reads")
+        }
         (false, true) if sql_reads(&fields) => allow("the query only reads"),
         _ => run(),
     }
@@ -112,10 +119,23 @@ pub fn judge_run(call: &JudgedCall<'_>) -> Decision {
 
 /// Whether the value of a key for commands only reads.
 pub fn command_reads(value: &Value) -> bool {
-    shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]))
+    shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]), &Place::default())
 }
 
-fn shell_reads(fields: &Map<String, Value>) -> bool {
+/// The places that the arguments of a call name: a server may take any of them.
+fn places_of(fields: &Map<String, Value>, place: &Place) -> Vec<Place> {
+    let named = FOLDER.iter().filter_map(|key| fields.get(*key)?.as_str()).filter(|folder| !folder.is_empty());
+    let places: Vec<Place> = named
+        .map(Path::new)
+        .map(|named| {
+            let folder = place.folder.as_ref().map(|start| start.join(named));
+            Place { folder: folder.or_else(|| named.is_absolute().then(|| named.to_owned())), ..place.clone() }
+        })
+        .collect();
+    if places.is_empty() { vec![place.clone()] } else { places }
+}
+
+fn shell_reads(fields: &Map<String, Value>, place: &Place) -> bool {
     let mut commands = fields
         .iter()
         .filter(|(key, _)| SHELL.contains(&key.as_str()) && !["args", "arguments"].contains(&key.as_str()));
@@ -126,22 +146,25 @@ fn shell_reads(fields: &Map<String, Value>) -> bool {
     }
     match (command, arguments.first()) {
         (Value::Array(texts), None) if key == "commands" => {
-            !texts.is_empty() && texts.iter().all(|text| text.as_str().is_some_and(shell::only_reads))
+            !texts.is_empty()
+                && texts.iter().all(|text| text.as_str().is_some_and(|text| shell::only_reads(text, place)))
         }
-        (Value::String(text), None) => shell::only_reads(text),
-        (Value::String(text), Some(Value::String(arguments))) => shell::only_reads(&format!("{text} {arguments}")),
+        (Value::String(text), None) => shell::only_reads(text, place),
+        (Value::String(text), Some(Value::String(arguments))) => {
+            shell::only_reads(&format!("{text} {arguments}"), place)
+        }
         (Value::String(program), Some(Value::Array(arguments))) => {
-            words_read(std::iter::once(program.as_str()).map(Some).chain(arguments.iter().map(Value::as_str)))
+            words_read(std::iter::once(program.as_str()).map(Some).chain(arguments.iter().map(Value::as_str)), place)
         }
-        (Value::Array(words), None) => words_read(words.iter().map(Value::as_str)),
+        (Value::Array(words), None) => words_read(words.iter().map(Value::as_str), place),
         _ => false,
     }
 }
 
 /// A program and its arguments. Some servers join them by blanks and give them to a shell, so that text must only read, too.
-fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>) -> bool {
+fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>, place: &Place) -> bool {
     let Some(words) = words.map(|word| word.map(str::to_owned)).collect::<Option<Vec<String>>>() else { return false };
-    !words.is_empty() && shell::command_reads(&words) && shell::only_reads(&words.join(" "))
+    !words.is_empty() && shell::command_reads(&words, place) && shell::only_reads(&words.join(" "), place)
 }
 
 fn sql_reads(fields: &Map<String, Value>) -> bool {

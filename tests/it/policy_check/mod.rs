@@ -9,9 +9,11 @@ mod hints;
 mod hook;
 mod interleaved;
 mod rules;
+mod shell_text;
 mod snapshots;
 mod subcommands;
 mod undelivered;
+mod working_tree;
 mod wrapped;
 
 use crate::process::{command, pipe, text};

@@ -73,7 +73,7 @@ pub(super) fn is_number(word: &Word) -> bool {
     match word {
         Word::Number => true,
         Word::Text(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
-        Word::One | Word::Any => false,
+        Word::Pattern(_) | Word::One | Word::Any => false,
     }
 }
 

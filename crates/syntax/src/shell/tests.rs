@@ -46,8 +46,9 @@ fn every_command_is_found_at_any_place() {
         ("time a -p | b", &["a -p", "b"]),
         ("'a' b\\ c \"d e\" f'g'h \\i", &["a b c d e fgh i"]),
         ("a {b,c} {1..3} {\"-o\",x} {} @{0}", &["a ? ? ? {} @{0}"]),
-        ("a ~/b *.c ${x} \"$y\" $((1+2))", &["a ~/b *.c ? ? ?"]),
-        ("a \\\n  b \"c\\\nd\" 'e\\\nf'", &["a b cd e\\\nf"]),
+        ("a ~/b *.c ${x} \"$y\" $((1+2))", &["a ~/b ? ? ? ?"]),
+        ("a \\\n  b 'e \\\nf'", &["a b e \\\nf"]),
+        ("cat <<'E'\na \\\nb\nE\n", &["cat"]),
         ("# only a comment\na # b", &["a"]),
         ("coproc a", &["coproc a"]),
     ] {
@@ -96,6 +97,13 @@ fn only_a_quoted_expansion_or_a_number_is_certainly_one_word() {
         ("a \"${@:-b}\"", Word::Any),
         ("a x\"$*\"", Word::Any),
         ("a $(b)", Word::Any),
+        ("a b*", Word::Pattern("b*".to_owned())),
+        ("a \"b\"?", Word::Pattern("b?".to_owned())),
+        ("a [b\"c\"]", Word::Pattern("[bc]".to_owned())),
+        ("a '*'\\?\"[b]\"", word("*?[b]")),
+        ("a [", word("[")),
+        ("a ]b[", word("]b[")),
+        ("a \"$x\"*", Word::Any),
     ] {
         let found = steps(text).unwrap();
         let is_a = |step: &&Step| matches!(step, Step::Run(command) if command.words.first() == Some(&word("a")));
@@ -153,6 +161,10 @@ fn text_that_shells_read_differently_or_evaluate_is_refused() {
         "\"$(case a in a) rm x;; esac)\"",
         "cat <<E\n$(rm x)\nE\n",
         "cat <<E\n${x@P}\nE\n",
+        "cat <<E\na \\\nb\nE\n",
+        "cat <\\\n<E\na\nE\n",
+        "a \"$\\\n(b)\"",
+        "a b\\\nc",
         "`a \\`b\\``",
         "ls\rrm x",
         "ls\u{0}",

@@ -12,11 +12,15 @@ impl Walk {
         }
         let pieces = parse(text, &options()).map_err(|_| Unreadable("a word cannot be read"))?;
         let mut word = Word::Text(String::new());
-        let mut has_brace = false;
+        let (mut has_brace, mut has_bracket, mut is_pattern) = (false, false, false);
         for WordPieceWithSource { piece, .. } in &pieces {
             let known = match piece {
                 WordPiece::Text(text) => {
                     has_brace |= text.contains('{');
+                    let behind =
+                        if has_bracket { Some(text.as_str()) } else { text.split_once('[').map(|(_, rest)| rest) };
+                    has_bracket |= behind.is_some();
+                    is_pattern |= text.contains(['*', '?']) || behind.is_some_and(|behind| behind.contains(']'));
                     Word::Text(unquoted(text)?.to_owned())
                 }
                 piece => self.piece(piece)?,
@@ -25,7 +29,12 @@ impl Walk {
         }
         // {a,b} and {1..9} become several words.
         let is_several = has_brace && (text.contains(',') || text.contains(".."));
-        Ok(if is_several { Word::Any } else { word })
+        Ok(match word {
+            _ if is_several => Word::Any,
+            Word::Text(text) if is_pattern => Word::Pattern(text),
+            _ if is_pattern => Word::Any,
+            word => word,
+        })
     }
 
     /// A quoted or expanded piece.

@@ -18,6 +18,35 @@ pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
     !arguments.iter().any(|argument| options.iter().any(|option| is(argument, option)))
 }
 
+/// The arguments that may be options of a program, as texts; `None` if an expansion may become one. If the program knows `--`, there are
+/// only operands behind it, unless it is itself the value of an option. The name of a file is no option if its first letter is known.
+pub(super) fn options(words: &[Word], knows_end: bool) -> Option<Vec<&str>> {
+    const ALONE: &[&str] = &["--cached", "--name-only", "--name-status", "--oneline", "--staged", "--stat"];
+    let may_take_value = |option: &&str| option.starts_with('-') && !option.contains('=') && !ALONE.contains(option);
+    let mut texts: Vec<&str> = Vec::new();
+    for word in words {
+        match word {
+            Word::Text(text) if knows_end && text == "--" && !texts.last().is_some_and(may_take_value) => break,
+            Word::Text(text) => texts.push(text),
+            Word::Pattern(pattern) if begins_as_name(pattern) => {}
+            Word::Pattern(_) | Word::Number | Word::One | Word::Any => return None,
+        }
+    }
+    Some(texts)
+}
+
+/// The arguments before names of files, which are no options; `None` if there is another expansion.
+pub(super) fn before_files(words: &[Word]) -> Option<Vec<&str>> {
+    let is_files = |word: &Word| matches!(word, Word::Pattern(pattern) if begins_as_name(pattern));
+    let before = words.iter().rposition(|word| !is_files(word)).map_or(0, |last| last + 1);
+    words[..before].iter().map(Word::text).collect()
+}
+
+/// Whether all names that match a pattern begin with a letter or a folder, so that programs take none for an option.
+fn begins_as_name(pattern: &str) -> bool {
+    pattern.starts_with(|one: char| one.is_alphanumeric() || "./_~".contains(one))
+}
+
 /// The words after options, of which some stand alone and some have a value, in the same word or the next one; `None` if there is any
 /// other option.
 pub(super) fn behind_options<'a>(words: &'a [Word], alone: &[&str], valued: &[&str]) -> Option<&'a [Word]> {
@@ -63,7 +92,7 @@ pub(super) fn test_reads(words: &[Word]) -> bool {
         words => words,
     };
     // After an expansion that may be several words, operators may be in unexpected places.
-    if words.contains(&Word::Any) {
+    if words.iter().any(|word| matches!(word, Word::Any | Word::Pattern(_))) {
         return false;
     }
     match words {

@@ -1,6 +1,8 @@
 //! git's subcommands that read.
 
-use super::arguments::has_none;
+use super::arguments::{has_none, options};
+use pipewright_syntax::shell::Word;
+use std::path::PathBuf;
 
 /// They read with any arguments except [`WRITING`].
 const READING: &[&str] = &[
@@ -45,16 +47,42 @@ const WRITING: &[&str] = &[
     "--filters",
 ];
 
-/// Whether git with these arguments only reads.
-pub(super) fn reads(arguments: &[&str]) -> bool {
-    let mut rest = arguments;
+/// The words behind git's own options, and the folder that these name.
+fn behind_own_options(words: &[Word]) -> (&[Word], Option<PathBuf>) {
+    let (mut rest, mut folder): (_, Option<PathBuf>) = (words, None);
     loop {
-        rest = match rest {
-            ["--no-pager" | "-P" | "--no-optional-locks", rest @ ..] | ["-C", _, rest @ ..] => rest,
-            _ => break,
-        };
+        match rest {
+            [option, behind @ ..] if matches!(option.text(), Some("--no-pager" | "-P" | "--no-optional-locks")) => {
+                rest = behind;
+            }
+            [option, Word::Text(named), behind @ ..] if option.text() == Some("-C") => {
+                folder = Some(folder.unwrap_or_default().join(named));
+                rest = behind;
+            }
+            _ => return (rest, folder),
+        }
     }
-    let Some((&subcommand, arguments)) = rest.split_first() else { return false };
+}
+
+/// The folder in which git is told to run.
+pub(super) fn folder(words: &[Word]) -> Option<PathBuf> {
+    behind_own_options(words).1
+}
+
+/// Whether git with these arguments only reads.
+pub(super) fn reads(words: &[Word]) -> bool {
+    let (rest, _) = behind_own_options(words);
+    let Some((subcommand, words)) = rest.split_first() else { return false };
+    let Some(subcommand) = subcommand.text() else { return false };
+    if READING.contains(&subcommand) {
+        return options(words, true).is_some_and(|options| has_none(&options, WRITING));
+    }
+    let arguments: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+    arguments.is_some_and(|arguments| lists(subcommand, &arguments))
+}
+
+/// Whether a subcommand that can also change something only shows what there is.
+fn lists(subcommand: &str, arguments: &[&str]) -> bool {
     let only = |known: &[&str]| arguments.iter().all(|argument| known.contains(argument));
     match subcommand {
         "branch" if arguments.first() == Some(&"--list") => has_operands_only(&arguments[1..]),
@@ -68,7 +96,7 @@ pub(super) fn reads(arguments: &[&str]) -> bool {
         "worktree" => matches!(arguments, ["list", ..]),
         "reflog" => matches!(arguments, [] | ["-n", _] | ["show", ..]) && has_none(arguments, WRITING),
         "--version" => arguments.is_empty(),
-        _ => READING.contains(&subcommand) && has_none(arguments, WRITING),
+        _ => false,
     }
 }
 

@@ -6,30 +6,34 @@ mod git;
 mod programs;
 mod scripts;
 
+use super::place::{Place, Visits};
 use pipewright_syntax::shell::{Command, Step, Word, steps};
 use programs::Reading;
 
 /// The greatest depth of commands within commands: `env nice sh -c "..."`.
 const DEEP: usize = 5;
 
-/// Whether a shell's text only reads.
-pub fn only_reads(text: &str) -> bool {
-    text_reads(text, DEEP)
+/// Whether a shell's text only reads, in its folder.
+pub fn only_reads(text: &str, place: &Place) -> bool {
+    let mut visits = Visits::default();
+    text_reads(text, DEEP, &mut visits) && visits.run_nothing_else(place)
 }
 
-/// Whether a program with these arguments only reads; no shell expands them.
-pub fn command_reads(words: &[String]) -> bool {
+/// Whether a program with these arguments only reads, in its folder; no shell expands them.
+pub fn command_reads(words: &[String], place: &Place) -> bool {
     let words: Vec<Word> = words.iter().cloned().map(Word::Text).collect();
-    program_reads(&words, DEEP)
+    let mut visits = Visits::default();
+    program_reads(&words, DEEP, &mut visits) && visits.run_nothing_else(place)
 }
 
-fn text_reads(text: &str, deep: usize) -> bool {
+fn text_reads(text: &str, deep: usize, visits: &mut Visits) -> bool {
     let Ok(steps) = steps(text) else { return false };
+    visits.reads(text);
     let mut functions: Vec<String> = Vec::new();
     let mut reads = |step: Step| match step {
         Step::Run(command) => {
             let calls = command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
-            opens_reading(&command) && (calls || program_reads(&command.words, deep))
+            opens_reading(&command) && (calls || program_reads(&command.words, deep, visits))
         }
         Step::Define(name) => {
             let may_be = is_own_name(&name);
@@ -106,17 +110,20 @@ fn is_harmless_setting(name: &str) -> bool {
 }
 
 /// Whether a program and its arguments only read; no words run nothing.
-fn program_reads(words: &[Word], deep: usize) -> bool {
+fn program_reads(words: &[Word], deep: usize, visits: &mut Visits) -> bool {
     let Some((name, arguments)) = words.split_first() else { return true };
     let Some(name) = name.text() else { return false };
     let name = ["/usr/bin/", "/bin/"].into_iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
     if deep == 0 || name.contains('/') {
         return false;
     }
+    visit(name, arguments, visits);
     let known: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
     match (programs::reading(name), known) {
         (Some(Reading::Whatever), _) => true,
-        (Some(Reading::Without(options)), Some(arguments)) => arguments::has_none(&arguments, options),
+        (Some(Reading::Without(options)), _) => {
+            arguments::options(arguments, true).is_some_and(|own| arguments::has_none(&own, options))
+        }
         (Some(Reading::Subcommands(verbs, options)), Some(arguments)) => {
             let is_known = |argument: &&str| {
                 !argument.starts_with('-') || argument.split('=').next().is_some_and(|name| options.contains(&name))
@@ -124,10 +131,12 @@ fn program_reads(words: &[Word], deep: usize) -> bool {
             arguments.split_first().is_some_and(|(verb, rest)| verbs.contains(verb) && rest.iter().all(is_known))
         }
         (Some(Reading::If(reads)), Some(arguments)) => reads(&arguments),
-        (Some(Reading::Wrapper(skip)), _) => skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1)),
-        (Some(Reading::EachInput), _) => each_input_reads(arguments, deep),
+        (Some(Reading::Wrapper(skip)), _) => {
+            skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1, visits))
+        }
+        (Some(Reading::EachInput), _) => each_input_reads(arguments, deep, visits),
         (Some(Reading::Shell), Some(arguments)) => match arguments[..] {
-            ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1),
+            ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1, visits),
             _ => arguments == ["--version"],
         },
         (Some(Reading::IfWords(reads)), _) => reads(arguments),
@@ -135,8 +144,20 @@ fn program_reads(words: &[Word], deep: usize) -> bool {
     }
 }
 
+/// Records where a program runs, or to which folder it changes.
+fn visit(name: &str, arguments: &[Word], visits: &mut Visits) {
+    match (name, arguments) {
+        ("cd", [folder]) => {
+            visits.changes_to(folder.text().filter(|folder| !folder.starts_with(['-', '~']) && !folder.is_empty()));
+        }
+        ("cd" | "pushd" | "popd", _) => visits.changes_to(None),
+        ("git", _) => visits.runs(name, git::folder(arguments)),
+        _ => visits.runs(name, None),
+    }
+}
+
 /// Judges `xargs`: its command gets further words, which may be anything.
-fn each_input_reads(arguments: &[Word], deep: usize) -> bool {
+fn each_input_reads(arguments: &[Word], deep: usize, visits: &mut Visits) -> bool {
     let Some(inner) =
         arguments::behind_options(arguments, &["-0", "-r", "-t", "-x"], &["-n", "-P", "-L", "-d", "-I", "-s"])
     else {
@@ -150,7 +171,7 @@ fn each_input_reads(arguments: &[Word], deep: usize) -> bool {
     // Without a command it prints.
     words.is_empty() || {
         words.push(Word::Any);
-        program_reads(&words, deep - 1)
+        program_reads(&words, deep - 1, visits)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Programs that read, and with which arguments they do.
 
-use super::arguments::{are_numbers, assignments_then, behind_options, is_digits, is_number, printf_reads, test_reads};
+use super::arguments::{
+    are_numbers, assignments_then, before_files, behind_options, has_none, is_digits, is_number, options, printf_reads,
+    test_reads,
+};
 use super::{git, scripts};
 use pipewright_syntax::shell::Word;
 
@@ -29,8 +32,6 @@ pub(super) const WHATEVER: &[&str] = &[
     ":",
     "arch",
     "b2sum",
-    "base32",
-    "base64",
     "basename",
     "cal",
     "cat",
@@ -123,11 +124,17 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         return Some(Reading::Whatever);
     }
     Some(match program {
+        // macOS has -o.
+        "base32" | "base64" => Reading::Without(&["-o", "--output"]),
         "date" => Reading::If(scripts::date_reads),
         "env" => Reading::Wrapper(assignments_then),
         "fd" | "fdfind" => Reading::Without(&["-x", "-X", "--exec", "--exec-batch"]),
         "file" => Reading::Without(&["-C", "--compile"]),
-        "find" => Reading::Without(&["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"]),
+        // After `--`, it still takes words with a dash for its tests and actions.
+        "find" => Reading::IfWords(|words| {
+            let acting = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"];
+            options(words, false).is_some_and(|options| has_none(&options, &acting))
+        }),
         "hostname" => {
             Reading::If(|arguments| arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument)))
         }
@@ -156,9 +163,11 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
             arguments.split_last().is_none_or(|(_, before)| before.iter().all(is_option))
         }),
         "yq" => Reading::Without(&["-i", "--inplace", "-s", "--split-exp"]),
-        "awk" | "gawk" | "mawk" => Reading::If(scripts::awk_reads),
-        "sed" => Reading::If(scripts::sed_reads),
-        "git" => Reading::If(git::reads),
+        "awk" | "gawk" | "mawk" => {
+            Reading::IfWords(|words| before_files(words).is_some_and(|texts| scripts::awk_reads(&texts)))
+        }
+        "sed" => Reading::IfWords(|words| before_files(words).is_some_and(|texts| scripts::sed_reads(&texts))),
+        "git" => Reading::IfWords(git::reads),
         "docker" | "podman" => Reading::Subcommands(
             &["ps", "images", "logs", "inspect", "version", "info"],
             &[
@@ -260,9 +269,11 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
                 "--quiet",
             ],
         ),
-        "node" | "python" | "python3" | "ruby" | "java" | "go" | "rustc" | "gcc" | "make" | "cmake" => {
-            Reading::If(|arguments| matches!(arguments, ["--version" | "-V" | "-v" | "version"]))
-        }
+        // Other words are files with code, or rules of a makefile; `python -v` runs its input.
+        "go" => Reading::If(|arguments| arguments == ["version"]),
+        "python" | "python3" | "rustc" => Reading::If(|arguments| matches!(arguments, ["--version" | "-V"])),
+        "node" | "ruby" | "gcc" | "make" => Reading::If(|arguments| matches!(arguments, ["--version" | "-v"])),
+        "cmake" | "java" => Reading::If(|arguments| arguments == ["--version"]),
         "cargo" => Reading::Subcommands(
             &["--version", "-V", "metadata", "tree", "version"],
             &[

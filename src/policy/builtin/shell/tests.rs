@@ -1,6 +1,10 @@
 use super::*;
 use proptest::prelude::*;
 
+fn only_reads(text: &str) -> bool {
+    super::only_reads(text, &Place::default())
+}
+
 #[test]
 fn the_list_for_the_binary_search_is_sorted() {
     assert!(programs::WHATEVER.is_sorted());
@@ -8,7 +12,9 @@ fn the_list_for_the_binary_search_is_sorted() {
 
 #[test]
 fn arguments_are_judged_as_words_without_a_shell() {
-    let reads = |words: &[&str]| command_reads(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+    let reads = |words: &[&str]| {
+        command_reads(&words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), &Place::default())
+    };
     assert!(reads(&["echo", "$(rm x)"]) && reads(&["git", "log"]) && reads(&["sh", "-c", "ls | wc"]));
     assert!(
         !reads(&["git", "push"])

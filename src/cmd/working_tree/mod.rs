@@ -1,0 +1,79 @@
+//! Whether files of a folder make programs that read run other code, for the policy, which reads no files itself.
+//!
+//! A repository that was unpacked, or a folder within one that was cloned, may have a configuration that its reader has never seen. What
+//! cannot be read counts as code. A configuration of the user (in the home folder) does not count: it is theirs.
+
+mod git;
+mod node;
+mod rust;
+
+use crate::policy::builtin::place::Runner;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Whether no file in a folder, or above it, makes these programs run other code.
+pub fn runs_nothing(runner: Runner, folder: &Path) -> bool {
+    match runner {
+        Runner::Any => names_no_program(folder),
+        Runner::Git => git::runs_nothing(folder),
+        Runner::Rust => rust::runs_nothing(folder),
+        Runner::Node => node::runs_nothing(folder),
+    }
+}
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A file's text, or `None` if there is no such file.
+fn text(path: &Path) -> io::Result<Option<String>> {
+    let absent = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    let metadata = match path.metadata() {
+        Err(error) if absent(&error) => return Ok(None),
+        metadata => metadata?,
+    };
+    // A FIFO would stop the reader.
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?;
+    Ok(Some(text))
+}
+
+/// Whether each of these files in a folder or above it is absent or harmless. `but` is a folder of the user, which does not count.
+fn all_above(folder: &Path, names: &[&str], but: Option<&Path>, is_harmless: impl Fn(&str) -> bool) -> bool {
+    // The folder as the system sees it: what is above a link is above its target.
+    let real = folder.canonicalize();
+    let folders = [Some(folder), real.as_deref().ok()].into_iter().flatten().flat_map(Path::ancestors);
+    let files = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
+    files
+        .filter(|file| but.is_none_or(|but| !file.starts_with(but)))
+        .all(|file| text(&file).is_ok_and(|text| text.is_none_or(|text| is_harmless(&text))))
+}
+
+/// A folder in the user's home, or the one that a variable names.
+fn of_user(variable: &str, in_home: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).filter(|named| !named.is_empty()).map(PathBuf::from);
+    named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(in_home)))
+}
+
+/// Whether no file names a folder in place of the version of a program. Managers of versions (asdf, mise) run what is in it.
+fn names_no_program(folder: &Path) -> bool {
+    const VERSIONS: &[&str] = &[
+        ".tool-versions",
+        ".mise.toml",
+        ".mise.local.toml",
+        "mise.toml",
+        "mise.local.toml",
+        ".config/mise.toml",
+        ".config/mise/config.toml",
+        ".mise/config.toml",
+        "mise/config.toml",
+    ];
+    all_above(folder, VERSIONS, of_user("XDG_CONFIG_HOME", ".config").as_deref(), |text| !text.contains("path:"))
+        && all_above(folder, &[".python-version", ".ruby-version"], None, |text| !text.contains('/'))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

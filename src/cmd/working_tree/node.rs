@@ -1,0 +1,119 @@
+//! npm and pnpm: their configuration, pnpm's hooks, the version that a package asks for.
+
+use super::all_above;
+use serde_json::Value;
+use std::path::Path;
+
+/// Settings of an `.npmrc` that name no program and no other file with settings; any other may.
+const HARMLESS: &[&str] = &[
+    "access",
+    "always-auth",
+    "audit",
+    "audit-level",
+    "auto-install-peers",
+    "color",
+    "dedupe-peer-dependents",
+    "enable-pre-post-scripts",
+    "engine-strict",
+    "fetch-retries",
+    "fetch-timeout",
+    "fund",
+    "hoist",
+    "hoist-pattern",
+    "ignore-scripts",
+    "include",
+    "include-workspace-root",
+    "install-links",
+    "legacy-peer-deps",
+    "link-workspace-packages",
+    "lockfile",
+    "loglevel",
+    "message",
+    "node-linker",
+    "omit",
+    "optional",
+    "package-lock",
+    "prefer-offline",
+    "prefer-workspace-packages",
+    "progress",
+    "provenance",
+    "public-hoist-pattern",
+    "registry",
+    "resolution-mode",
+    "save-exact",
+    "save-prefix",
+    "save-workspace-protocol",
+    "shamefully-hoist",
+    "side-effects-cache",
+    "strict-peer-dependencies",
+    "strict-ssl",
+    "tag-version-prefix",
+    "timeout",
+    "update-notifier",
+];
+
+/// Whether npm's and pnpm's reading commands run nothing that a file here names.
+pub(super) fn runs_nothing(folder: &Path) -> bool {
+    all_above(folder, &[".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"], None, |_| false)
+        && all_above(folder, &["pnpm-workspace.yaml"], None, workspace_is_harmless)
+        && all_above(folder, &["package.json"], None, package_is_harmless)
+        // The one in the home folder is the user's own.
+        && all_above(folder, &[".npmrc"], super::of_user("NPM_CONFIG_USERCONFIG", ".npmrc").as_deref(), npmrc_is_harmless)
+}
+
+fn npmrc_is_harmless(text: &str) -> bool {
+    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
+        let key = line.split('=').next().unwrap_or_default().trim().trim_end_matches("[]").to_lowercase();
+        key.starts_with("//") || key.starts_with('@') && key.ends_with(":registry") || HARMLESS.contains(&&*key)
+    })
+}
+
+/// Settings of a workspace that name code, or a version of a program.
+fn workspace_is_harmless(text: &str) -> bool {
+    let text = text.to_lowercase();
+    const CODE: &[&str] =
+        &["pnpmfile", "configdependencies", "nodeversion", "nodeoptions", "shell", "\\", "executionenv"];
+    !CODE.iter().any(|key| text.contains(key))
+}
+
+/// Whether a package asks for a published version of its package manager, if for any.
+fn package_is_harmless(text: &str) -> bool {
+    let Ok(Value::Object(package)) = serde_json::from_str(text) else { return false };
+    let is_published = |manager: &str| {
+        manager.split_once('@').is_some_and(|(name, version)| {
+            ["bun", "npm", "pnpm", "yarn"].contains(&name)
+                && version.starts_with(|one: char| one.is_ascii_digit())
+                && version.chars().all(|one| one.is_ascii_alphanumeric() || ".+-".contains(one))
+        })
+    };
+    let of_pnpm = package.get("pnpm").map(Value::to_string).unwrap_or_default();
+    package.get("packageManager").is_none_or(|manager| manager.as_str().is_some_and(is_published))
+        && package.get("devEngines").is_none_or(|engines| engines.get("packageManager").is_none())
+        && workspace_is_harmless(&of_pnpm)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_name_code_are_found() {
+        assert!(npmrc_is_harmless(
+            "# a\nregistry = https://r.example\n@a:registry=https://b\n//b/:_authToken=${T}\nhoist-pattern[]=*\n"
+        ));
+        for text in ["git=./x", "onload-script = x.js", "node-options=--require ./x", "prefix=./x", "\"git\"=./x", "x"]
+        {
+            assert!(!npmrc_is_harmless(text), "{text}");
+        }
+        assert!(package_is_harmless("{}") && package_is_harmless("{\"packageManager\":\"pnpm@9.1.0+sha512.ab\"}"));
+        for text in [
+            "{\"packageManager\":\"pnpm@https://x.example/a.tgz\"}",
+            "{\"packageManager\":\"pnpm@file:x\"}",
+            "{\"pnpm\":{\"configDependencies\":{\"a\":\"1\"}}}",
+            "[",
+        ] {
+            assert!(!package_is_harmless(text), "{text}");
+        }
+        assert!(workspace_is_harmless("packages:\n  - 'a/*'\n") && !workspace_is_harmless("pnpmfile: x.cjs"));
+    }
+}
