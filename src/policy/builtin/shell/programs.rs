@@ -162,7 +162,15 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
             let is_option = |argument: &&str| argument.starts_with('-') && !["-", "--"].contains(argument);
             arguments.split_last().is_none_or(|(_, before)| before.iter().all(is_option))
         }),
-        "yq" => Reading::Without(&["-i", "--inplace", "-s", "--split-exp"]),
+        // The program in Go, or the one in Python.
+        "yq" => Reading::Without(&[
+            "-i",
+            "--inplace",
+            "--in-place",
+            "-s",
+            "--split-exp",
+            "--security-enable-system-operator",
+        ]),
         "awk" | "gawk" | "mawk" => {
             Reading::IfWords(|words| before_files(words).is_some_and(|texts| scripts::awk_reads(&texts)))
         }
