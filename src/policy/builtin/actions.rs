@@ -3,7 +3,7 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, files, flags, found, plain_key, request, run, sql};
+use super::{JudgedCall, address, files, flags, found, parts, plain_key, request, run, sql};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::{Decision, Verdict};
@@ -256,7 +256,7 @@ impl Judged<'_> {
         let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
         // A tool that leads to other pages acts on the thing in its name: `browser_tabs` closes tabs.
         let class = match self.class {
-            Class::Navigate => names::class(&format!("{verb}_{}", names::own(self.name))),
+            Class::Navigate => names::class(&format!("{verb}_{}", parts::own(self.name))),
             _ => names::class(verb),
         };
         let mut decision = match &class {

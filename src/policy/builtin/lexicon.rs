@@ -128,9 +128,9 @@ const EFFECTS: &[(Option<ActionKind>, Noun, &str)] = &[
     (
         Some(ActionKind::Delete),
         Noun::Never,
-        "clean cleanup clear del delete deprovision destroy discard drop empty erase evict expunge flush flushall \
-         flushdb forget hdel lpop lrem ltrim prune purge remove reset rm rmdir rpop spop srem truncate uninstall \
-         unlink wipe zrem",
+        "clean cleanup clear del delete deprovision destroy discard drop eliminate empty eradicate erase evict \
+         expunge flush flushall flushdb forget hdel lpop lrem ltrim nuke obliterate prune purge remove reset rm rmdir \
+         rpop scrub shred spop srem truncate uninstall unlink wipe zrem",
     ),
     (Some(ActionKind::Delete), Noun::AfterVerb, "archive trash"),
     (Some(ActionKind::Send), Noun::Never, "broadcast dm escalate notify respond sms tweet"),
@@ -177,14 +177,14 @@ const EFFECTS: &[(Option<ActionKind>, Noun, &str)] = &[
     (
         None,
         Noun::Never,
-        "add adjust alter amend append arrange assign attach chmod chown configure cp create decrypt detach disassociate \
+        "add adjust alter amend append arrange assign attach checkoff chmod chown configure cp create decrypt detach disassociate \
          disconnect edit embed encrypt enqueue expire fail forge gunzip gzip hide hset implement incr increment ingest inject \
          insert lpush maintain make manage mark modify move mset mutate onboard organise organize patch mv perform persist \
          populate prioritise prioritize provision put raise rebuild reconcile redo rename rotate rpush sadd sanitise \
          sanitize save scaffold setex star toggle train transcode undo unmark unzip vacuum zadd",
     ),
     (None, Noun::AtEnd, "close copy duplicate set shift"),
-    (None, Noun::AfterVerb, "control draft export import pause refresh resize resume scale sync update use"),
+    (None, Noun::AfterVerb, "control draft export highlight import pause refresh resize resume scale sync update use"),
     (
         None,
         Noun::Beside,
@@ -211,7 +211,7 @@ const OTHERS: &[(Sense, &str)] = &[
     ),
     (
         Sense::ReadOrNoun,
-        "audit average check count diff focus highlight list look match monitor outline preview probe profile sample scan \
+        "audit average check count diff focus list look match monitor outline preview probe profile sample scan \
          search survey trace view",
     ),
     (
@@ -241,33 +241,36 @@ const OTHERS: &[(Sense, &str)] = &[
         Sense::Thing,
         "access account action activity address advanced agent ai airline airport airtable alarm all android \
          anthropic apache apartment api app application approval article artifact arxiv asana asset atlassian \
-         attachment aws azure backlog bank batch billing binance bitbucket bitcoin blender board bot branch browserbase \
-         bucket budget cache calendar campaign card cart certificate channel chart chat checklist chroma class client \
-         cloud cloudflare cloudwatch cluster coinbase collection column company complex component config \
-         configuration confluence connection console container content conversation cost coupon course cron crypto \
-         currency current customer dashboard data database datadog dataset date day db deep deepl default demo \
-         deployment detailed device dictionary directory discord discussion distance dlq docker document domain drive \
-         dropbox droplet duckdb dynamodb ec2 eks elasticsearch endpoint engine entity environment error ethereum \
-         event exa excel feature field figma file filter finding firebase firecrawl firewall flight flow folder form \
-         full function game gateway gcp git github gitlab gmail godot google grafana graph graphite graphql hash helm \
-         holiday home host hotel house hubspot huggingface iam image inbox incident instance integration inventory \
-         invoice ios ip item jenkins jira job kafka kernel key knowledge kubectl kubernetes lambda langfuse language \
-         latest law lead legal lesson library lighthouse line linear linkedin listing loan local location loki lyrics \
-         machine mailbox maps market meal media meeting member memory menu mergerequest mergerequests metric microsoft milestone milvus model \
-         module mongo mongodb movie music my mysql namespace neo4j neon netlify network new next node notification notion \
-         npm nuget nutrition object obsidian okta old onedrive openai opensearch option organisation organization os \
-         outbox outlook package pagerduty pandas paper parameter part patent path patient payment \
-         permission perplexity person pet phone photo pinecone pipeline place player plugin pod podcast policy pollen \
-         port portfolio postgres postgresql postman prefix prev pricing printer private problem product project prometheus \
-         property provider public pullrequest pullrequests pypi qdrant quick rabbitmq recent recipe reddit redis region registry related \
-         reminder repo repository resource response restaurant result role room rule s3 salary salesforce school \
-         season secret section security semantic sensor sentry sequential server service session setting settings sharepoint \
-         shop shopify similar simple site skill slack snippet solana source space spec sport sports spotify sprint \
-         sqlite stack stash station stock storage stream stripe subject subscription supabase system table target \
-         task tavily tax team teams telegram template tenant terraform text thread ticket tide todo todoist token \
-         tool topic total traffic transaction trello trip twilio twitter unity university upstash uptime user valkey \
-         value variable vector vehicle vercel video virtual vm volume vpc wallet warehouse web website whatsapp \
-         widget wiki wikipedia wolfram word wordpress work worker workflow workspace world youtube zendesk zone",
+         attachment aws azure backlog bank bans batch billing binance bitbucket bitcoin blender board bot branch \
+         browserbase bucket budget cache calendar campaign card cart certificate channel charging chart chat checkins \
+         checklist chroma class client closing cloud cloudflare cloudwatch cluster coinbase collection column company \
+         complex component config configuration confluence connection console container content conversation cost \
+         coupon course cron crypto currency current customer dashboard data database datadog dataset date day db deep \
+         deepl default demo deployment detailed device dictionary directory discord discussion distance dlq dms \
+         docker document domain drive dropbox droplet duckdb dynamodb ec2 eks elasticsearch embedding embeds endpoint \
+         engine entity environment error ethereum event exa excel feature field figma file filter finding firebase \
+         firecrawl firewall flight flow folder form full function game gateway gcp git github gitlab gmail godot \
+         google grafana graph graphite graphql hash helm holiday home host hotel house hubspot huggingface iam image \
+         inbox incident instance integration inventory invoice ios ip item jenkins jira job kafka kernel key \
+         knowledge kubectl kubernetes lambda langfuse language latest law lead legal lesson library lighthouse line \
+         linear linkedin listing loan local location logins loki lyrics machine mailbox maps market meal media \
+         meeting member memory menu mergerequest mergerequests metric microsoft milestone milvus model module mongo \
+         mongodb movie moving music mutes my mysql namespace neo4j neon netlify network new next node \
+         notification notion npm nuget nutrition object obsidian okta old onboarding onedrive openai opensearch \
+         option organisation organization os outbox outlook package pagerduty pandas paper parameter part patches \
+         patent path patient payment permission perplexity person pet phone photo pinecone pipeline place player \
+         plugin pod podcast policy pollen port portfolio postgres postgresql postman prefix prev pricing printer \
+         private problem product project prometheus property provider public pullrequest pullrequests pypi qdrant \
+         quick rabbitmq recent recipe reddit redis region registry related reminder repo repository reserves resource \
+         response restaurant result role rollbacks room rule s3 salary salesforce school season secret section \
+         security selling semantic sensor sentry sequential server service session setting settings sharepoint shop \
+         shopify signups similar simple site skill slack snippet solana source space spec sport sports spotify sprint \
+         sqlite stack stars stash station stock storage stream stripe subject subscription supabase system table \
+         target task tavily tax team teams telegram template tenant terraform text thread ticket tide todo todoist \
+         token tool topic total traffic training transaction trello trip tweets twilio twitter unity university \
+         upstash uptime user valkey value variable vector vehicle vercel video virtual vm volume vpc wallet warehouse \
+         web website whatsapp widget wiki wikipedia wolfram word wordpress work worker workflow workspace world \
+         youtube zendesk zone",
     ),
 ];
 

@@ -10,6 +10,7 @@ mod keys;
 mod lexicon;
 mod names;
 mod nested;
+mod parts;
 mod phrase;
 pub mod place;
 mod request;

@@ -2,6 +2,7 @@
 //! A whitelist: unknown names need approval.
 
 use super::lexicon::{Sense, is_about_access, is_about_payment, look_up};
+use super::parts::{self, of_services, own_parts, without_server, without_version};
 use super::phrase::{self, certain_effect, class_of, is_one_noun};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
@@ -118,11 +119,19 @@ const FEWEST_TOOLS: usize = 3;
 const MARKS: &str = " _-.:/";
 
 fn class_of_words(tool: &str) -> Class {
+    let tool = without_version(tool);
     let parts: Vec<Vec<String>> = own_parts(tool).map(words).filter(|words| !words.is_empty()).collect();
     let Some(own) = parts.last() else { return Class::Unknown };
     let mut joined = Vec::new();
     let own = phrase::words(own, &mut joined);
-    let class = class_of(&own);
+    let class = match class_of(&own) {
+        Class::Destroy(..) | Class::Change(_) | Class::Unknown
+            if certain_effect(&own).is_none() && reads_for_service(parts::own(tool)) =>
+        {
+            Class::Observe
+        }
+        class => class,
+    };
     if parts.len() == 1 || matches!(class, Class::Destroy(..) | Class::Change(_)) {
         return class;
     }
@@ -130,6 +139,17 @@ fn class_of_words(tool: &str) -> Class {
     let all = phrase::words(&all, &mut joined);
     // The verb of `order.status` or `post.status` may be in another part.
     certain_effect(&all).unwrap_or_else(|| if is_one_noun(&own) { class_of(&all) } else { class })
+}
+
+/// Whether the mark or the case within a name shows that it is a service's, and its method reads: `message_listThreads`.
+fn reads_for_service(own: &str) -> bool {
+    of_services(own).any(|(service, method)| {
+        let (service, method) = (words(service), words(method));
+        let (mut joined, mut joined_method) = (Vec::new(), Vec::new());
+        let service = phrase::words(&service, &mut joined);
+        let method = phrase::words(&method, &mut joined_method);
+        phrase::is_method_of(&service, &method) && class_of(&method) == Class::Observe
+    })
 }
 
 /// The kind of a text that is a single verb with an effect, and never a noun: `delete`, `log-out`.
@@ -144,11 +164,6 @@ pub fn verb_alone(text: &str) -> Option<ActionKind> {
     }
 }
 
-/// A tool's own name, without the names before it.
-pub fn own(tool: &str) -> &str {
-    own_parts(tool).last().unwrap_or(tool)
-}
-
 /// Whether a client's own tool, without a server, only writes a plan, or starts an agent or reads an agent's instructions.
 pub fn is_of_client(tool: &str) -> bool {
     let words = words(tool);
@@ -160,17 +175,6 @@ pub fn is_of_client(tool: &str) -> bool {
                     .iter()
                     .all(|verb| ["create", "get", "list", "output", "read", "update", "write"].contains(&verb.as_str()))
         })
-}
-
-/// A tool's name without the server's name that MCP clients put before it.
-fn without_server(tool: &str) -> &str {
-    let of_server = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
-    of_server.map_or(tool, |(_, own)| own)
-}
-
-/// The parts of a tool's name, its own last, without the server's name.
-fn own_parts(tool: &str) -> impl Iterator<Item = &str> {
-    without_server(tool).split(['.', '/', ':']).flat_map(|part| part.split("__"))
 }
 
 #[cfg(test)]

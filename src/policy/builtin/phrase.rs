@@ -15,8 +15,7 @@ pub(super) struct Word<'a> {
 
 impl<'a> Word<'a> {
     fn read(text: &'a str) -> Word<'a> {
-        let derived = || VERB_PREFIXES.iter().find_map(|prefix| look_up(text.strip_prefix(prefix)?).filter(is_effect));
-        let found = look_up(text).or_else(derived).or_else(|| reader(text)).or_else(|| compound(text));
+        let found = look_up(text).or_else(|| derived(text)).or_else(|| reader(text)).or_else(|| compound(text));
         Word { text, sense: found.map(|(_, sense)| sense), listed: found.map_or("", |(listed, _)| listed) }
     }
 
@@ -46,12 +45,31 @@ impl<'a> Word<'a> {
         }
     }
 
+    /// The verb of which it is another form: `deletes`, `modifies`, `dropping`.
+    fn inflected(&self) -> Option<Word<'a>> {
+        const ENDS: [(&str, &str); 5] = [("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e")];
+        let verb = |stem: &str| look_up(stem).or_else(|| derived(stem));
+        let stems = ENDS.iter().filter_map(|(end, back)| Some(format!("{}{back}", self.text.strip_suffix(end)?)));
+        let doubled = self.text.strip_suffix("ing").and_then(|stem| {
+            let short = stem.get(..stem.len().checked_sub(1)?)?;
+            short.ends_with(stem.get(short.len()..)?).then(|| short.to_owned())
+        });
+        let mut verbs = stems.chain(doubled).filter_map(|stem| verb(&stem));
+        let (listed, sense) = verbs.find(|found| is_effect(found) || found.1 == Sense::Run)?;
+        self.sense.is_none().then_some(Word { text: self.text, sense: Some(sense), listed })
+    }
+
     fn effect(&self) -> Option<(Option<ActionKind>, Noun)> {
         match self.sense {
             Some(Sense::Effect(kind, noun)) => Some((kind, noun)),
             _ => None,
         }
     }
+}
+
+/// A verb with an effect and a prefix.
+fn derived(text: &str) -> Option<(&'static str, Sense)> {
+    VERB_PREFIXES.iter().find_map(|prefix| look_up(text.strip_prefix(prefix)?).filter(is_effect))
 }
 
 /// A noun made from a verb that reads, which is shown if it is the last word: `api_explorer`.
@@ -126,6 +144,7 @@ fn effect(verb: &Word<'_>, words: &[Word<'_>]) -> Class {
 pub(super) fn are_nouns(words: &[Word<'_>]) -> bool {
     !words.is_empty()
         && words.iter().all(Word::is_thing)
+        && inflected_class(words).is_none()
         && !words.iter().any(|word| word.has(&[Sense::Code, Sense::Enter]))
 }
 
@@ -170,7 +189,9 @@ fn strictness(class: &Class) -> u8 {
 /// The class of a clause after `and`: a verb after a verb (`get_and_order`) has one, an object after an object (`list_users_and_teams`)
 /// has none.
 fn joined_class(clause: &[Word<'_>], follows_verb: bool) -> Option<Class> {
+    let inflected = inflected_class(clause);
     match clause.first()?.sense {
+        _ if inflected.is_some() => inflected,
         Some(Sense::Effect(..)) => Some(effect(&clause[0], clause)),
         Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Code) if !follows_verb => None,
         None if !follows_verb && clause[0].text.ends_with('s') => None,
@@ -204,6 +225,7 @@ fn on_page(words: &[Word<'_>]) -> Option<Class> {
         "send" if only(&["key", "keys"]) && !objects.is_empty() => Some(Class::Press),
         "dialog" if has_screen && objects.is_empty() => Some(Class::Dialog),
         "console" | "pdf" if has_screen && objects.is_empty() => Some(Class::Observe),
+        "highlight" if has_screen && only(&["text"]) => Some(Class::Observe),
         "hide" if words.iter().any(|word| word.is(&["overlay"])) && objects.is_empty() => Some(Class::Observe),
         "close" | "resize" if has_screen && only(&["tab", "tabs"]) => Some(Class::Observe),
         "close" if only(&["tab", "tabs"]) && !objects.is_empty() => Some(Class::Observe),
@@ -238,6 +260,14 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     let Some(at) = clause.iter().enumerate().position(is_verb) else { return shown(clause) };
     let (verb, after) = (&clause[at], &clause[at + 1..]);
     let is_read = after.last().is_some_and(|word| word.is(&["get", "list"]));
+    // `updates_list` may be the list of updates.
+    let before = &clause[..at + usize::from(!verb.is(&["list", "search"]))];
+    if verb.has(&[Sense::ReadOrNoun])
+        && at > 0
+        && let Some(class) = inflected_class(before)
+    {
+        return class;
+    }
     // An order that is entered, or a service that is reloaded, is not part of a page.
     let are_of_page = |nouns: &[&str]| after.iter().all(|word| word.has(&[Sense::Screen]) || word.is(nouns));
     let is_bare_touch = verb.is(&["touch", "drag"]) && after.first().is_some_and(|word| word.is(FILES));
@@ -245,6 +275,10 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
         Some(Sense::Read) => reads(verb, after, clause),
         Some(Sense::ReadOrNoun) if is_certain_reading(clause, at) => reads(verb, after, clause),
         Some(Sense::Effect(kind, noun)) if is_noun(noun, kind, after) || reads_object(verb, after) => Class::Observe,
+        // `order_get_status`: no verb is followed by another one.
+        Some(Sense::Effect(_, Noun::Beside)) if after.first().is_some_and(|word| word.is(&["get"])) => {
+            clause_class(after)
+        }
         Some(Sense::Effect(..)) => effect(verb, clause),
         Some(Sense::Query) if after.iter().any(Word::is_thing) && !after.iter().any(holds_sql) => Class::Observe,
         Some(Sense::Run | Sense::Query | Sense::Activate) if is_read => Class::Observe,
@@ -304,6 +338,42 @@ fn is_noun(noun: Noun, kind: Option<ActionKind>, after: &[Word<'_>]) -> bool {
     noun == Noun::Beside && (last.has(&[Sense::Read]) || is_shown && between.iter().all(Word::is_thing))
 }
 
+/// The class of words that seem to be nouns, of which one is another form of a verb: `deletes_log`, `user_removes_events`. A verb that
+/// may be a noun is one only at the head, before other words: `updates_title`, but not `account_updates`.
+fn inflected_class(words: &[Word<'_>]) -> Option<Class> {
+    let verbs = words.iter().enumerate().filter_map(|(at, word)| Some((at, word.inflected()?)));
+    verbs
+        .filter_map(|(at, verb)| match verb.sense? {
+            Sense::Run => (!verb.listed.contains("run")).then_some(Class::Run),
+            Sense::Effect(_, Noun::Never) => Some(effect(&verb, words)),
+            Sense::Effect(_, Noun::AtEnd | Noun::AfterVerb) if at == 0 && words.len() > 1 => Some(effect(&verb, words)),
+            _ => None,
+        })
+        .next()
+}
+
+/// Verbs that a service's method begins with if it reads.
+const METHODS: &[&str] = &[
+    "check", "count", "describe", "fetch", "find", "get", "getall", "list", "lookup", "query", "read", "retrieve",
+    "search", "show", "view",
+];
+/// What a verb before them acts on, rather than being a service: `email_searchResults`, `book_showTickets`.
+const SENT: &[&str] = &["list", "receipt", "receipts", "result", "results", "ticket", "tickets"];
+
+/// Whether words are a service and a method that reads, if the mark between them allows this. A verb is the service's name
+/// if it is a noun, too.
+pub(super) fn is_method_of(service: &[Word<'_>], method: &[Word<'_>]) -> bool {
+    let [verb, .., object] = method else { return false };
+    let may_name = |word: &Word<'_>| match word.sense {
+        Some(Sense::Effect(_, Noun::Beside)) => true,
+        Some(Sense::Effect(_, noun)) => noun != Noun::Never && verb.is(&["get"]),
+        Some(Sense::Thing | Sense::Screen | Sense::Shown | Sense::Read | Sense::ReadOrNoun) => true,
+        None => word.inflected().is_none_or(|verb| !matches!(verb.effect(), Some((_, Noun::Never)))),
+        Some(_) => false,
+    };
+    verb.is(METHODS) && !object.is(SENT) && !service.is_empty() && service.iter().all(may_name)
+}
+
 /// Whether the object of a verb makes the verb one that reads.
 fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
     let end = after.iter().position(|word| word.is(PREPOSITIONS) && !word.is(&["as"]));
@@ -319,6 +389,9 @@ fn holds_sql(word: &Word<'_>) -> bool {
 /// The class of a name without a verb: it shows something, or runs code in its arguments.
 fn shown(clause: &[Word<'_>]) -> Class {
     let Some((last, before)) = clause.split_last() else { return Class::Unknown };
+    if let Some(class) = inflected_class(clause) {
+        return class;
+    }
     // `jobs_by_account_id`.
     if let Some(by) = clause.iter().position(|word| word.is(&["by"]))
         && by > 0

@@ -22,12 +22,12 @@ fn verdicts(calls: &[(&str, Value)]) -> Vec<(String, Value)> {
     calls.iter().enumerate().map(|(id, (tool, args))| (format!("{tool} {args}"), judged(id))).collect()
 }
 
-fn assert_asked(calls: &[(&str, Value)]) {
+pub(super) fn assert_asked(calls: &[(&str, Value)]) {
     let passed: Vec<_> = verdicts(calls).into_iter().filter(|(_, policy)| policy["verdict"] != "confirm").collect();
     assert!(passed.is_empty(), "{} of {} were not asked about: {passed:#?}", passed.len(), calls.len());
 }
 
-fn assert_unasked(calls: &[(&str, Value)]) {
+pub(super) fn assert_unasked(calls: &[(&str, Value)]) {
     let asked: Vec<_> = verdicts(calls).into_iter().filter(|(_, policy)| policy["verdict"] != "allow").collect();
     assert!(asked.is_empty(), "{} of {} were asked about: {asked:#?}", asked.len(), calls.len());
 }

@@ -8,6 +8,7 @@ mod calls;
 mod hints;
 mod hook;
 mod interleaved;
+mod names;
 mod rules;
 mod shell_text;
 mod snapshots;
