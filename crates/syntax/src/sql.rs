@@ -147,26 +147,25 @@ fn check(text: &str) -> Result<(), Unreadable> {
         return Err(Unreadable("it has characters that databases read differently"));
     }
     // Escapes, MySQL's comments, strings of other databases.
-    if ["\\", "#", "'''", "\"\"\"", "/*!", "/*M!", ":="].into_iter().any(|part| text.contains(part))
-        || outside.contains(['{', '}'])
+    if ["\\", "'''", "\"\"\""].into_iter().any(|part| text.contains(part))
+        || ["#", "/*!", "/*M!", ":=", "{", "}"].into_iter().any(|part| outside.contains(part))
     {
         return Err(Unreadable("it has a comment or a string that only some databases know"));
     }
-    let before_and_behind =
-        |(at, part): (usize, &str)| (text[..at].chars().next_back(), text[at + part.len()..].chars().next());
-    let mut quotes = text.match_indices("'").map(before_and_behind);
-    if quotes.any(|(before, _)| before.is_some_and(|one| matches!(one, 'q' | 'Q'))) {
+    if text.split('\'').rev().skip(1).any(|before| before.ends_with(['q', 'Q'])) {
         return Err(Unreadable("it has an Oracle string"));
     }
-    let mut dollars = text.match_indices('$').map(before_and_behind);
-    if dollars.any(|(_, behind)| behind.is_some_and(|one| one == '$' || one == '_' || one.is_alphabetic())) {
+    if outside
+        .split('$')
+        .skip(1)
+        .any(|behind| behind.is_empty() || behind.starts_with(|one: char| one == '_' || one.is_alphabetic()))
+    {
         return Err(Unreadable("it has a PostgreSQL string"));
     }
-    let mut dashes = text.match_indices("--").map(before_and_behind);
-    if dashes.any(|(_, behind)| behind.is_some_and(|one| !one.is_whitespace())) {
+    if outside.split("--").skip(1).any(|behind| behind.starts_with(|one: char| !one.is_whitespace())) {
         return Err(Unreadable("it has a comment that MySQL does not take for one"));
     }
-    let mut comments = text.split("/*").skip(1);
+    let mut comments = outside.split("/*").skip(1);
     if comments.any(|comment| !comment.contains("*/")) {
         return Err(Unreadable("it has a comment within a comment"));
     }
@@ -224,9 +223,10 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
         let is_quoted = word.quote_style.is_some();
         let name = if is_quoted { word.value.clone() } else { word.value.to_lowercase() };
         let begins = |at: usize| at == 0 || tokens[at - 1] == Token::SemiColon;
-        let is_behind = |keyword: &str| {
-            at.checked_sub(1).is_some_and(|before| matches!(&tokens[before], Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(keyword)))
+        let is_before = |count: usize, keyword: &str| {
+            at.checked_sub(count).is_some_and(|before| matches!(&tokens[before], Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(keyword)))
         };
+        let is_behind = |keyword: &str| is_before(1, keyword);
         let shows = name == "create" && is_behind("show") && begins(at - 1);
         let locks = is_behind("for") && ["share", "key", "no"].contains(&name.as_str());
         // Oracle's pseudocolumn may be quoted.
@@ -236,6 +236,11 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
         }
         // Options of EXPLAIN, and the name of a pragma, which is checked when the statement has been parsed.
         if name == "explain" && !is_quoted && begins(at) || is_behind("pragma") && begins(at - 1) {
+            continue;
+        }
+        // A named query with the names of its columns.
+        let with = if is_behind("recursive") { 2 } else { 1 };
+        if is_before(with, "with") && begins(at - with) {
             continue;
         }
         let is_called = tokens.get(at + 1) == Some(&Token::LParen);

@@ -3,7 +3,7 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, files, flags, found, parts, plain_key, request, run, sql};
+use super::{JudgedCall, address, database, files, flags, found, parts, plain_key, request, run, sql};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::{Decision, Verdict};
@@ -299,17 +299,28 @@ fn looks_like_code(text: &str) -> bool {
 
 /// Whether a text is SQL that does more than read: any text under a key for SQL, or a query that begins like a statement.
 fn is_writing_sql(key: &str, text: &str) -> bool {
-    let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
-    let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let is_statement = match (begins.0.as_str(), begins.1.as_str()) {
-        ("delete", "from") | ("insert" | "merge" | "replace", "into") | ("explain", "analyze") => true,
-        ("alter" | "create" | "drop" | "truncate", object) => OBJECTS.contains(&object),
-        ("update", _) => words.next().is_some_and(|word| word == "set"),
-        _ => false,
-    };
     let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
     let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
-    (is_sql || is_query && is_statement) && !sql::only_reads(text) || is_query && is_cypher
+    (is_sql || is_query && text.split(';').any(is_statement)) && !sql::only_reads(text) || is_query && is_cypher
+}
+
+/// Whether a text begins like a statement with effects, and unlike a sentence.
+fn is_statement(text: &str) -> bool {
+    let mut words = database::behind_comments(text).split_whitespace().map(str::to_ascii_lowercase);
+    let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    match (begins.0.as_str(), begins.1.as_str()) {
+        ("delete", "from") | ("insert" | "merge" | "replace", "into") => true,
+        ("explain", "analyze" | "analyse" | "verbose") => true,
+        ("explain", options) => options.starts_with('('),
+        ("alter" | "create" | "drop" | "truncate", object) => OBJECTS.contains(&object),
+        ("update", _) => words.next().is_some_and(|word| word == "set"),
+        // The statement is behind the named queries, or in them.
+        ("with", _) => text.split('(').rev().skip(1).any(|before| {
+            let named = before.trim_end().to_ascii_lowercase();
+            named.ends_with(" as") || named.ends_with(" materialized")
+        }),
+        (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),
+    }
 }
 
 /// The objects of SQL's `CREATE` and `DROP`.

@@ -3,6 +3,7 @@
 
 mod actions;
 mod address;
+mod database;
 mod element;
 mod files;
 mod flags;
@@ -29,6 +30,7 @@ use crate::identifier::words;
 use crate::json::Object;
 use crate::record::{Call, Fields};
 use address::judge_address;
+use database::Texts;
 use element::{judge_description, judge_element, judge_target};
 use keys::{Key, judge_key, pressed};
 use names::Class;
@@ -152,7 +154,13 @@ impl Builtin {
             (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
         };
         let call = JudgedCall { tool: &call.tool, raw, arguments, named, is_focused };
-        let mut decision = self.judge_class(&class, &call, hint);
+        let sql = database::judge(&call, &class, hint);
+        // `sql_select` selects no element of a page.
+        if matches!(class, Class::Activate | Class::Unknown) && sql == Some(Texts::Read) && call.named == Named::Nothing
+        {
+            class = Class::Run;
+        }
+        let mut decision = self.judge_class(&class, &call, hint, sql);
         if let Some(item) = judge_item(&call) {
             decision = decision.or_stricter(item);
         }
@@ -163,8 +171,10 @@ impl Builtin {
             decision = decision.or_stricter(said);
         }
         // For clicking, typing and opening a page, the element, the key or the address tells more than a hint that all tools have.
+        // A tool that runs SQL can destroy something, but not with text that only reads.
         let is_judged = matches!(class, Class::Navigate | Class::Activate | Class::Enter | Class::Press);
-        if hint == Hint::Destructive || hint == Hint::DestructiveAsAll && !is_judged {
+        let reads_sql = sql == Some(Texts::Read) && decision.verdict == Verdict::Allow;
+        if (hint == Hint::Destructive || hint == Hint::DestructiveAsAll && !is_judged) && !reads_sql {
             let why = "its server marks it as destructive";
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
@@ -211,8 +221,11 @@ impl Builtin {
         }
     }
 
-    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint) -> Decision {
+    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint, sql: Option<Texts>) -> Decision {
         match class {
+            Class::Observe | Class::Unknown if sql == Some(Texts::MayWrite) => {
+                found(ActionKind::Run, "builtin.argument", "the SQL in its arguments may do more than read".to_owned())
+            }
             Class::Observe => allow("it only looks"),
             Class::Navigate if call.named != Named::Nothing => {
                 judge_address(call).or_stricter(judge_element(&call.named))
@@ -231,7 +244,7 @@ impl Builtin {
             {
                 allow(READ_ONLY)
             }
-            Class::Run => run::judge_run(call, &self.place),
+            Class::Run => run::judge_run(call, sql, &self.place),
             Class::Refs => judge_refs(call),
             Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),

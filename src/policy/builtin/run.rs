@@ -1,5 +1,6 @@
 //! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
 
+use super::database::Texts;
 use super::place::Place;
 use super::{JudgedCall, allow, found, plain_key, shell, sql};
 use crate::identifier::words;
@@ -12,21 +13,29 @@ const SHELL: &[&str] =
     &["command", "cmd", "commands", "commandline", "shellcommand", "script", "bash", "argv", "args", "arguments"];
 const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sqlquery"];
 
+const QUERY: &str = "the query only reads";
+
 /// The folder in which the text runs.
 const FOLDER: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory", "directory", "dir"];
 
 /// Other arguments that do not change what is run.
 const HARMLESS: &[&str] = &[
     "background",
+    "catalog",
     "cluster",
     "connection",
     "connectionid",
     "connectionname",
     "cwd",
     "database",
+    "databaseid",
     "databasename",
+    "databasepath",
+    "datasource",
+    "datasourceid",
     "db",
     "dbname",
+    "dbpath",
     "description",
     "dialect",
     "dir",
@@ -60,7 +69,9 @@ const HARMLESS: &[&str] = &[
     "timeoutseconds",
     "title",
     "waitms",
+    "warehouse",
     "workdir",
+    "workgroup",
     "workingdir",
     "workingdirectory",
     "yieldtimems",
@@ -97,8 +108,19 @@ const FOREIGN: &[&str] = &[
     "vim",
 ];
 
-pub fn judge_run(call: &JudgedCall<'_>, place: &Place) -> Decision {
+/// Whether an argument, by its key without punctuation, does not change what is run.
+pub fn is_harmless(key: &str) -> bool {
+    HARMLESS.contains(&key)
+}
+
+/// Judges a tool that runs its arguments, of which those that are SQL have been judged.
+pub fn judge_run(call: &JudgedCall<'_>, sql: Option<Texts>, place: &Place) -> Decision {
     let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
+    match sql {
+        Some(Texts::Read) => return allow(QUERY),
+        Some(Texts::MayWrite) => return run(),
+        Some(Texts::None) | None => {}
+    }
     let mut fields = Map::new();
     for (key, raw) in call.arguments.iter() {
         let Ok(value) = serde_json::from_str(raw.get()) else { return run() };
@@ -112,7 +134,7 @@ pub fn judge_run(call: &JudgedCall<'_>, place: &Place) -> Decision {
         (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
             allow("the command only reads")
         }
-        (false, true) if sql_reads(&fields) => allow("the query only reads"),
+        (false, true) if sql_reads(&fields) => allow(QUERY),
         _ => run(),
     }
 }

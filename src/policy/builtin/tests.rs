@@ -2,7 +2,11 @@ use super::*;
 use crate::record::recognise;
 
 fn judge(line: &str) -> Decision {
-    Builtin::default().judge(&recognise(line).unwrap().unwrap(), Hint::None).0
+    judge_with(line, Hint::None)
+}
+
+pub(super) fn judge_with(line: &str, hint: Hint) -> Decision {
+    Builtin::default().judge(&recognise(line).unwrap().unwrap(), hint).0
 }
 
 fn judged(line: &str) -> (Verdict, Option<ActionKind>) {

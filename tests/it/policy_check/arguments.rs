@@ -294,6 +294,10 @@ fn commands_that_read_run_without_a_question() {
         ("execute_sql", json!({"sql": "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT 1"})),
         ("execute_sql", json!({"sql": "SELECT sqlite_version(), current_setting('a'), jsonb_pretty(b) FROM t"})),
         ("execute_sql", json!({"sql": "SELECT a FROM t WHERE b = '{\"price\": \"5 \u{20ac}\"}'"})),
+        ("execute_query", json!({"stmt": "SELECT a FROM t WHERE b = '#1'", "page": 2})),
+        ("sql_select", json!({"query": "SELECT 1"})),
+        ("read_query", json!({"query": "SELECT 1", "description": "Update the rows"})),
+        ("query_docs", json!({"query": "update a record by hand"})),
     ]);
     assert_unasked(&calls);
 }
@@ -567,6 +571,10 @@ fn commands_that_do_more_than_read_need_approval() {
         ("run_powershell", json!({"command": "ls"})),
         ("run_python", json!({"script": "ls"})),
         ("run_command", json!({"timeout": 5})),
+        ("read_query", json!({"query": "WITH a AS (SELECT 1) DELETE FROM b"})),
+        ("db_read", json!({"q": "DELETE FROM t"})),
+        ("mcp__pg__read_only_query", json!({"params": {"text": "DROP TABLE t"}})),
+        ("explain_query", json!({"query": "EXPLAIN ANALYZE DELETE FROM t"})),
         ("execute_sql", json!({"sql": "DELETE FROM t"})),
         ("execute_sql", json!({"sql": "SELECT 1; DROP TABLE t"})),
         ("execute_sql", json!({"sql": "SELECT 1 SHUTDOWN"})),

@@ -22,6 +22,9 @@ fn queries_are_read_with_the_functions_that_they_call() {
         ("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT lower(a) FROM t", "lower"),
         ("SELECT '{x}\u{20ac}' FROM t WHERE a = '[\"b\"]'", ""),
         ("SELECT a::varchar(10), /* a comment */ cast(b AS decimal(1,2)) FROM t", "cast"),
+        ("SELECT 1 WHERE a IN ('#1', 'b--c', '$d', '/*! e', ':=')", ""),
+        ("WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r", ""),
+        ("WITH sleep(n) AS (SELECT sleep(1)) SELECT n FROM sleep", "sleep"),
         ("SELECT row_number() OVER (PARTITION BY a ORDER BY b) FROM t LIMIT 5", "row_number"),
     ] {
         assert_eq!(functions(query).map(|found| found.join(" ")), Ok(called.to_owned()), "{query}");
@@ -58,6 +61,10 @@ fn text_with_effects_or_ambiguous_splits_is_refused() {
         "SELECT '''x' || ''' ; DROP TABLE t; --'",
         "SELECT $$ ' $$ ; DROP TABLE t; --'",
         "SELECT $a$ x $a$",
+        "SELECT 'a' $$ ; DROP TABLE t; --'$$",
+        "SELECT 'a' # ' ; DROP TABLE t -- '",
+        "SELECT 'a' --' ; DROP TABLE t -- '",
+        "SELECT 'a' /*! ' ; DROP TABLE t -- ' */",
         "SELECT q'[']' ; DROP TABLE t; --'",
         "SELECT 1 FROM t\u{a0}SHUTDOWN",
         "SELECT 1\r; DROP TABLE t",
