@@ -1,7 +1,8 @@
 //! `policy-check hook`: judges one tool call of Claude Code, as the command of a PreToolUse hook.
 //!
 //! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There, exit status 2 blocks
-//! the call, with stderr as the reason. Any other failure lets the call pass, so every failure here exits with 2.
+//! the call, with stderr as the reason. Any other failure lets the call pass, so every failure here exits with 2. Without any output,
+//! the client decides by its own settings. `allow` would switch its question off, so by default the hook never gives it.
 
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
@@ -12,8 +13,8 @@ use crate::io::lines::{Limits, deeper_than};
 use crate::io::report::{Failure, Report, Status};
 use crate::json::Object;
 use crate::policy::annotations::Hint;
-use crate::policy::builtin::Builtin;
 use crate::policy::builtin::place::Place;
+use crate::policy::builtin::{Builtin, may_disclose};
 use crate::policy::{Decision, Verdict};
 use crate::record::{Call, Fields};
 use std::io::{self, Read, Write};
@@ -25,6 +26,10 @@ const EVENT: &str = "PreToolUse";
 pub struct HookArguments {
     #[command(flatten)]
     rules: RulesOptions,
+    /// Allow calls that only read, in place of leaving them to Claude Code's own settings; never files that hold secrets, and addresses
+    /// with a query, a fragment or a user name
+    #[arg(long)]
+    allow_reads: bool,
     #[command(flatten)]
     limits: LimitOptions,
 }
@@ -49,22 +54,29 @@ fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> 
         return Err(failed(&TOO_DEEP));
     }
     let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
-    let place = Place { folder: folder(&input), runs_nothing: Some(runs_nothing) };
-    let Judged { decision, .. } = judge(&call, &Builtin::of_client().with_place(place), rules.as_ref(), Hint::None);
-    let written = stdout().and_then(|mut stdout| stdout.write_all(answer(&decision).as_bytes()));
+    let folder = Fields::read(&input).ok().and_then(|fields| fields.text("cwd"));
+    let place = Place { folder: absolute(folder.as_deref()), runs_nothing: Some(runs_nothing) };
+    let builtin = Builtin::of_client().with_place(place);
+    let Judged { decision, acts, .. } = judge(&call, &builtin, rules.as_ref(), Hint::None);
+    let may_allow = arguments.allow_reads && acts.are_reading() && {
+        // A rule that allows more than reading does not make it reading.
+        builtin.judge(&call, Hint::None).0.verdict == Verdict::Allow && !may_disclose(&call, folder.as_deref())
+    };
+    let answer = answer(&decision, may_allow);
+    let written = stdout().and_then(|mut stdout| stdout.write_all(answer.as_bytes()));
     written.map_err(|error| Failure::new(Status::Usage, format_args!("stdout: {error}")))?;
     Ok(Status::Well)
 }
 
-/// The folder in which the client runs commands, if it names one.
-fn folder(input: &str) -> Option<PathBuf> {
-    let folder: PathBuf = serde_json::from_str(Fields::read(input).ok()?.get("cwd")?.get()).ok()?;
-    folder.is_absolute().then_some(folder)
+fn absolute(folder: Option<&str>) -> Option<PathBuf> {
+    folder.map(PathBuf::from).filter(|folder| folder.is_absolute())
 }
 
-fn answer(decision: &Decision) -> String {
+/// The answer; empty if the client is to decide.
+fn answer(decision: &Decision, may_allow: bool) -> String {
     let permission = match decision.verdict {
-        Verdict::Allow => "allow",
+        Verdict::Allow if may_allow => "allow",
+        Verdict::Allow => return String::new(),
         Verdict::Confirm => "ask",
         Verdict::Deny => "deny",
     };

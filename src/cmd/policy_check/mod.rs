@@ -81,7 +81,7 @@ pub struct Arguments {
 enum Action {
     /// Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
-    /// Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny
+    /// Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client
     Hook(hook::HookArguments),
     /// Check that audit files are unchanged, and that no call passed without its approval
     Verify(verify::VerifyArguments),

@@ -4,6 +4,7 @@
 mod actions;
 mod address;
 mod database;
+mod disclosure;
 mod element;
 mod files;
 mod flags;
@@ -16,9 +17,12 @@ mod phrase;
 pub mod place;
 mod request;
 mod run;
+mod secret_files;
 mod shell;
 mod sql;
 mod typing;
+
+pub use disclosure::may_disclose;
 
 use super::annotations::Hint;
 use super::detector::{ActionKind, Finding};
@@ -82,6 +86,11 @@ impl Acts {
     /// Whether the tool's name decides: neither arguments nor an element would change the decision.
     pub fn are_decided_by_name(&self) -> bool {
         matches!(self.class, Class::Observe | Class::Own | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
+    }
+
+    /// Whether a call that the policy allows only reads: it neither opens a page, nor enters text, nor starts anything.
+    pub fn are_reading(&self) -> bool {
+        matches!(self.class, Class::Observe | Class::Run | Class::Refs)
     }
 }
 

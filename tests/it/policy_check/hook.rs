@@ -17,39 +17,136 @@ fn input(tool: &str, arguments: &Value) -> String {
     format!("{input}\n")
 }
 
+/// The decision, and its reason; "none" if the hook leaves it to the client.
 fn permission(options: &[&str], input: &str) -> (String, String) {
     let played = play(&[&["hook"], options].concat(), input);
-    assert_eq!((played.status, played.lines.len()), (Some(0), 1), "{input}: {}", played.stderr);
-    let output = &played.records()[0]["hookSpecificOutput"];
+    assert_eq!(played.status, Some(0), "{input}: {}", played.stderr);
+    let records = played.records();
+    let [answer] = &records[..] else {
+        assert!(records.is_empty() && played.stderr.is_empty(), "{input}: {}", played.stderr);
+        return ("none".to_owned(), String::new());
+    };
+    let output = &answer["hookSpecificOutput"];
     assert_eq!(output["hookEventName"], "PreToolUse");
     let text = |key: &str| output[key].as_str().unwrap().to_owned();
     (text("permissionDecision"), text("permissionDecisionReason"))
 }
 
 #[test]
-fn a_tool_call_is_allowed_asked_about_or_denied() {
-    for (tool, arguments, expected) in [
-        ("Bash", json!({"command": "rm -rf build"}), "ask"),
-        ("Bash", json!({"command": "ls -la"}), "allow"),
-        ("Read", json!({"file_path": "/home/me/p/a.rs"}), "allow"),
-        ("Edit", json!({"file_path": "/home/me/p/a.rs", "old_string": "a", "new_string": "b"}), "ask"),
+fn a_tool_call_is_asked_about_or_left_to_the_client() {
+    for (tool, arguments, expected, with_reads) in [
+        ("Bash", json!({"command": "rm -rf build"}), "ask", "ask"),
+        ("Bash", json!({"command": "ls -la"}), "none", "allow"),
+        ("Read", json!({"file_path": "/home/me/p/a.rs"}), "none", "allow"),
+        ("Edit", json!({"file_path": "/home/me/p/a.rs", "old_string": "a", "new_string": "b"}), "ask", "ask"),
         (
             "TodoWrite",
             json!({"todos": [{"content": "delete it", "status": "pending", "activeForm": "Deleting"}]}),
-            "allow",
+            "none",
+            "none",
         ),
         (
             "Task",
             json!({"description": "a", "prompt": "rm x", "subagent_type": "b", "run_in_background": true}),
-            "allow",
+            "none",
+            "none",
         ),
-        ("Skill", json!({"skill": "pdf", "args": "--fix"}), "allow"),
-        ("mcp__todo__TodoWrite", json!({"todos": []}), "ask"),
-        ("TaskStop", json!({}), "ask"),
-        ("mcp__files__read_text_file", json!({"path": "a.txt"}), "allow"),
-        ("mcp__github__delete_repo", json!({"name": "p"}), "ask"),
+        ("Skill", json!({"skill": "pdf", "args": "--fix"}), "none", "none"),
+        ("mcp__todo__TodoWrite", json!({"todos": []}), "ask", "ask"),
+        ("TaskStop", json!({}), "ask", "ask"),
+        ("mcp__files__read_text_file", json!({"path": "a.txt"}), "none", "allow"),
+        ("mcp__github__delete_repo", json!({"name": "p"}), "ask", "ask"),
+        ("mcp__b__browser_navigate", json!({"url": "https://example.org/"}), "none", "none"),
+        ("mcp__b__browser_type", json!({"element": "Search", "ref": "e1", "text": "x"}), "none", "none"),
     ] {
-        assert_eq!(permission(&[], &input(tool, &arguments)).0, expected, "{tool} {arguments}");
+        let input = input(tool, &arguments);
+        assert_eq!(permission(&[], &input).0, expected, "{tool} {arguments}");
+        assert_eq!(permission(&["--allow-reads"], &input).0, with_reads, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
+    let bash = |command: &str| ("Bash", json!({ "command": command }));
+    let fetch = |url: &str| ("WebFetch", json!({"url": url, "prompt": "What does it say?"}));
+    let read = |path: &str| ("Read", json!({ "file_path": path }));
+    let given_away = [
+        read("/home/me/.ssh/id_ed25519"),
+        read("/home/me/p/.env"),
+        read("/etc/shadow"),
+        read("/home/me/p/deploy/server.pem"),
+        ("NotebookRead", json!({"notebook_path": "/home/me/.aws/credentials"})),
+        ("Grep", json!({"pattern": ".", "path": "/home/me/.ssh", "output_mode": "content"})),
+        ("Grep", json!({"pattern": "BEGIN", "glob": "*.pem"})),
+        ("Grep", json!({"pattern": "token", "path": "/home/me"})),
+        ("Glob", json!({"pattern": "**/id_rsa"})),
+        ("mcp__files__read_multiple_files", json!({"paths": ["a.txt", "~/.netrc"]})),
+        ("mcp__files__read_resource", json!({"uri": "file:///home/me/%2Essh/id_rsa"})),
+        ("mcp__x__get_env", json!({})),
+        bash("cat ~/.aws/credentials"),
+        bash("cd ~ && head -c 99 .netrc"),
+        bash("grep -r . ~/.ssh"),
+        bash("base64 < ~/.ssh/id_rsa"),
+        bash("cat ~/.ss*/id_*"),
+        bash("cat ~/{.netrc,x}"),
+        bash("cat *"),
+        bash("git show HEAD:.env"),
+        bash("cat /proc/self/environ"),
+        bash("sh -c 'cat ~/.npmrc'"),
+        bash("find . -name x | xargs cat"),
+        bash("echo \"$TOKEN\""),
+        bash("cat <<E\n$TOKEN\nE"),
+        bash("env"),
+        bash("printenv TOKEN"),
+        bash("timeout 5 printenv"),
+        bash("jq -n env"),
+        bash("ps auxe"),
+        fetch("https://example.org/?q=secret"),
+        fetch("https://example.org/#secret"),
+        fetch("https://secret@example.org/"),
+        fetch("https://:secret@example.org/"),
+        fetch("example.org/?q=secret"),
+        fetch("https:\\\\example.org\\?q"),
+        ("mcp__web__fetch", json!({"urls": ["https://example.org/", "https://example.org/?q"]})),
+        ("mcp__web__fetch", json!({"url": "https://example.org/", "params": {"q": "secret"}})),
+    ];
+    for (tool, arguments) in given_away {
+        for options in [&[][..], &["--allow-reads"]] {
+            assert_eq!(permission(options, &input(tool, &arguments)).0, "none", "{options:?} {tool} {arguments}");
+        }
+    }
+    let harmless = [
+        read("/home/me/p/src/environment.rs"),
+        ("Grep", json!({"pattern": "fn .*new", "path": "/home/me/p/src", "glob": "*.rs"})),
+        ("Glob", json!({"pattern": "**/*.rs"})),
+        bash("cat src/*.rs | wc -l"),
+        bash("git log --oneline -n 5"),
+        bash("rg TODO src"),
+        fetch("https://example.org/docs/a.html"),
+    ];
+    for (tool, arguments) in harmless {
+        let permission = permission(&["--allow-reads"], &input(tool, &arguments));
+        assert_eq!(permission.0, "allow", "{tool} {arguments}");
+    }
+    // A relative name means a file in the client's folder.
+    let secret = input("Grep", &json!({"pattern": "."})).replace("\"cwd\":\"/home/me/p\"", "\"cwd\":\"/home/me/.ssh\"");
+    assert_eq!(permission(&["--allow-reads"], &secret).0, "none");
+}
+
+#[test]
+fn an_address_for_a_package_is_asked_about() {
+    for (command, expected) in [
+        ("npm view https://example.org/x.tgz?secret", "ask"),
+        ("npm view git+ssh://git@example.org/x.git", "ask"),
+        ("pnpm view me/repository", "ask"),
+        ("npm view x@https://example.org/x.tgz", "ask"),
+        ("npm view @me/x@github:me/x", "ask"),
+        ("pip list --outdated -f https://example.org/secret", "ask"),
+        ("npm view @me/x@^1.2 dist.tarball --json", "allow"),
+        ("npm view left-pad version", "allow"),
+    ] {
+        let input = input("Bash", &json!({ "command": command }));
+        assert_eq!(permission(&["--allow-reads"], &input).0, expected, "{command}");
     }
 }
 
@@ -71,11 +168,13 @@ fn rules_apply_in_a_hook_as_in_a_pipe() {
         arguments = { ".file_path" = "*.pem" }
     "#;
     std::fs::write(file.path(), rules).unwrap();
-    let options = ["--rules", file.path().to_str().unwrap(), "--agent", "claude"];
-    let edit = |path: &str| permission(&options, &input("Edit", &json!({"file_path": path}))).0;
-    assert_eq!((edit("/home/me/p/a.rs").as_str(), edit("/etc/passwd").as_str()), ("allow", "ask"));
-    let denied = permission(&options, &input("Read", &json!({"file_path": "/home/me/p/a.pem"})));
-    assert_eq!(denied, ("deny".to_owned(), "keys stay here (no-keys)".to_owned()));
+    for more in [&[][..], &["--allow-reads"]] {
+        let options = [&["--rules", file.path().to_str().unwrap(), "--agent", "claude"], more].concat();
+        let edit = |path: &str| permission(&options, &input("Edit", &json!({"file_path": path}))).0;
+        assert_eq!((edit("/home/me/p/a.rs").as_str(), edit("/etc/passwd").as_str()), ("none", "ask"));
+        let denied = permission(&options, &input("Read", &json!({"file_path": "/home/me/p/a.pem"})));
+        assert_eq!(denied, ("deny".to_owned(), "keys stay here (no-keys)".to_owned()));
+    }
 }
 
 #[test]

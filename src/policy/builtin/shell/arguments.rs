@@ -108,6 +108,13 @@ pub(super) fn test_reads(words: &[Word]) -> bool {
     }
 }
 
+/// Whether npm looks an operand up in its registry: an option, a field or the name of a package, with a version. It asks other addresses
+/// for `user/repository` and `name@https://...`, and so sends them what the address says.
+pub(super) fn is_package(word: &str) -> bool {
+    let name = word.strip_prefix('@').map_or(word, |scoped| scoped.split_once('/').map_or("/", |(_, name)| name));
+    !name.contains(['/', ':', '\\'])
+}
+
 /// Whether a word is certainly a number: zsh evaluates expressions where it expects one, and bash in an index.
 pub(super) fn is_number(word: &Word) -> bool {
     *word == Word::Number || word.text().is_some_and(is_digits)

@@ -128,7 +128,13 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut Visits) -> bool {
             let is_known = |argument: &&str| {
                 !argument.starts_with('-') || argument.split('=').next().is_some_and(|name| options.contains(&name))
             };
-            arguments.split_first().is_some_and(|(verb, rest)| verbs.contains(verb) && rest.iter().all(is_known))
+            arguments.split_first().is_some_and(|(verb, rest)| {
+                let is_local = |argument: &&str| match *verb {
+                    "view" => arguments::is_package(argument),
+                    _ => !argument.contains("://"),
+                };
+                verbs.contains(verb) && rest.iter().all(|argument| is_known(argument) && is_local(argument))
+            })
         }
         (Some(Reading::If(reads)), Some(arguments)) => reads(&arguments),
         (Some(Reading::Wrapper(skip)), _) => {

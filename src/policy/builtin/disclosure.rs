@@ -1,0 +1,149 @@
+//! Calls that only read, but may give something away: they read a secret, or send data to another machine in an address. The policy lets
+//! them pass as reading; a client that asks about them itself must go on asking.
+
+use super::lexicon::is_about_access;
+use super::{plain_key, secret_files};
+use crate::identifier::words;
+use crate::record::Call;
+use pipewright_syntax::shell::{Step, Word, steps};
+use serde_json::{Map, Value};
+use url::Url;
+
+/// Keys for an address, which may lack its scheme.
+const ADDRESSES: &[&str] = &["address", "endpoint", "href", "link", "links", "uri", "uris", "url", "urls"];
+/// Keys for the parts of a request that are sent along with its address.
+const SENT: &[&str] = &[
+    "auth",
+    "body",
+    "cookies",
+    "data",
+    "fragment",
+    "hash",
+    "headers",
+    "params",
+    "parameters",
+    "password",
+    "qs",
+    "query",
+    "queryparams",
+    "searchparams",
+    "user",
+    "username",
+];
+/// Keys for a shell's text, or the words of a command.
+const COMMANDS: &[&str] =
+    &["args", "arguments", "argv", "bash", "cmd", "command", "commandline", "commands", "script", "shell"];
+
+/// Whether a call that only reads may give something away. `folder` is the client's, if it is known.
+pub fn may_disclose(call: &Call<'_>, folder: Option<&str>) -> bool {
+    let Ok(fields) = serde_json::from_str::<Map<String, Value>>(call.arguments_text()) else { return true };
+    let tool = words(&call.tool);
+    let is_secret = |word: &String| {
+        is_about_access(word) || ["clipboard", "cookie", "cookies", "env", "environment", "storage"].contains(&&**word)
+    };
+    let searches = tool.iter().any(|word| word.ends_with("grep"));
+    let has_address = fields.iter().any(|(key, value)| is_address(key, value));
+    folder.is_some_and(secret_files::may_name)
+        || tool.iter().any(is_secret)
+        || fields.iter().any(|(key, value)| {
+            let key = plain_key(key);
+            // What is searched for is no path.
+            let is_text = key == "description" || searches && ["pattern", "regex"].contains(&&*key);
+            has_address && SENT.contains(&&*key) && !is_empty(value) || !is_text && discloses(&key, value)
+        })
+}
+
+fn is_address(key: &str, value: &Value) -> bool {
+    ADDRESSES.contains(&&*plain_key(key)) || value.as_str().is_some_and(|text| text.contains("://"))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn discloses(key: &str, value: &Value) -> bool {
+    match value {
+        Value::String(text) if COMMANDS.contains(&key) => command_discloses(text),
+        Value::String(text) => text_discloses(text, ADDRESSES.contains(&key)),
+        Value::Array(items) => items.iter().any(|item| discloses(key, item)),
+        Value::Object(fields) => fields.iter().any(|(key, value)| discloses(&plain_key(key), value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn text_discloses(text: &str, is_address: bool) -> bool {
+    let has_address = is_address || text.contains("://") || Url::parse(text).is_ok_and(|url| url.has_host());
+    secret_files::may_name(text)
+        || has_address && !text.split_whitespace().all(|part| is_plain_address(part, is_address))
+}
+
+/// Whether an address has neither a query, nor a fragment, nor a user name. In a longer text, any word without a scheme is none.
+fn is_plain_address(text: &str, is_address: bool) -> bool {
+    let url = match Url::parse(text) {
+        Err(url::ParseError::RelativeUrlWithoutBase) if is_address => Url::parse(&format!("http://{text}")),
+        url => url,
+    };
+    match url {
+        // Programs disagree about where the host ends.
+        _ if text.contains("://") && text.contains(['\\', '@', '?', '#']) => false,
+        Ok(url) => {
+            let is_page = matches!(url.scheme(), "http" | "https");
+            let has_user = !url.username().is_empty() || url.password().is_some();
+            (is_page || !is_address) && !has_user && url.query().is_none() && url.fragment().is_none()
+        }
+        Err(_) => !is_address && !text.contains("://"),
+    }
+}
+
+/// Whether a shell's text, or a word of a command, names a secret, prints the environment, or has a word that is not known.
+fn command_discloses(text: &str) -> bool {
+    // Variables may hold secrets, and the steps do not show those of here-documents.
+    if text.contains(['$', '`']) {
+        return true;
+    }
+    let Ok(steps) = steps(text) else { return true };
+    steps.iter().any(|step| match step {
+        Step::Run(command) => {
+            let texts = |words: &[Word]| words.iter().map(Word::text).map(|text| text.map(str::to_owned)).collect();
+            let (words, read): (Option<Vec<String>>, Option<Vec<String>>) =
+                (texts(&command.words), texts(&command.read));
+            match (words, read) {
+                (Some(words), Some(read)) => {
+                    program_discloses(&words) || words.iter().chain(&read).any(|word| text_discloses(word, false))
+                }
+                _ => true,
+            }
+        }
+        Step::Define(_) => false,
+    })
+}
+
+/// Whether a program prints secrets that are in no file of its arguments.
+fn program_discloses(words: &[String]) -> bool {
+    let Some((program, arguments)) = words.split_first() else { return false };
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
+    let prints_environment = |word: &String| word.split_whitespace().any(|word| ["env", "printenv"].contains(&word));
+    words.iter().any(prints_environment)
+        || match program {
+            // Without a folder it leads home.
+            "cd" => arguments.is_empty() || arguments == ["-"],
+            "docker" | "podman" => has("inspect"),
+            "git" => has("config") || has("remote"),
+            "jq" | "yq" => has("env"),
+            "kubectl" => has("secret"),
+            "ps" => arguments
+                .iter()
+                .any(|argument| argument.contains('E') || !argument.starts_with('-') && argument.contains('e')),
+            "systemctl" => has("show") || has("cat"),
+            // It reads the names of files.
+            "xargs" => true,
+            _ => false,
+        }
+}
