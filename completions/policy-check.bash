@@ -233,7 +233,7 @@ _policy__check() {
             return 0
             ;;
         policy__subcmd__check__subcmd__hook)
-            opts="-h --rules --agent --max-line --max-depth --help"
+            opts="-h --rules --agent --allow-reads --max-line --max-depth --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

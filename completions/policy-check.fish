@@ -43,7 +43,7 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'P
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
@@ -55,6 +55,7 @@ complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l rules
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l allow-reads -d 'Allow calls that only read, in place of leaving them to Claude Code\'s own settings; never files that hold secrets, and addresses with a query, a fragment or a user name'
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Trust "readOnlyHint": true, as the gate does with this option'
@@ -62,7 +63,7 @@ complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l star
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: allow, ask or deny'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'

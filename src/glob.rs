@@ -31,6 +31,11 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     pattern[at..].iter().all(|one| *one == '*')
 }
 
+/// Whether a text means more than itself as a pattern.
+pub fn is_pattern(text: &str) -> bool {
+    text.contains(['*', '?'])
+}
+
 #[cfg(test)]
 mod tests {
     use super::matches;

@@ -14,7 +14,7 @@ use std::path::Path;
 pub enum Choice {
     /// Approve the call.
     Allow,
-    /// Approve the call, and all calls that match the widest offered rule.
+    /// Approve the call, and all calls that match the first offered rule.
     AllowForSession,
     /// Edit its arguments, then approve it.
     Edit,
@@ -22,19 +22,21 @@ pub enum Choice {
     Reject,
 }
 
-/// Each option with its id, kind and name.
+/// Each option with its id, kind and name. The one for the session names in place of RULE what the rule allows.
 const OPTIONS: [(Choice, &str, &str, &str); 4] = [
     (Choice::Allow, "allow", "allow_once", "Allow once"),
-    (Choice::AllowForSession, "allow_session", "allow_always", "Allow this tool for the session"),
+    (Choice::AllowForSession, "allow_session", "allow_always", "Allow RULE for the session"),
     (Choice::Edit, "edit", "allow_once", "Edit the arguments, then allow"),
     (Choice::Reject, "reject", "reject_once", "Reject"),
 ];
 
-/// The parameters of `session/request_permission`, JSON text. `can_edit` is whether the editor shows forms.
-pub fn permission_request(session: &str, question: &Question, can_edit: bool, folder: &Path) -> String {
+/// The parameters of `session/request_permission`, JSON text. `can_edit` is whether the editor shows forms, `rule` what the first rule
+/// allows.
+pub fn permission_request(session: &str, question: &Question, can_edit: bool, rule: &str, folder: &Path) -> String {
     let offered = OPTIONS.iter().filter(|(choice, ..)| is_offered(*choice, question, can_edit));
-    let options = offered
-        .map(|(_, id, kind, name)| Object::default().text("optionId", id).text("name", name).text("kind", kind).end());
+    let options = offered.map(|(_, id, kind, name)| {
+        Object::default().text("optionId", id).text("name", &name.replace("RULE", rule)).text("kind", kind).end()
+    });
     let options = list(&options.collect::<Vec<_>>());
     let params = Object::default().text("sessionId", session).put("toolCall", tool_call(question, folder));
     params.put("options", options).end()

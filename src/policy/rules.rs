@@ -12,17 +12,19 @@
 //! not_match = ['{"tool":"write_file","args":{"path":"/home/me/project/../.ssh/config"}}']
 //! ```
 
+mod command;
 mod condition;
 mod facts;
 mod session;
 
 pub use condition::Condition;
 pub use facts::Facts;
-pub use session::{SessionRule, SessionRules, proposals, table};
+pub use session::{SessionRule, SessionRules, proposals, reach, table};
 
 use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};
 use crate::io::lines::{Path, Paths, Step};
+use crate::policy::arguments::{Row, rows};
 use crate::record::Fields;
 use crate::toml_error::{describe, place};
 use condition::Globs;
@@ -89,6 +91,9 @@ pub struct Rule {
     target: BTreeMap<TargetField, Globs>,
     #[serde(default)]
     arguments: BTreeMap<String, Condition>,
+    /// The call has no arguments besides those in `arguments`, except some that do not change its effect.
+    #[serde(default)]
+    no_other_arguments: bool,
     /// A jq filter that must be true, too; the caller of [`Rules::matching`] runs it, over [`Facts::json`].
     pub when: Option<String>,
     /// Calls that it must match, as JSON.
@@ -148,7 +153,7 @@ impl Rules {
                 let path = Path::parse(path).filter(|path| !path.steps().contains(&Step::Each));
                 rule.places.push(paths.len());
                 paths.push(path.ok_or_else(|| wrong("a path names one value, such as .path or .items[0].id"))?);
-                condition.check().map_err(|why| wrong(&why))?;
+                condition.check(rule.verdict == Verdict::Allow).map_err(|why| wrong(&why))?;
             }
             rules.push(rule);
         }
@@ -188,7 +193,7 @@ impl Rules {
 
     /// The decision on a call, from the rules that match it and the built-in policy's decision.
     pub fn decide(&self, matching: &[(usize, Result<(), String>)], builtin: Decision) -> Decision {
-        let pays = builtin.pays;
+        let (pays, runs_text) = (builtin.pays, builtin.runs_text);
         let matching = matching.iter().filter(|(index, _)| !(pays && self.rules[*index].except_payments));
         let is_certain = |(_, filtered): &&(usize, Result<(), String>)| filtered.is_ok();
         let settled = matching.clone().filter(is_certain).any(|(index, _)| self.rules[*index].instead_of_builtin);
@@ -206,6 +211,7 @@ impl Rules {
         }
         let mut decision = decision.unwrap_or_else(|| Decision::new(self.default, "default", "no rule matches it"));
         decision.pays |= pays;
+        decision.runs_text |= runs_text;
         decision
     }
 }
@@ -226,7 +232,7 @@ impl Rule {
     /// Whether it has any condition; without one it matches every call.
     pub fn has_condition(&self) -> bool {
         let globs = [&self.tool, &self.agent, &self.plan, &self.session];
-        let has_fields = !self.target.is_empty() || !self.arguments.is_empty();
+        let has_fields = !self.target.is_empty() || !self.arguments.is_empty() || self.no_other_arguments;
         globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
     }
 
@@ -252,6 +258,8 @@ impl Rule {
             && is(&self.agent, facts.agent)
             && is(&self.plan, facts.context("plan_id").as_deref())
             && is(&self.session, facts.context("session_id").as_deref())
+            && (!self.no_other_arguments
+                || effective_rows(facts.arguments).all(|row| self.arguments.contains_key(&row.path)))
             && self.target.iter().all(|(field, globs)| target(*field).is_some_and(|text| globs.match_folded(text)))
             && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
                 let allows = self.verdict == Verdict::Allow;
@@ -264,6 +272,34 @@ impl Rule {
                 }
             })
     }
+}
+
+/// Keys, without punctuation, of arguments that tell why a call is made, how long it may take, and how much of its output is kept.
+const BESIDE: &[&str] = &[
+    "description",
+    "explanation",
+    "maxlines",
+    "maxoutput",
+    "maxoutputlength",
+    "purpose",
+    "reason",
+    "reasoning",
+    "thought",
+    "timeout",
+    "timeoutms",
+    "timeoutseconds",
+    "title",
+    "waitms",
+    "yieldtimems",
+];
+
+/// The values of a call that may change its effect.
+fn effective_rows(arguments: &str) -> impl Iterator<Item = Row> {
+    let is_beside = |row: &Row| {
+        let key = row.path.trim_start_matches('.').replace(['_', '-'], "").to_lowercase();
+        BESIDE.contains(&&*key) && !row.value.starts_with(['{', '['])
+    };
+    rows(arguments).into_iter().filter(move |row| !is_beside(row))
 }
 
 /// The value at an argument's path.

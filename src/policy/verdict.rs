@@ -45,12 +45,16 @@ pub struct Decision {
     /// Whether a part of the call pays or orders; `kind` may be another part's.
     #[serde(skip)]
     pub pays: bool,
+    /// Whether a part of the call is text that is run: a command, code, SQL. Another call of the same tool may then do anything.
+    #[serde(skip)]
+    pub runs_text: bool,
 }
 
 impl Decision {
     /// A decision about a call that is not known to be destructive.
     pub fn new(verdict: Verdict, rule: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Decision {
-        Decision { verdict, rule: rule.into(), reason: reason.into(), kind: None, severity: None, pays: false }
+        let (rule, reason) = (rule.into(), reason.into());
+        Decision { verdict, rule, reason, kind: None, severity: None, pays: false, runs_text: false }
     }
 
     /// The decision to ask a person about a finding.
@@ -60,13 +64,13 @@ impl Decision {
         Decision { kind: Some(kind), severity: Some(severity), pays: kind.is_payment(), ..decision }
     }
 
-    /// The stricter of two; of equals the one with a `kind`, else this one. It pays if either does.
+    /// The stricter of two; of equals the one with a `kind`, else this one. It pays, or runs text, if either does.
     #[must_use]
     pub fn or_stricter(self, other: Decision) -> Decision {
         let weight = |decision: &Decision| (decision.verdict, decision.kind.is_some());
-        let pays = self.pays || other.pays;
+        let (pays, runs_text) = (self.pays || other.pays, self.runs_text || other.runs_text);
         let stricter = if weight(&other) > weight(&self) { other } else { self };
-        Decision { pays, ..stricter }
+        Decision { pays, runs_text, ..stricter }
     }
 
     /// JSON text: a call's `policy`.

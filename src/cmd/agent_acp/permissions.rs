@@ -6,6 +6,7 @@ use crate::acp::{Choice, EditForm, chosen, input_form, permission_request};
 use crate::approvals::{Answer, Change, Pending};
 use crate::io::stage::Out;
 use crate::json::Object;
+use crate::policy::rules::reach;
 use crate::record::{Action, Fields, is_same_id};
 use crate::rpc::{self, RpcError};
 use std::time::{Duration, Instant};
@@ -137,7 +138,8 @@ impl Editor {
         let Some((number, pending)) = self.question(nonce) else { return };
         let Some(session) = self.sessions.get(&number) else { return };
         let folder = session.updates.folder();
-        let params = permission_request(&session.id, &pending.question, self.can_edit(), folder);
+        let rule = pending.question.rule_offers.first().map_or_else(String::new, |rule| reach(rule));
+        let params = permission_request(&session.id, &pending.question, self.can_edit(), &rule, folder);
         let request = self.ask("session/request_permission", &params, Asked::Permission(nonce.to_owned()), out);
         self.held.insert(nonce.to_owned(), Held { session: number, progress: Progress::Asked(request) });
     }

@@ -2,13 +2,14 @@
 
 use super::dialogue::{Dialogue, Next};
 use crate::io::terminal::printable;
-use crate::policy::rules::SessionRules;
+use crate::policy::rules::{SessionRules, reach};
 use crate::record::Action;
 
 const PROMPT: &str = "allow what this rule matches until the end of the run [y], edit it [e], back to the call [b]\n> ";
 const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of the run [y], and write it to the rules file [w], edit it [e], \
                                 back to the call [b]\n> ";
-const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time\n";
+const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time, and so does text that is run \
+                            if it is too long for a rule\n";
 
 const NONE_NARROWER: &str = "this call has no narrower rule than that of a: it has no target and no arguments, or they are too long or contain * or ?\n";
 
@@ -23,7 +24,7 @@ impl Dialogue {
             }
             (None, "a" | "/always" | "A") if self.is_cut => Some(self.say_not_all_shown()),
             (None, "a" | "/always") => Some(self.allow(&offers[0].clone(), false)),
-            (None, "A") if offers.len() < 2 => Some(self.again(NONE_NARROWER)),
+            (None, "A") if offers.len() < 2 && self.reach().is_none() => Some(self.again(NONE_NARROWER)),
             (None, "A") => {
                 self.rule = offers.last().cloned();
                 Some(self.show_rule(""))
@@ -38,6 +39,11 @@ impl Dialogue {
             }
             (Some(_), _) => Some(self.again("")),
         }
+    }
+
+    /// What the first rule allows, if that is not every call of the tool.
+    pub(super) fn reach(&self) -> Option<String> {
+        self.question.rule_offers.first().map(|rule| reach(rule)).filter(|reach| reach != "this tool")
     }
 
     pub(super) fn rule_prompt(&self) -> Option<&'static str> {

@@ -34,8 +34,9 @@ pub static LETTERS: Words = Words {
   n, no, /no [TEXT]     reject it; TEXT goes to the caller
   e                     edit the arguments in your editor ($VISUAL, $EDITOR)
   e NAME=VALUE          set one argument (a path such as items[0].id too); VALUE is JSON, or else text
-  a                     let it pass, and every call of this tool until the end of the run
-  A                     the same for calls with this target or these arguments; shows the rule, which can be edited
+  a                     let it pass, and every call of this tool until the end of the run; if the tool runs text, only what
+                        is shown as `for this session`
+  A                     the same for calls with this target, these arguments or this text; shows the rule, which can be edited
   v                     show everything, at full length; needed before y where something was cut off
   Ctrl-D                reject it
 ",

@@ -95,7 +95,7 @@ impl Gate {
             caller: self.caller.clone(),
             asked_at: Some(asked_at),
             expires_at: self.settings.timeout.and_then(|timeout| asked_at.checked_add(timeout).ok()),
-            rule_offers: self.rule_offers(&call),
+            rule_offers: self.rule_offers(),
             rules_file: self.remember.as_ref().map(|path| path.display().to_string()),
         };
         self.send_event(&question.record(), out);

@@ -3,6 +3,7 @@
 use super::decide::Agreed;
 use super::gate::{Gate, Pending};
 use super::gate_event::GateEvent;
+use super::held::Held;
 use super::remember::remember;
 use crate::approvals::session_rules;
 use crate::io::stage::Out;
@@ -12,12 +13,17 @@ use crate::policy::detector::ActionKind;
 use crate::policy::marks::settle;
 use crate::policy::rules::{SessionRules, proposals};
 use crate::record::{Call, Fields, HitlResponse};
+use serde_json::Value;
 
 impl Gate {
-    /// The rules that a person may add for a call, the widest first; none for a payment.
-    pub(super) fn rule_offers(&self, call: &Call<'_>) -> Vec<String> {
-        match self.check_policy(call) {
-            Ok(judged) if !is_payment(call, &judged.decision) => proposals(call, judged.acts.target.as_ref()),
+    /// The rules that a person may add for the first call, the widest first; none for a payment.
+    pub(super) fn rule_offers(&self) -> Vec<String> {
+        let Some(first) = self.calls.first() else { return Vec::new() };
+        let call = first.call.call();
+        match self.check_policy(&call) {
+            Ok(judged) if may_have_rule(first, &judged.decision) => {
+                proposals(&call, judged.acts.target.as_ref(), &judged.decision)
+            }
             _ => Vec::new(),
         }
     }
@@ -28,10 +34,11 @@ impl Gate {
         let held = first.call.clone();
         let call = held.call();
         let Ok(judged) = self.check_policy(&call) else { return false };
-        if is_payment(&call, &judged.decision) {
+        if !may_have_rule(first, &judged.decision) {
             return false;
         }
-        let Some(rule) = self.session_rules.find(&call, judged.acts.target.as_ref()) else { return false };
+        let rule = self.session_rules.find(&call, judged.acts.target.as_ref(), &judged.decision);
+        let Some(rule) = rule else { return false };
         let Ok(text) = settle(&call, &first.text()) else { return false };
         let (id, agreed) = (rule.id.clone(), Agreed { text, call: held.clone() });
         self.close_first(Settlement::Approved, By::Session, Some(&id), Some(&agreed), "", out);
@@ -48,12 +55,12 @@ impl Gate {
         answer: &HitlResponse<'_>,
         by: By,
     ) -> Result<(), String> {
-        let offers = self.rule_offers(call);
+        let offers = self.rule_offers();
         let Some(text) = answer.rule.as_ref().or(offers.first()).filter(|_| !offers.is_empty()) else {
             return Err("calls such as this one cannot be allowed for the session".to_owned());
         };
         let judged = self.check_policy(call)?;
-        SessionRules::check(text, call, judged.acts.target.as_ref())?;
+        SessionRules::check(text, call, judged.acts.target.as_ref(), &judged.decision)?;
         match (&self.remember, answer.remember) {
             (Some(path), true) => remember(path, text)?,
             (None, true) => return Err("the gate has no rules file to write to (--remember FILE)".to_owned()),
@@ -88,6 +95,20 @@ impl Gate {
         let question = self.pending.as_ref().map(Pending::record);
         rules.into_iter().chain(question).collect()
     }
+}
+
+/// Whether a rule for the session may allow a held call.
+fn may_have_rule(held: &Held, decision: &Decision) -> bool {
+    // Rules do not compare these fields; the world may read a folder there.
+    let has_more = held.beside_arguments.as_deref().is_some_and(|beside| !has_only_meta(beside));
+    !(is_payment(&held.call.call(), decision) || decision.runs_text && has_more)
+}
+
+/// Whether the fields besides the arguments are only the `_meta` of MCP, in which clients number their calls.
+fn has_only_meta(beside: &str) -> bool {
+    let fields = |value: &Value, key: &str| value.as_object().is_some_and(|own| own.keys().all(|own| own == key));
+    let beside: Value = serde_json::from_str(beside).unwrap_or_default();
+    fields(&beside, "params") && fields(&beside["params"], "_meta")
 }
 
 /// Whether a part of a call pays or orders, according to this gate or the one before it.

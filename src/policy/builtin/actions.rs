@@ -3,7 +3,7 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, database, files, flags, found, parts, plain_key, request, run, sql};
+use super::{JudgedCall, address, database, files, flags, found, found_text, parts, plain_key, request, run, sql};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::{Decision, Verdict};
@@ -90,6 +90,10 @@ fn stricter(one: Option<Decision>, other: Option<Decision>) -> Option<Decision> 
 
 fn ask(kind: ActionKind, because: String) -> Option<Decision> {
     Some(found(kind, "builtin.argument", because))
+}
+
+fn ask_about_text(kind: ActionKind, because: String) -> Option<Decision> {
+    Some(found_text(kind, "builtin.argument", because))
 }
 
 /// An argument's key.
@@ -225,15 +229,15 @@ impl Judged<'_> {
             self.request(key, value),
             text.filter(|_| key.is(VERBS) && !is_pressing).and_then(|text| self.verb(plain, text)),
             if key.is(COMMANDS) && !is_pressing { judge_command(plain, value) } else { None },
-            script.and_then(|_| ask(ActionKind::Run, format!("it runs the code in {plain:?}"))),
+            script.and_then(|_| ask_about_text(ActionKind::Run, format!("it runs the code in {plain:?}"))),
             text.filter(|text| key.is_address() && address::runs(text))
-                .and_then(|_| ask(ActionKind::Run, "the address is a program".to_owned())),
+                .and_then(|_| ask_about_text(ActionKind::Run, "the address is a program".to_owned())),
             observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
             observed
                 .filter(|text| is_writing_sql(plain, text))
-                .and_then(|_| ask(ActionKind::Run, format!("the SQL in {plain:?} may do more than read"))),
+                .and_then(|_| ask_about_text(ActionKind::Run, format!("the SQL in {plain:?} may do more than read"))),
             text.filter(|text| key.is(&["query"]) && is_mutation(text))
-                .and_then(|_| ask(ActionKind::Submit, "the query is a mutation".to_owned())),
+                .and_then(|_| ask_about_text(ActionKind::Submit, "the query is a mutation".to_owned())),
         ];
         decisions.into_iter().fold(None, stricter)
     }
@@ -285,7 +289,7 @@ fn judge_command(key: &str, value: &Value) -> Option<Decision> {
         }
         _ => false,
     };
-    may_run.then(|| found(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
+    may_run.then(|| found_text(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
 }
 
 /// Whether a key is only for a command to run.

@@ -1,7 +1,7 @@
 //! The destination of an address, parsed as browsers do (WHATWG's URL standard).
 
 use super::names::{self, Class};
-use super::{JudgedCall, allow, found};
+use super::{JudgedCall, allow, found, found_text};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::{Decision, Verdict};
@@ -101,7 +101,7 @@ pub fn runs(text: &str) -> bool {
 
 fn judge_url(url: &Url) -> Decision {
     match url.scheme() {
-        _ if is_program(url) => found(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
+        _ if is_program(url) => found_text(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
         "http" | "https" => judge_path(url, false),
         "about" if url.path() == "blank" => allow("it only opens a page"),
         scheme => {

@@ -117,6 +117,11 @@ fn found(kind: ActionKind, rule: &'static str, because: String) -> Decision {
     Decision::confirm(rule, Finding { kind, severity: kind.severity(), because })
 }
 
+/// The decision to ask about text that is run.
+fn found_text(kind: ActionKind, rule: &'static str, because: String) -> Decision {
+    Decision { runs_text: true, ..found(kind, rule, because) }
+}
+
 impl Builtin {
     /// Without any state. It reads the world's answers, or only calls.
     pub fn new(sees_answers: bool) -> Builtin {
@@ -188,6 +193,7 @@ impl Builtin {
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         decision.pays |= names::pays(call.tool, &class);
+        decision.runs_text |= class == Class::Run || class == Class::Unknown && run::takes_arguments(&call.arguments);
         let target = match call.named {
             Named::Element(target) => Some(target),
             _ => None,

@@ -6,6 +6,7 @@ use super::{JudgedCall, allow, found, plain_key, shell, sql};
 use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::Decision;
+use crate::record::Fields;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -137,6 +138,15 @@ pub fn judge_run(call: &JudgedCall<'_>, sql: Option<Texts>, place: &Place) -> De
         (false, true) if sql_reads(&fields) => allow(QUERY),
         _ => run(),
     }
+}
+
+/// Whether a call has a program's arguments as text or a list of words: then a tool of unknown effect may be named after that program.
+pub fn takes_arguments(arguments: &Fields<'_>) -> bool {
+    let is_text = |json: &str| {
+        let value = serde_json::from_str::<Value>(json).unwrap_or_default();
+        value.is_string() || value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+    };
+    arguments.iter().any(|(key, raw)| ["args", "arguments", "argv"].contains(&&*plain_key(key)) && is_text(raw.get()))
 }
 
 /// Whether the value of a key for commands only reads.

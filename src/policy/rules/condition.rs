@@ -1,6 +1,6 @@
 //! The conditions of a rule on a text or a value.
 
-use super::plain;
+use super::{command, plain};
 use crate::glob;
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -54,6 +54,10 @@ pub struct NamedConditions {
     /// Whether there must be a value.
     exists: Option<bool>,
     glob: Option<Globs>,
+    /// The value is exactly this text, in which `*` and `?` are plain characters.
+    is: Option<String>,
+    /// The value is a shell's text with one simple command that this [pattern](command) matches.
+    command: Option<String>,
     /// There is a value, and no glob matches it.
     not: Option<Globs>,
     /// A [`number`] of at least this.
@@ -115,12 +119,14 @@ impl<'de> Deserialize<'de> for Condition {
 }
 
 impl Condition {
-    /// Checks that it can hold; gives the reason if not.
-    pub fn check(&self) -> Result<(), String> {
+    /// Checks that it can hold, in a rule that `allows` or another one; gives the reason if not.
+    pub fn check(&self, allows: bool) -> Result<(), String> {
         match self {
             Condition::All(NamedConditions {
                 exists: None,
                 glob: None,
+                is: None,
+                command: None,
                 not: None,
                 min: None,
                 max: None,
@@ -132,7 +138,29 @@ impl Condition {
             Condition::All(NamedConditions { min: Some(min), max: Some(max), .. }) if min > max => {
                 Err("`min` is greater than `max`".to_owned())
             }
+            // Text that is not certainly such a command would pass by any other rule.
+            Condition::All(NamedConditions { command: Some(_), .. }) if !allows => {
+                Err("`command` is only for rules that allow".to_owned())
+            }
+            Condition::All(NamedConditions { command: Some(pattern), .. }) => command::check(pattern),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether it holds for one text, or for the simple commands of one pattern, and for nothing else.
+    pub fn is_narrow(&self) -> bool {
+        match self {
+            Condition::Globs(Globs::One(glob)) => !glob::is_pattern(glob),
+            Condition::Globs(Globs::Any(_)) => false,
+            Condition::All(NamedConditions { is, command, .. }) => is.is_some() || command.is_some(),
+        }
+    }
+
+    /// The pattern for a command, if it has one.
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Condition::All(NamedConditions { command, .. }) => command.as_deref(),
+            Condition::Globs(_) => None,
         }
     }
 
@@ -156,6 +184,11 @@ impl Condition {
                     |holds: &dyn Fn(f64) -> bool| number.is_some_and(|number| number.map_or(!allows, holds));
                 asked.exists.is_none_or(|exists| exists == value.is_some())
                     && asked.glob.as_ref().is_none_or(is)
+                    && asked.is.as_ref().is_none_or(|own| text.as_deref() == Some(own))
+                    && asked
+                        .command
+                        .as_ref()
+                        .is_none_or(|pattern| text.as_deref().is_some_and(|text| command::matches(pattern, text)))
                     && asked
                         .not
                         .as_ref()

@@ -59,6 +59,25 @@ fn a_tool_is_allowed_for_the_session() {
 }
 
 #[test]
+fn a_command_is_allowed_for_the_session_by_its_program() {
+    let place = Place::new();
+    let [make, again, remove] = ["mkdir a", "mkdir b", "rm -rf ~"]
+        .map(|command| json!({"calls": [{"tool_name": "echo", "arguments": {"command": command}}]}).to_string());
+    let mut editor = Editor::greet(place.agent(&[&make, &again, &remove, DONE], &[]), no_capabilities());
+    let session = editor.begin(place.path());
+    let prompt = editor.prompt(&session, "Make folders.");
+    let permission = editor.asked("session/request_permission");
+    assert_eq!(permission["params"]["options"][1]["name"], "Allow `mkdir *` in this folder for the session");
+    editor.choose(&permission, "allow_session");
+    let permission = editor.asked("session/request_permission");
+    assert_eq!(permission["params"]["toolCall"]["rawInput"]["command"], "rm -rf ~");
+    assert_eq!(permission["params"]["options"][1]["name"], "Allow exactly this call for the session");
+    editor.choose(&permission, "reject");
+    assert_eq!(editor.stop_reason(prompt), "end_turn");
+    editor.end(0);
+}
+
+#[test]
 fn arguments_are_edited_in_a_form() {
     let place = Place::new();
     let mut editor = Editor::greet(place.agent(&[ECHO, DONE], &[]), forms());

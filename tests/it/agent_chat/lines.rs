@@ -68,6 +68,19 @@ fn a_call_by_the_person_is_held_too_and_always_allows_its_tool() {
 }
 
 #[test]
+fn always_allows_a_command_by_its_program_only() {
+    let place = Place::new(&[DONE]);
+    let input = "echo command='mkdir a'\n/always\necho command='mkdir b'\necho command='rm -rf c'\n/no\n";
+    let (stdout, stderr, _) = of(&pipe(&mut place.chat(&[], &[]), input.as_bytes()));
+    assert_eq!(stdout.matches("may this call pass?").count(), 2, "{stdout}{stderr}");
+    assert!(stdout.contains("for this session: `mkdir *` in this folder\n"), "{stdout}");
+    assert!(
+        stdout.contains("{\"command\":\"mkdir b\"}\n") && !stdout.contains("{\"command\":\"rm -rf c\"}"),
+        "{stdout}"
+    );
+}
+
+#[test]
 fn held_calls_are_rejected_when_nobody_can_answer() {
     let place = Place::new(&[ECHO, DONE]);
     let (stdout, stderr, status) = of(&pipe(&mut place.chat(&["--chat"], &[]), b"Echo.\n"));

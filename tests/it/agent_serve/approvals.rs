@@ -98,6 +98,27 @@ fn a_tool_is_allowed_for_the_session() {
 }
 
 #[test]
+fn a_command_is_allowed_for_the_session_by_its_program() {
+    let place = Place::new();
+    let [make, again, remove] = ["mkdir a", "mkdir b", "rm -rf ~"]
+        .map(|command| json!({"calls": [{"tool_name": "echo", "arguments": {"command": command}}]}).to_string());
+    let server = Server::start(&agent(&place, &[&make, &again, &remove, DONE]), &[]);
+    let mut socket = server.socket("s");
+    socket.message("Make folders.");
+    socket.held();
+    socket.say(json!({"type": "hitl_response", "call_id": "a1", "action": "approve", "scope": "session"}));
+    let held = socket.held();
+    assert_eq!(held["arguments"]["command"], "rm -rf ~");
+    let rule = "tool = \"echo\"";
+    let call_id = &held["call_id"];
+    socket.say(
+        json!({"type": "hitl_response", "call_id": call_id, "action": "approve", "scope": "session", "rule": rule}),
+    );
+    let refused = socket.until_type("error");
+    assert!(refused["content"].as_str().unwrap().contains("the call runs text"), "{refused}");
+}
+
+#[test]
 fn a_client_cannot_approve_a_call_that_it_was_not_shown() {
     let place = Place::new();
     let server = Server::start(&agent(&place, &[ECHO, DONE]), &[]);

