@@ -62,6 +62,7 @@ pub enum Kind {
     StartFailed,
     TooLarge,
     Protocol,
+    Internal,
     BadRequest,
     Auth,
     Quota,
@@ -72,7 +73,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 20] = [
+    pub const ALL: [Kind; 21] = [
         Kind::BadInput,
         Kind::UnknownTool,
         Kind::InvalidArgs,
@@ -87,6 +88,7 @@ impl Kind {
         Kind::StartFailed,
         Kind::TooLarge,
         Kind::Protocol,
+        Kind::Internal,
         Kind::BadRequest,
         Kind::Auth,
         Kind::Quota,
@@ -117,6 +119,7 @@ impl Kind {
             Kind::StartFailed => "start_failed",
             Kind::TooLarge => "too_large",
             Kind::Protocol => "protocol",
+            Kind::Internal => "internal",
             Kind::BadRequest => "bad_request",
             Kind::Auth => "auth",
             Kind::Quota => "quota",

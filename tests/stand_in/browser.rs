@@ -37,6 +37,11 @@ impl Browser {
             "Target.getTargets" if self.fault == "crash" => return Ok(false),
             "Target.getTargets" if self.fault == "silence" => return Ok(true),
             "Target.getTargets" => json!({"targetInfos": [{"targetId": "T1", "title": "Nothing"}]}),
+            "Page.createIsolatedWorld" => json!({"executionContextId": 1}),
+            "Runtime.callFunctionOn" => {
+                let thrown = json!({"description": "TypeError: one.two is not a function\n    at <anonymous>:1:2"});
+                json!({"result": {}, "exceptionDetails": {"text": "Uncaught", "exception": thrown}})
+            }
             _ => json!({}),
         };
         self.send(&json!({"id": command["id"], "result": result}))?;

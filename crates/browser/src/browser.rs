@@ -66,6 +66,10 @@ pub enum Fault {
     Refused(Refused),
     /// The browser's answer does not follow the protocol.
     Unreadable(String),
+    /// One of our own scripts failed in the page.
+    Script(String),
+    /// The caller's script has thrown an exception.
+    Thrown(String),
 }
 
 impl fmt::Display for Fault {
@@ -81,6 +85,8 @@ impl fmt::Display for Fault {
             Fault::Denied(why) => to.write_str(why),
             Fault::Refused(refused) => to.write_str(&refused.message),
             Fault::Unreadable(why) => write!(to, "the browser's answer cannot be read: {why}"),
+            Fault::Thrown(what) => write!(to, "the script threw {what}"),
+            Fault::Script(why) => write!(to, "our own script failed in the page, please report this: {why}"),
         }
     }
 }

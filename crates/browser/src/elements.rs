@@ -8,8 +8,14 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::time::Instant;
 
-const SCRIPT: &str =
-    concat!("(() => {", include_str!("scripts/naming.js"), "return (", include_str!("scripts/elements.js"), ")})()");
+const SCRIPT: &str = concat!(
+    "(() => {",
+    include_str!("scripts/naming.js"),
+    include_str!("scripts/tree.js"),
+    "return (",
+    include_str!("scripts/elements.js"),
+    ")})()"
+);
 
 const IDENTITY: &str = concat!(
     "(number) => {",
@@ -206,8 +212,7 @@ impl Browser {
     pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, Fault> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
-            Ok(remote) => serde_json::from_value(remote.value.unwrap_or_default())
-                .map_err(|error| Fault::Unreadable(error.to_string())),
+            Ok(remote) => remote.read(),
             // The document of this world has gone.
             Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
             Err(fault) => Err(fault),
@@ -258,7 +263,7 @@ impl Browser {
             self.run(world, &keep, &json!([]), true, until)?;
             remote = self.run(world, list, &arguments, true, until)?;
         }
-        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+        remote.read()
     }
 
     /// The closed shadow roots of the custom elements that the last list found in its world.

@@ -42,7 +42,7 @@ impl Evaluated {
         let thrown =
             exception.and_then(|thrown| thrown.description.or_else(|| thrown.value.map(|value| value.to_string())));
         let thrown = thrown.as_deref().and_then(|thrown| thrown.lines().next()).unwrap_or(&text);
-        Err(Fault::Unreadable(format!("the script threw {thrown}")))
+        Err(Fault::Thrown(thrown.to_owned()))
     }
 }
 

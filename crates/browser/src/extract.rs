@@ -133,6 +133,6 @@ impl Browser {
         let time = time.min(WALK).as_millis() as u64;
         let arguments = json!([{"value": longest}, {"value": time}, {"value": SUMMARY}]);
         let remote = self.run(&world, SCRIPT, &arguments, true, until)?;
-        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+        remote.read()
     }
 }

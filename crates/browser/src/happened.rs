@@ -216,6 +216,6 @@ impl Browser {
             }
             asked => asked?,
         };
-        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+        remote.read()
     }
 }

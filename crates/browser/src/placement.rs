@@ -166,8 +166,7 @@ impl Browser {
 
     /// Two numbers returned by a function.
     fn pair(&mut self, world: &World, function: &str, until: Instant) -> Result<[f64; 2], Fault> {
-        let value = self.run(world, function, &json!([]), true, until)?.value.unwrap_or_default();
-        serde_json::from_value(value).map_err(|error| Fault::Unreadable(error.to_string()))
+        self.run(world, function, &json!([]), true, until)?.read()
     }
 
     /// The element of a session's frame; `None` for a page's own session.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 const HIT: &str = concat!(
     "function (...hit) {",
     include_str!("scripts/naming.js"),
+    include_str!("scripts/tree.js"),
     "return (",
     include_str!("scripts/hit.js"),
     ").apply(this, hit) }"

@@ -47,7 +47,7 @@ impl Browser {
     /// Waits until a condition holds on the active page, or on those that follow it. Returns false if it does not hold in time.
     ///
     /// # Errors
-    /// [`Fault::Unreadable`]: the selector is invalid. Also if the page has crashed, or a dialog is open.
+    /// [`Fault::Script`]: the selector is invalid. Also if the page has crashed, or a dialog is open.
     pub fn wait_until(&mut self, condition: &Condition, until: Instant) -> Result<bool, Fault> {
         let active = self.page()?.id.clone();
         match condition {

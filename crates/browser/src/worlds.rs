@@ -3,6 +3,7 @@
 use crate::pages::Pages;
 use crate::{Browser, Fault};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -46,17 +47,38 @@ pub(crate) struct Evaluated {
     exception_details: Option<Value>,
 }
 
+impl Remote {
+    /// The value, as the caller of the script expects it.
+    ///
+    /// # Errors
+    /// [`Fault::Script`]: it returned something else.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
+        serde_json::from_value(self.value.unwrap_or_default()).map_err(|error| Fault::Script(error.to_string()))
+    }
+}
+
 impl Evaluated {
     /// The result of the script.
     ///
     /// # Errors
-    /// [`Fault::Unreadable`]: the exception that it has thrown.
+    /// [`Fault::Script`]: the exception that it has thrown.
     pub(crate) fn remote(self) -> Result<Remote, Fault> {
         match self.exception_details {
-            Some(details) => Err(Fault::Unreadable(thrown(&details))),
+            Some(details) => Err(Fault::Script(thrown(&details))),
             None => Ok(self.result),
         }
     }
+}
+
+#[derive(Deserialize)]
+struct Described {
+    node: Node,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node {
+    frame_id: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -185,6 +207,17 @@ impl Browser {
             "awaitPromise": true,
         });
         Ok(self.evaluated_in(world, &asked, until)?.remote()?.value)
+    }
+
+    /// The id of the frame that an element shows; `None` if it shows none, or has gone.
+    pub(crate) fn frame_id(&mut self, world: &World, object: &str, until: Instant) -> Result<Option<String>, Fault> {
+        let described: Result<Described, Fault> =
+            self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": object}), until);
+        match described {
+            Ok(Described { node }) => Ok(node.frame_id),
+            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// A node, as an object of this world; `None` if it no longer exists.

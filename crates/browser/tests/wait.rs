@@ -56,6 +56,6 @@ fn a_wait_continues_in_the_next_document_and_an_invalid_selector_is_a_fault() {
     assert!(!browser.wait_until(&element("#there", Presence::Visible), never).unwrap());
     assert!(browser.wait_until(&element("body", Presence::Attached), soon()).unwrap());
     let wrong = browser.wait_until(&element("p[", Presence::Visible), soon()).unwrap_err();
-    assert!(matches!(&wrong, Fault::Unreadable(why) if why.contains("not a valid selector")), "{wrong:?}");
+    assert!(matches!(&wrong, Fault::Script(why) if why.contains("not a valid selector")), "{wrong:?}");
     assert!(browser.wait_until(&Condition::Quiet(Duration::from_millis(100)), soon()).unwrap());
 }

@@ -6,6 +6,7 @@ mod calls;
 mod documented;
 mod faults;
 mod headed;
+mod pseudo;
 mod reading;
 mod stand_in;
 mod traps;

@@ -67,6 +67,18 @@ fn a_call_without_an_answer_times_out_and_the_next_one_is_carried_out() {
 }
 
 #[test]
+fn a_failure_of_our_own_script_is_not_the_browsers() {
+    let input =
+        b"{\"tool\":\"browser_extract\",\"id\":1}\n{\"tool\":\"browser_scroll\",\"args\":{\"by_y\":9},\"id\":2}\n";
+    let output = pipe(&mut with("exception", &[]), input);
+    for answer in answers(&output.stdout) {
+        assert_eq!(answer["kind"], "internal", "{answer}");
+        let error = answer["error"].as_str().unwrap();
+        assert!(error.ends_with("please report this: TypeError: one.two is not a function"), "{error}");
+    }
+}
+
+#[test]
 fn a_cancelled_call_ends_at_once() {
     let mut talk = Talk::start(&mut with("silence", &[]));
     talk.say(r#"{"type":"tool_call","call_id":"c1","tool_name":"browser_tabs"}"#);

@@ -6,16 +6,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A page given as text.
-fn page(body: &str) -> Player {
+pub(super) fn page(body: &str) -> Player {
     let answer = html(&format!("<!doctype html><meta charset=utf-8>{body}"));
     Player::start(&[&serve_with(move |path| (path == "/").then(|| answer.clone())), "--allow-evaluate"])
 }
 
-fn html(body: &str) -> String {
+pub(super) fn html(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
-fn value(player: &mut Player, script: &str) -> Value {
+pub(super) fn value(player: &mut Player, script: &str) -> Value {
     player.ok("browser_evaluate", json!({"script": script}))["value"].clone()
 }
 

@@ -30,17 +30,6 @@ pub(super) struct Found {
     pub(super) url: String,
 }
 
-#[derive(Deserialize)]
-struct Described {
-    node: Node,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Node {
-    frame_id: Option<String>,
-}
-
 /// Dialogs are not searched for in more deeply nested frames.
 const DEPTH: usize = 3;
 
@@ -119,7 +108,7 @@ impl Browser {
         let known = roots.iter().map(|id| json!({"objectId": id}));
         let arguments = [json!({"value": words}), json!({"value": is_inside})].into_iter().chain(known).collect();
         let remote = self.run(world, &script, &arguments, true, until)?;
-        serde_json::from_value(remote.value.unwrap_or_default()).map_err(|error| Fault::Unreadable(error.to_string()))
+        remote.read()
     }
 
     /// The id of a frame found in a world.
@@ -127,13 +116,7 @@ impl Browser {
         let owner = "(number) => globalThis[Symbol.for(\"pipewright\")].frames_of[number]";
         let owner = self.run(world, owner, &json!([{"value": number}]), false, until)?;
         let Some(owner) = owner.object_id else { return Ok(None) };
-        let described: Result<Described, Fault> =
-            self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": owner}), until);
-        match described {
-            Ok(Described { node }) => Ok(node.frame_id),
-            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
-            Err(fault) => Err(fault),
-        }
+        self.frame_id(world, &owner, until)
     }
 }
 

@@ -201,7 +201,7 @@ impl Browser {
                 match self.run(world, script, &json!([{"value": number}]), true, until) {
                     Ok(remote) if remote.value == Some(Value::Bool(true)) => {}
                     // Its document has gone.
-                    Ok(_) | Err(Fault::Refused(_) | Fault::NoPage | Fault::Unreadable(_)) => return Ok(true),
+                    Ok(_) | Err(Fault::Refused(_) | Fault::NoPage | Fault::Script(_)) => return Ok(true),
                     Err(fault) => return Err(fault),
                 }
             }

@@ -93,7 +93,7 @@
 
   const closed = new Map(known.map((root) => [root.host, root]));
   const rootOf = (element) => element.shadowRoot ?? closed.get(element) ?? null;
-  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? (node.getRootNode() === document ? null : node.getRootNode().host ?? null);
   const isVisible = (element) => {
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
     const box = element.getBoundingClientRect();

@@ -22,9 +22,9 @@
   const found = [];
   const listening = new Set(known);
   // Closed roots, to be searched from inside.
-  const closed = new Map();
+  const closed = (world.closed = new Map());
   for (const node of known) {
-    for (let root = Node.prototype.getRootNode.call(node); root.host; root = root.host.getRootNode()) closed.set(root.host, root);
+    for (let root = rootOf(node); isShadowRoot(root); root = rootOf(root.host)) closed.set(root.host, root);
   }
   // Custom elements that may have a closed root.
   world.opaque = [];
@@ -61,12 +61,6 @@
       if (!inner || inner === element) return element;
       element = inner;
     }
-  };
-  const parentOf = Object.getOwnPropertyDescriptor(Node.prototype, "parentNode").get;
-  const parent = (node) => (node instanceof HTMLFormElement ? parentOf.call(node) : node.assignedSlot ?? node.parentNode ?? node.host ?? null);
-  const isWithin = (node, outer) => {
-    for (let at = node; at; at = parent(at)) if (at === outer) return true;
-    return false;
   };
   const items = [];
   let total = 0;
@@ -111,7 +105,7 @@
       if (![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree)) marks.push("covered");
     }
     if (element.matches(":checked") || element.ariaChecked === "true" || element.ariaSelected === "true") marks.push("checked");
-    if (element.getRootNode().activeElement === element) marks.push("focused");
+    if (rootOf(element).activeElement === element) marks.push("focused");
     if (marks.length) item.marks = marks;
     if (isInferred) item.inferred = true;
     items.push(item);

@@ -70,11 +70,12 @@ const shownBy = (element) => {
   const isSeen = isVisible(element) || standing.some(isVisible);
   return isSeen ? [element, ...standing].find(hasSize) ?? null : null;
 };
+const named = (element, shown = element) =>
+  shortened((shown && shown !== element ? shown.innerText : nameOf(element)) || element.innerText || element.placeholder || element.title || "");
 // The role and name of an element in lists; `shown` is its visible representation.
 const identify = (element, shown = shownBy(element)) => {
   const own = roleOf(element);
   const isInferred = (own === "textbox" || own === "combobox") && searches(element);
   const role = isInferred ? "searchbox" : own === "generic" || own === "none" || own === "" ? plain(element) : own;
-  const name = (shown && shown !== element ? shown.innerText : nameOf(element)) || element.innerText || element.placeholder || element.title || "";
-  return { role, name: shortened(name), isInferred };
+  return { role, name: named(element, shown), isInferred };
 };

@@ -181,7 +181,7 @@ impl Arguments for Wait {
         let enough = (begun + Duration::from_millis(self.timeout_ms.min(86_400_000))).min(until);
         for (missing, condition) in conditions.into_iter().flatten() {
             let is_so = session.browser.wait_until(&condition, enough).map_err(|fault| match fault {
-                Fault::Unreadable(why) if why.contains("SyntaxError") => {
+                Fault::Script(why) if why.contains("SyntaxError") => {
                     Problem::new(ProblemKind::InvalidArgs, format!("the selector cannot be read: {why}"))
                 }
                 fault => fault.into(),

@@ -22,6 +22,8 @@ pub enum ProblemKind {
     Cancelled,
     /// The browser has ended.
     Lost,
+    /// A fault of our own.
+    Internal,
 }
 
 impl ProblemKind {
@@ -36,6 +38,7 @@ impl ProblemKind {
             ProblemKind::Timeout => "timeout",
             ProblemKind::Cancelled => "cancelled",
             ProblemKind::Lost => "lost",
+            ProblemKind::Internal => "internal",
         }
     }
 }
@@ -82,7 +85,10 @@ impl From<Fault> for Problem {
                 Problem::new(ProblemKind::ToolError, message).with_code("dialog_open").with_data(data)
             }
             Fault::NoPage => Problem::new(ProblemKind::NotFound, message).with_code("page_closed"),
-            Fault::Refused(_) | Fault::Unreadable(_) => Problem::new(ProblemKind::ToolError, message),
+            Fault::Script(_) => Problem::new(ProblemKind::Internal, message),
+            Fault::Refused(_) | Fault::Unreadable(_) | Fault::Thrown(_) => {
+                Problem::new(ProblemKind::ToolError, message)
+            }
         }
     }
 }
