@@ -1,5 +1,6 @@
 //! The effects of an action on a page, once the page has settled.
 
+use crate::focus::focusing;
 use crate::pages::{Navigations, Page};
 use crate::worlds::Remote;
 use crate::{Browser, Fault};
@@ -7,14 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const STATE: &str = concat!(
-    "(() => {",
-    include_str!("scripts/naming.js"),
-    include_str!("scripts/secret.js"),
-    "return (",
-    include_str!("scripts/state.js"),
-    ")})()"
-);
+const STATE: &str =
+    focusing!("(() => {", include_str!("scripts/secret.js"), "return (", include_str!("scripts/state.js"), ")})()");
 
 const QUIET: &str = include_str!("scripts/quiet.js");
 

@@ -1,5 +1,6 @@
 //! Acts on a page as a person does, with the mouse and the keyboard.
 
+use crate::focus::{HAS_FOCUS, focusing};
 use crate::keys::Chord;
 use crate::worlds::{Evaluated, World};
 use crate::{Browser, Fault};
@@ -19,6 +20,8 @@ pub enum Refusal {
     Disabled,
     /// Something covers the point of the click; its description.
     Covered(String),
+    /// The element does not have the focus, so that keys and text would go elsewhere.
+    Unfocused,
     /// The element does not support the action; the reason.
     Unfit(String),
     /// A fault of the browser or the page.
@@ -32,6 +35,7 @@ impl fmt::Display for Refusal {
             Refusal::Unseen => to.write_str("the element is not displayed on the page"),
             Refusal::Disabled => to.write_str("the element is disabled"),
             Refusal::Covered(by) => write!(to, "{by} is in the way"),
+            Refusal::Unfocused => to.write_str("the element does not get the focus, or does not keep it"),
             Refusal::Unfit(why) => to.write_str(why),
             Refusal::Fault(fault) => fault.fmt(to),
         }
@@ -46,6 +50,17 @@ impl From<Fault> for Refusal {
     }
 }
 
+impl Refusal {
+    /// The reason that a script returns.
+    fn of_script(why: &str) -> Refusal {
+        match why {
+            "disabled" => Refusal::Disabled,
+            "unfocused" => Refusal::Unfocused,
+            why => Refusal::Unfit(why.to_owned()),
+        }
+    }
+}
+
 /// What happens to the existing content of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typing {
@@ -55,9 +70,11 @@ pub enum Typing {
     Append,
 }
 
-const FILL: &str = include_str!("scripts/fill.js");
+const FILL: &str =
+    focusing!("function (...given) {", "return (", include_str!("scripts/fill.js"), ").apply(this, given) }");
 
-const CHOOSE: &str = include_str!("scripts/choose.js");
+const CHOOSE: &str =
+    focusing!("function (...given) {", "return (", include_str!("scripts/choose.js"), ").apply(this, given) }");
 
 impl Browser {
     /// Types text, of any script, into an element.
@@ -65,21 +82,32 @@ impl Browser {
     /// # Errors
     /// Nothing was typed; the reason.
     pub fn type_text(&mut self, index: u32, text: &str, typing: Typing, until: Instant) -> Result<(), Refusal> {
-        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        let place = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        let (world, object) = &place;
         let _: IgnoredAny =
             self.call(Some(&world.session), "DOM.scrollIntoViewIfNeeded", &json!({"objectId": object}), until)?;
         let arguments = json!([{"value": text}, {"value": typing == Typing::Append}]);
-        match self.on_element(&world, &object, FILL, &arguments, until)?.as_str() {
-            "" => {}
-            "end" => self.press(&Chord::read("End").map_err(Refusal::Unfit)?, until)?,
+        let filled = self.on_element(world, object, FILL, &arguments, until)?;
+        match filled.as_str() {
+            "" | "end" => {}
             "done" => return Ok(()),
-            "disabled" => return Err(Refusal::Disabled),
-            why => return Err(Refusal::Unfit(why.to_owned())),
+            why => return Err(Refusal::of_script(why)),
         }
-        if text.is_empty() && typing == Typing::Replace {
-            return self.press(&Chord::read("Delete").map_err(Refusal::Unfit)?, until);
+        let seen = self.only_to(&place, until, |browser| {
+            if filled == "end" {
+                browser.press(&Chord::read("End").map_err(Refusal::Unfit)?, until)?;
+            }
+            if text.is_empty() && typing == Typing::Replace {
+                return browser.press(&Chord::read("Delete").map_err(Refusal::Unfit)?, until);
+            }
+            // All of it in one event: the page cannot move the focus in between.
+            Ok(browser.dispatch("Input.insertText", &json!({"text": text}), until)?)
+        })?;
+        // Nothing was ready for text.
+        if seen.taken == 0 && !self.on_element(world, object, HAS_FOCUS, &json!([]), until)?.is_empty() {
+            return Err(Refusal::Unfocused);
         }
-        Ok(self.dispatch("Input.insertText", &json!({"text": text}), until)?)
+        Ok(())
     }
 
     /// Selects an option of a list, by its label or its value.
@@ -90,8 +118,7 @@ impl Browser {
         let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
         match self.on_element(&world, &object, CHOOSE, &json!([{"value": option}]), until)?.as_str() {
             "" => Ok(()),
-            "disabled" => Err(Refusal::Disabled),
-            why => Err(Refusal::Unfit(why.to_owned())),
+            why => Err(Refusal::of_script(why)),
         }
     }
 

@@ -14,6 +14,7 @@ mod elements;
 mod evaluate;
 mod extract;
 mod files;
+mod focus;
 mod happened;
 mod input;
 mod interception;

@@ -1,5 +1,6 @@
 //! The position in the window of a frame from another process: its page may move, scale, rotate and zoom the frame's element.
 
+use crate::focus::Place;
 use crate::input::Refusal;
 use crate::worlds::World;
 use crate::{Browser, Fault};
@@ -140,19 +141,38 @@ impl Browser {
             Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
             boxes => boxes?,
         };
-        let frames = self.frames(until)?;
-        let mut zoom = None;
-        for frame in frames.iter().filter(|frame| frame.session == owner.session) {
-            let world = self.world(frame, until)?;
-            if self.resolve(owner.node, &world, until).is_some() {
-                zoom = Some(self.zoom_of(&world, until)?);
-                break;
-            }
-        }
-        let zoom = zoom.ok_or(Refusal::Unseen)?;
+        let (world, _) = self.place(&owner.session, owner.node, until)?.ok_or(Refusal::Unseen)?;
+        let zoom = self.zoom_of(&world, until)?;
         let window = self.window(session, until)?;
         let [width, height] = self.pair(&window, "() => [innerWidth, innerHeight]", until)?;
         Placement::of(model.content.map(|at| at * zoom), (width, height)).ok_or(Refusal::Unseen)
+    }
+
+    /// The element with this node id.
+    fn place(&mut self, session: &str, node: i64, until: Instant) -> Result<Option<Place>, Fault> {
+        for frame in self.frames_of(session, until)? {
+            let world = self.world(&frame, until)?;
+            if let Some(object) = self.resolve(node, &world, until) {
+                return Ok(Some((world, object)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The element of the frame that a world is in; `None` for the page's own.
+    pub(crate) fn frame_element(&mut self, world: &World, until: Instant) -> Result<Option<Place>, Refusal> {
+        let found = self.numbers.worlds.iter().find(|(_, (own, _))| own == world);
+        let frame = found.map(|(frame, _)| frame.clone()).ok_or(Refusal::Stale)?;
+        if frame == self.main_frame()? {
+            return Ok(None);
+        }
+        let session = match self.pages().around(&frame.session) {
+            Some((outer, id)) if id == frame.id => outer,
+            _ => frame.session,
+        };
+        let Hit { backend_node_id } =
+            self.call(Some(&session), "DOM.getFrameOwner", &json!({"frameId": frame.id}), until)?;
+        Ok(Some(self.place(&session, backend_node_id, until)?.ok_or(Refusal::Stale)?))
     }
 
     /// Our world in the outermost frame of a session.

@@ -1,4 +1,4 @@
-//! Scrolling, the focus, and the contents of an element.
+//! Scrolling, and the contents of an element.
 
 use crate::{Browser, Fault, Refusal};
 use serde_json::json;
@@ -27,15 +27,6 @@ impl Browser {
         let script = "function (behavior) { this.scrollIntoView({ block: \"center\", inline: \"nearest\", behavior }); return \"\"; }";
         let behavior = if is_smooth { "smooth" } else { "instant" };
         self.with_element(index, script, &json!([{"value": behavior}]), until).map(drop)
-    }
-
-    /// Gives an element the focus.
-    ///
-    /// # Errors
-    /// The element no longer exists, or the page does not answer.
-    pub fn focus(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let script = "function () { this.focus(); return \"\"; }";
-        self.with_element(index, script, &json!([]), until).map(drop)
     }
 
     /// The state of an element after text was typed into it.

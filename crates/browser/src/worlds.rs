@@ -209,6 +209,12 @@ impl Browser {
         Ok(self.evaluated_in(world, &asked, until)?.remote()?.value)
     }
 
+    /// Sends a script of the world, without waiting for its end.
+    pub(crate) fn send_script(&mut self, world: &World, script: &str) -> Result<(), Fault> {
+        let asked = json!({"functionDeclaration": script, "executionContextId": world.context});
+        self.send(&world.session, "Runtime.callFunctionOn", &asked).map(drop)
+    }
+
     /// The id of the frame that an element shows; `None` if it shows none, or has gone.
     pub(crate) fn frame_id(&mut self, world: &World, object: &str, until: Instant) -> Result<Option<String>, Fault> {
         let described: Result<Described, Fault> =

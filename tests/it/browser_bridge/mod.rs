@@ -5,6 +5,7 @@ pub mod attached;
 mod calls;
 mod documented;
 mod faults;
+mod focus;
 mod headed;
 mod pseudo;
 mod reading;

@@ -236,8 +236,19 @@ fn keys_are_judged_by_the_focused_element() {
     ] {
         assert_eq!(after(&before, "browser_press", &json!({"key": key})).as_deref(), asked, "{before:?} {key}");
     }
-    // The search field into which text was typed no longer has the focus.
     let arguments = json!({"index": 2, "action": "type", "text": "x"});
+    // Text may not have reached its field: only an answer tells what has the focus.
+    let failed = |data: Value| json!({"id": 1, "tool": "t", "status": "error", "error": "no", "kind": "tool_error", "code": "not_focused", "data": data});
+    for (result, asked) in [
+        (answer(&json!({"focused_role": "searchbox", "focused_name": "Search"})), None),
+        (answer(&json!({"auto_enter": true})), Some("submit")),
+        (failed(json!({"textLen": 0})), Some("submit")),
+        (failed(json!({"focused_role": "button", "focused_name": "Delete account"})), Some("delete")),
+    ] {
+        let before = [("browser_overlay_act", arguments.clone(), result)];
+        assert_eq!(after(&before, "browser_press", &json!({"key": "Enter"})).as_deref(), asked, "{before:?}");
+    }
+    // The search field into which text was typed no longer has the focus.
     let before = [
         ("browser_overlay_act", arguments, answer(&json!({"auto_enter": false}))),
         ("browser_focus_next", json!({}), answer(&json!({}))),

@@ -6,7 +6,7 @@ function (text) {
   const options = [...this.options].filter((option) => !option.disabled);
   const found = options.find((option) => plain(option.label) === plain(text)) ?? options.find((option) => option.value === text);
   if (!found) return "there is no such option, but " + options.map((option) => JSON.stringify(plain(option.label))).slice(0, 30).join(", ");
-  this.focus();
+  if (!takesFocus(this)) return "unfocused";
   if (this.multiple) found.selected = true; else this.value = found.value;
   if (!this.multiple) this.selectedIndex = found.index;
   this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));

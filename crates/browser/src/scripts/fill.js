@@ -6,7 +6,7 @@ function (text, isAppended) {
   if (["checkbox", "radio", "file", "button", "submit", "reset", "image", "select"].includes(type)) return "a " + type + " takes no text";
   if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(type)) {
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
-    this.focus();
+    if (!takesFocus(this)) return "unfocused";
     set.call(this, text);
     if (this.value !== text && Number(this.value) !== Number(text)) return "a " + type + " takes no " + JSON.stringify(text);
     this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
@@ -27,5 +27,5 @@ function (text, isAppended) {
     if (this.selectionStart === null) return "end";
     this.setSelectionRange(this.value.length, this.value.length);
   } else this.select();
-  return "";
+  return hasFocus(this) ? "" : "unfocused";
 }

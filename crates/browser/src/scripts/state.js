@@ -9,18 +9,17 @@
     });
     world.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   }
-  let focused = document.activeElement;
-  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
-  const isFocused = focused && focused !== document.body && focused !== document.documentElement;
+  const active = focused();
+  const isFocused = active && !["body", "html"].includes(active.localName);
   const media = [...document.querySelectorAll("video, audio")].find((one) => !one.paused) ?? document.querySelector("video, audio");
-  const isFrame = isFocused && ["iframe", "frame"].includes(focused.localName);
+  const isFramed = isFocused && isFrame(active);
   return {
     url: location.href,
     // document.title can be shadowed by an image or a form with that name.
     title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(),
     scroll: [Math.round(scrollX), Math.round(scrollY)],
-    focus: isFocused ? { role: roleOf(focused) || focused.localName, name: shortened(nameOf(focused)), secret: isSecret(focused) } : null,
-    frame: isFrame ? focused.src || focused.name : null,
+    focus: isFocused ? { role: roleOf(active) || active.localName, name: shortened(nameOf(active)), secret: isSecret(active) } : null,
+    frame: isFramed ? active.src || active.name : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,
   };

@@ -8,6 +8,7 @@ use crate::keys::Chord;
 use crate::{Refusal, Typing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::time::Instant;
 
 #[derive(Deserialize, JsonSchema)]
@@ -143,18 +144,28 @@ impl Action {
 impl Session {
     /// Types into an element, and presses Enter if it is a search field.
     fn type_into(&mut self, index: u32, text: &str, typing: Typing, report: Report, until: Instant) -> Answer {
-        self.browser.type_text(index, text, typing, until)?;
+        let length = text.chars().count();
+        self.browser.type_text(index, text, typing, until).map_err(|refusal| match refusal {
+            Refusal::Unfocused => Problem::from(refusal).with_data(json!({"textLen": 0})),
+            refusal => refusal.into(),
+        })?;
+        let after = |problem: Problem| {
+            let message = format!("the text was typed, but Enter was not pressed: {}", problem.message);
+            Problem { message, ..problem }.with_data(json!({"textLen": length}))
+        };
+        let field = self.known(index).filter(|element| element.role == "searchbox" && !text.is_empty());
+        let is_inferred = field.map(|field| field.is_inferred);
         let typed = self.browser.typed(index, text, until)?;
-        let report = report.with("textLen", text.chars().count()).with("input_ok", typed.is_in);
+        let report = report.with("textLen", length).with("input_ok", typed.is_in);
         let report = report.with_some("is_secret", typed.is_secret.then_some(true));
-        let Some(field) = self.known(index).filter(|element| element.role == "searchbox") else { return Ok(report) };
-        if text.is_empty() {
-            return Ok(report);
-        }
-        let report = report.with("auto_enter", true).with("auto_enter_fallback", field.is_inferred);
-        match Chord::read("Enter").map_err(Refusal::Unfit).and_then(|enter| self.browser.press(&enter, until)) {
+        let Some(is_inferred) = is_inferred else { return Ok(report) };
+        let report = report.with("auto_enter", true).with("auto_enter_fallback", is_inferred);
+        match Chord::read("Enter")
+            .map_err(Refusal::Unfit)
+            .and_then(|enter| self.browser.press_kept(index, &enter, until))
+        {
             Ok(()) | Err(Refusal::Fault(crate::Fault::Dialog(_))) => Ok(report),
-            Err(refusal) => Err(refusal.into()),
+            Err(refusal) => Err(after(refusal.into())),
         }
     }
 }

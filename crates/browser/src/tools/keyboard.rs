@@ -4,6 +4,7 @@ use super::numbers::Number;
 use super::report::{Report, Settling};
 use super::table::Arguments;
 use super::{Answer, Problem, ProblemKind, Session};
+use crate::Refusal;
 use crate::keys::Chord;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,11 +53,9 @@ impl Arguments for Press {
             None => None,
         };
         let report = Report::default().with("performed", "press").with_some("id", index.map(|index| index.to_string()));
-        session.act_on(self.settle, until, report, |session| {
-            if let Some(index) = index {
-                session.browser.focus(index, until)?;
-            }
-            session.browser.press(&chord, until)
+        session.act_on(self.settle, until, report, |session| match index {
+            Some(index) => session.browser.press_in(index, &chord, until),
+            None => session.press_in_focus(&chord, until),
         })
     }
 }
@@ -74,6 +73,17 @@ impl Arguments for FocusPrevious {
 }
 
 impl Session {
+    /// Presses a key in the element with the focus, if that is the one that the last result with the focus has named: a call without a
+    /// number was judged by it.
+    fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+        let Some(place) = self.browser.focused(until)? else { return Err(Refusal::Unfocused) };
+        let focus = self.browser.state(until)?.focus;
+        if self.reported.as_ref().is_some_and(|reported| *reported != focus) {
+            return Err(Refusal::Unfocused);
+        }
+        self.browser.press_at(&place, chord, until)
+    }
+
     /// Presses a key until an element of the role has the focus.
     fn focus(&mut self, key: &str, role: Option<&str>, until: Instant) -> Answer {
         let chord = Chord::read(key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why))?;
@@ -83,6 +93,7 @@ impl Session {
             let state = self.browser.state(until)?;
             let is_there = |focus: &crate::Focus| role.is_none_or(|role| focus.role.eq_ignore_ascii_case(role));
             if let Some(focus) = state.focus.filter(is_there) {
+                self.reported = Some(Some(focus.clone()));
                 return Ok(Report::default().with("focused_role", focus.role).with("focused_name", focus.name));
             }
         }

@@ -20,7 +20,7 @@ pub use problem::{Problem, ProblemKind};
 pub use table::{Declared, declared};
 
 use crate::Scheme;
-use crate::{Browser, Fault, Settle, StorageFault, Waker};
+use crate::{Browser, Fault, Focus, Settle, StorageFault, Waker};
 use listing::Snapshots;
 use std::io;
 use std::path::PathBuf;
@@ -80,6 +80,8 @@ pub struct Session {
     settings: Settings,
     snapshots: Snapshots,
     overlay: Option<Scheme>,
+    /// The focus in the last result that has told it.
+    reported: Option<Option<Focus>>,
     tools: Vec<Tool>,
 }
 
@@ -98,7 +100,7 @@ impl Session {
         browser.count_on(number);
         let mut snapshots = Snapshots::default();
         snapshots.count_on(documents);
-        Ok(Session { browser, settings, snapshots, overlay: None, tools })
+        Ok(Session { browser, settings, snapshots, overlay: None, reported: None, tools })
     }
 
     /// Interrupts a call, or [`Session::idle`], from another thread.

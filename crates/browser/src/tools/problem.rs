@@ -102,6 +102,7 @@ impl From<Refusal> for Problem {
             Refusal::Unseen => tool_error("not_visible"),
             Refusal::Disabled => tool_error("disabled"),
             Refusal::Covered(_) => tool_error("covered"),
+            Refusal::Unfocused => tool_error("not_focused"),
             Refusal::Unfit(_) => tool_error("unfit"),
             Refusal::Fault(fault) => fault.into(),
         }

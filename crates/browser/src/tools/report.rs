@@ -2,7 +2,7 @@
 
 use super::{Problem, ProblemKind, Session};
 use crate::pages::Dialog;
-use crate::{Before, Fault, Happened, Navigation, Refusal, Settle, State};
+use crate::{Before, Fault, Focus, Happened, Navigation, Refusal, Settle, State};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -87,8 +87,23 @@ impl Session {
         let begun = self.begin(settling, until)?;
         match action(self) {
             Ok(report) => Ok(report.and(self.finish(&begun, until)?)),
+            Err(problem) if problem.code == Some("not_focused") => Err(self.with_focus(problem, until)),
             Err(problem) => Err(problem),
         }
+    }
+
+    /// A problem with the focus, and what has it.
+    fn with_focus(&mut self, problem: Problem, until: Instant) -> Problem {
+        let Ok(State { focus, .. }) = self.browser.state(until) else { return problem };
+        let has_it = focus
+            .as_ref()
+            .map_or("nothing has it".to_owned(), |Focus { role, name, .. }| format!("{role} {name:?} has it"));
+        let mut data = told(Report::default(), focus.as_ref()).into_members();
+        if let Some(Value::Object(members)) = problem.data {
+            data.extend(members);
+        }
+        self.reported = Some(focus);
+        Problem { message: format!("{}: {has_it} now", problem.message), data: Some(data.into()), ..problem }
     }
 
     /// As [`Session::act`], for a browser action that may be refused.
@@ -132,7 +147,7 @@ impl Session {
         Ok(happened.with_some("refused", Some(refused).filter(|refused| !refused.is_empty())))
     }
 
-    fn happened(&self, happened: &Happened) -> Result<Report, Problem> {
+    fn happened(&mut self, happened: &Happened) -> Result<Report, Problem> {
         let nav_type = match happened.navigation {
             Navigation::None => "none",
             Navigation::Within => "spa",
@@ -145,13 +160,13 @@ impl Session {
     }
 
     /// The state of the active page, if it can be asked.
-    fn state(&self, state: &State) -> Result<Report, Problem> {
+    fn state(&mut self, state: &State) -> Result<Report, Problem> {
         let State { url, title, scroll, focus, frame, media, .. } = state;
         let report = Report::default().with("url", url.as_str()).with("title", title.as_str());
         let report =
             report.with("active_tab", self.active_tab()?).with("scroll_pos", json!({"x": scroll[0], "y": scroll[1]}));
-        let report = report.with_some("focused_role", focus.as_ref().map(|focus| focus.role.as_str()));
-        let report = report.with_some("focused_name", focus.as_ref().map(|focus| focus.name.as_str()));
+        let report = told(report, focus.as_ref());
+        self.reported = Some(focus.clone());
         let is_secret = focus.as_ref().is_some_and(|focus| focus.secret);
         let report = report.with_some("is_secret", is_secret.then_some(true));
         let report = report.with_some("active_frame", frame.as_deref());
@@ -178,6 +193,12 @@ impl Session {
         let (index, page) = self.browser.pages().all().iter().enumerate().find(|(_, page)| page.id == id)?;
         Some(json!({"index": index, "title": page.title, "url": page.document.url}))
     }
+}
+
+/// The element with the focus, as results show it.
+fn told(report: Report, focus: Option<&Focus>) -> Report {
+    let report = report.with_some("focused_role", focus.map(|focus| focus.role.as_str()));
+    report.with_some("focused_name", focus.map(|focus| focus.name.as_str()))
 }
 
 /// A dialog, as results show it.

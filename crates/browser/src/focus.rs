@@ -1,0 +1,151 @@
+//! Keys and text for one element: while they are sent, nothing else of the page gets them, even if the page moves the focus.
+
+use crate::keys::Chord;
+use crate::worlds::{Frame, World};
+use crate::{Browser, Fault, Refusal};
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Instant;
+
+/// What the scripts about the focus share.
+macro_rules! focusing {
+    ($head:literal, $($body:expr),+) => {
+        concat!(
+            $head, include_str!("scripts/naming.js"), include_str!("scripts/tree.js"), include_str!("scripts/focus.js"), $($body),+
+        )
+    };
+}
+pub(crate) use focusing;
+
+/// Returns "" if the element has the focus.
+pub(crate) const HAS_FOCUS: &str = focusing!("function () {", "return hasFocus(this) ? \"\" : \"no\"; }");
+const FOCUSED: &str = focusing!("() => {", "return focused() ?? document.documentElement; }");
+const GUARD: &str = focusing!(
+    "function () {",
+    include_str!("scripts/guard.js"),
+    "guard(this); return hasFocus(this) ? \"\" : \"no\"; }"
+);
+const GUARD_ALL: &str = concat!("() => {", include_str!("scripts/guard.js"), "guard(null); }");
+const RELEASE: &str = concat!("() => {", include_str!("scripts/guard.js"), "return release(); }");
+
+/// An element: the world of its frame, and its object there.
+pub(crate) type Place = (World, String);
+
+/// What a page's documents got, in events.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Seen {
+    /// By the element.
+    pub(crate) taken: u64,
+    /// Meant for others, and kept from them.
+    kept: u64,
+}
+
+impl Browser {
+    /// Gives an element the focus, and presses and releases a key there.
+    ///
+    /// # Errors
+    /// [`Refusal::Unfocused`]: it did not get the focus, or lost it before the key had its effect.
+    pub fn press_in(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+        self.with_element(index, "function () { this.focus(); }", &json!([]), until)?;
+        self.press_kept(index, chord, until)
+    }
+
+    /// Presses and releases a key in an element that already has the focus.
+    ///
+    /// # Errors
+    /// [`Refusal::Unfocused`]: it has not, or lost it before the key had its effect.
+    pub fn press_kept(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+        let place = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        self.press_at(&place, chord, until)
+    }
+
+    /// As [`Browser::press_kept`].
+    pub(crate) fn press_at(&mut self, place: &Place, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+        self.only_to(place, until, |browser| browser.press(chord, until)).map(drop)
+    }
+
+    /// The element with the focus, in whatever frame; the document if none has.
+    pub(crate) fn focused(&mut self, until: Instant) -> Result<Option<Place>, Fault> {
+        let mut frame = self.main_frame()?;
+        loop {
+            let world = self.world(&frame, until)?;
+            let Some(object) = self.run(&world, FOCUSED, &json!([]), false, until)?.object_id else { return Ok(None) };
+            let Some(inner) = self.frame_id(&world, &object, until)? else { return Ok(Some((world, object))) };
+            let is_inner = |frame: &Frame| frame.id == inner;
+            // Another process is asked only if it has the frame: it may hang.
+            let found = match self.frames_of(&world.session, until)?.into_iter().find(is_inner) {
+                None => self.frames(until)?.into_iter().find(is_inner),
+                found => found,
+            };
+            let Some(inner) = found else { return Ok(Some((world, object))) };
+            frame = inner;
+        }
+    }
+
+    /// Sends keys or text which only this element gets, and only while it has the focus.
+    pub(crate) fn only_to(
+        &mut self,
+        place: &Place,
+        until: Instant,
+        send: impl FnOnce(&mut Browser) -> Result<(), Refusal>,
+    ) -> Result<Seen, Refusal> {
+        let mut guarded = Vec::new();
+        let sent = self.guard(place, &mut guarded, until).and_then(|()| send(self));
+        let mut all = Seen::default();
+        for world in guarded {
+            if sent.is_err() {
+                // A dialog may block the page: the guard goes once it is answered.
+                self.send_script(&world, RELEASE)?;
+                continue;
+            }
+            match self.run(&world, RELEASE, &json!([]), true, until) {
+                Ok(remote) => {
+                    let Seen { taken, kept } = remote.read()?;
+                    all = Seen { taken: all.taken + taken, kept: all.kept + kept };
+                }
+                // The key has closed the page, or opened another one or a dialog.
+                Err(Fault::Refused(_) | Fault::NoPage | Fault::Dialog(_)) => {}
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        sent?;
+        if all.kept > 0 { Err(Refusal::Unfocused) } else { Ok(all) }
+    }
+
+    /// Guards the documents that an element shares a process with, and those around its frame, and checks that it has the focus.
+    fn guard(&mut self, place: &Place, guarded: &mut Vec<World>, until: Instant) -> Result<(), Refusal> {
+        let (mut sessions, mut place) = (Vec::new(), place.clone());
+        loop {
+            if !sessions.contains(&place.0.session) {
+                sessions.push(place.0.session.clone());
+                self.guard_session(&place.0.session, guarded, until)?;
+            }
+            if !guarded.contains(&place.0) {
+                guarded.push(place.0.clone());
+            }
+            if !self.on_element(&place.0, &place.1, GUARD, &json!([]), until)?.is_empty() {
+                return Err(Refusal::Unfocused);
+            }
+            match self.frame_element(&place.0, until)? {
+                Some(around) => place = around,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn guard_session(&mut self, session: &str, guarded: &mut Vec<World>, until: Instant) -> Result<(), Fault> {
+        for frame in self.frames_of(session, until)? {
+            let world = match self.world(&frame, until) {
+                // It has gone.
+                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                world => world?,
+            };
+            match self.run(&world, GUARD_ALL, &json!([]), true, until) {
+                Ok(_) => guarded.push(world),
+                Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+}
