@@ -67,9 +67,26 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 
-/// A value without line breaks: between tokens they are white space, and strings contain none.
+/// A value without line breaks: between tokens they are white space. JSON allows no control characters in strings, but models write them
+/// there: they are escaped, so that the text stays what it is.
 pub(crate) fn one_line(json: &str) -> String {
-    json.replace(['\n', '\r'], " ")
+    if !json.bytes().any(|byte| byte < b' ') {
+        return json.to_owned();
+    }
+    let mut line = String::with_capacity(json.len() + 16);
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for character in json.chars() {
+        match character {
+            '\0'..' ' if is_in_string && !is_escaped => {
+                line.push_str(quoted(character.encode_utf8(&mut [0; 4])).trim_matches('"'));
+            }
+            '\n' | '\r' => line.push(' '),
+            _ => line.push(character),
+        }
+        is_in_string ^= character == '"' && !is_escaped;
+        is_escaped = is_in_string && character == '\\' && !is_escaped;
+    }
+    line
 }
 
 #[cfg(test)]
@@ -88,5 +105,24 @@ mod tests {
         assert_eq!(object.end(), r#"{"n":1.10,"a\"b":7,"t":"\n","x":[],"y":{}}"#);
         assert_eq!(Object::default().line(), "{}\n");
         assert_eq!(one_line("{\r\n\"a\":1}"), "{  \"a\":1}");
+        for (written, line) in [
+            ("[\"a\nb\r\t\0\",\n\t1]", r#"["a\nb\r\t\u0000", <1]"#),
+            ("\"\\\"\n\\\\\"\n", r#""\"\n\\" "#),
+            // An escaped line feed is no JSON, and does not become any.
+            ("\"\\\n\"", "\"\\ \""),
+        ] {
+            assert_eq!(one_line(written), line.replace('<', "\t"), "{written:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_text_with_raw_control_characters_stays_the_same(text in "[\\x00-\\x1fa\"\\\\]{0,12}") {
+            let raw = text.replace('\\', "\\\\").replace('"', "\\\"");
+            let line = one_line(&format!("[\r\n\"{raw}\"]"));
+            proptest::prop_assert!(!line.contains(['\n', '\r']));
+            let read: Vec<String> = serde_json::from_str(&line).map_err(|why| proptest::test_runner::TestCaseError::fail(why.to_string()))?;
+            proptest::prop_assert_eq!(read, [text]);
+        }
     }
 }
