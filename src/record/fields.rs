@@ -172,8 +172,7 @@ fn folded(key: &str) -> String {
 }
 
 /// Whether JSON text has an escape for half of a surrogate pair without the other half (RFC 8259, section 8.2).
-#[cfg(feature = "gates")]
-fn has_lone_surrogate(json: &[u8]) -> bool {
+pub(crate) fn has_lone_surrogate(json: &[u8]) -> bool {
     let unit = |at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()

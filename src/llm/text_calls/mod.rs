@@ -5,9 +5,11 @@ mod tests;
 
 use super::conversation::CallIds;
 use super::{ModelRequest, ModelTurn};
-use crate::record::{Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice, text_calls as forms};
+use crate::record::{
+    Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice, has_lone_surrogate, text_calls as forms,
+};
 
-/// Moves parts of the turn's text to their fields: reasoning in `<think>` at its beginning and, if the turn has no calls, calls of the
+/// Moves parts of the turn's text to their fields: reasoning at its beginning and, if the turn has no calls, calls of the
 /// request's tools. These parts are removed from the text; `raw` is unchanged. A text that was cut has no calls: its last
 /// call may be missing.
 #[must_use]
@@ -17,19 +19,30 @@ pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
         turn.reasoning = all.collect::<Vec<_>>().join("\n");
         turn.text = rest.to_owned();
     }
-    let is_thinking = turn.text.trim_start().starts_with(forms::THINK);
-    let is_whole = turn.stop == Stop::End && turn.calls.is_empty() && !is_thinking;
+    let is_whole = turn.stop == Stop::End && turn.calls.is_empty();
     if is_whole && request.tool_choice != ToolChoice::None {
         let (calls, rest) = forms::calls(&turn.text, &request.tools);
         if !calls.is_empty() {
             let mut ids = CallIds::after(request);
-            let call = |(tool_name, arguments)| ModelCall { call_id: ids.take(None), tool_name, arguments };
+            let is_lossy = has_lone_surrogate(turn.raw.get().as_bytes());
+            let call = |(tool_name, arguments)| {
+                let arguments = if is_lossy { without_replaced(arguments) } else { arguments };
+                ModelCall { call_id: ids.take(None), tool_name, arguments }
+            };
             turn.calls = calls.into_iter().map(call).collect();
             turn.text = rest;
             turn.stop = Stop::Call;
         }
     }
     turn
+}
+
+/// The text has U+FFFD in the place of an unpaired surrogate: arguments with it are not those that the model wrote.
+fn without_replaced(arguments: Arguments) -> Arguments {
+    match arguments {
+        Arguments::Object(object) if object.get().contains('\u{fffd}') => Arguments::Text(object.get().to_owned()),
+        other => other,
+    }
 }
 
 /// The same request for a model without tool support: the tools are described above the conversation, and calls and results are text.

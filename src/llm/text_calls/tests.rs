@@ -95,6 +95,69 @@ fn other_text_than_calls_of_offered_tools_is_unchanged() {
 }
 
 #[test]
+fn values_in_tags_are_kept_and_only_those_of_another_type_are_read_as_json() {
+    let schema = r#"{"properties":{"text":{"type":"string"},"maybe":{"type":["string","null"]},"any":{"anyOf":[{"type":"string"},{"type":"null"}]},"n":{"type":"integer"},"list":{"type":"array","items":{"type":"string"}}}}"#;
+    let request = request(&format!(
+        r#""messages":[{{"role":"user","content":"x"}}],"tools":[{{"name":"write","input_schema":{schema}}}]"#
+    ));
+    let read = |name: &str, value: &str| {
+        let text = format!("<tool_call><function=write><parameter={name}>{value}</parameter></function></tool_call>");
+        calls(&recognise(turn(&text), &request))
+    };
+    for (name, value, json) in [
+        ("text", "\n\n a &lt;b>\t\r\n\n", r#""\n a &lt;b>\t\r\n""#),
+        ("text", "\r\n007\r\n", r#""007""#),
+        ("text", "{\"a\":\n1}", r#""{\"a\":\n1}""#),
+        ("maybe", "12345678901234567890", r#""12345678901234567890""#),
+        ("any", "1.10", r#""1.10""#),
+        ("n", "\n1.10\n", "1.10"),
+        ("list", "[\"a\",\n\"b\"]", r#"["a", "b"]"#),
+        ("other", "true", "true"),
+        ("other", "007", r#""007""#),
+    ] {
+        let expected = format!(r#"{{"call_id":"call_1","tool_name":"write","arguments":{{"{name}":{json}}}}}"#);
+        assert_eq!(read(name, value), expected, "{value:?}");
+    }
+}
+
+#[test]
+fn arguments_in_another_form_are_not_left_out() {
+    for (text, found) in [
+        ("function_call: name=wait ms=5", Some("wait text ms=5")),
+        (r#"function_call: name=wait arguments={"ms":5}"#, Some(r#"wait text arguments={"ms":5}"#)),
+        (r#"function_call: name=wait args={"ms":5}, {"ms":6}"#, Some(r#"wait text {"ms":5}, {"ms":6}"#)),
+        ("function_call: name=wait args=", Some("wait text ")),
+        (r#"{"name":"wait","params":{"ms":5}}"#, None),
+        (r#"{"name":"wait","args":{},"input":{"ms":5}}"#, None),
+        (r#"{"name":"wait","description":"d","parameters":{"type":"object"}}"#, None),
+        (r#"<tool_call>{"name":"wait","ms":5}</tool_call>"#, None),
+    ] {
+        assert_eq!(read(text).0, Vec::from_iter(found.map(str::to_owned)), "{text}");
+    }
+}
+
+#[test]
+fn of_several_calls_only_those_that_end_the_text_are_found() {
+    let tag = |name: &str| format!("<tool_call>{{\"name\":\"{name}\"}}</tool_call>");
+    let (look, wait) = (tag("look"), tag("wait"));
+    for (text, found) in [
+        (format!("`{look}` is the form.\n{wait}"), vec!["wait {}"]),
+        (format!("> {look}\n\n{wait}\n{look}"), vec!["wait {}", "look {}"]),
+        (format!("```\n{look}\n```\n{wait}<|im_end|>"), vec!["wait {}"]),
+        (format!("{look}\n</think>\n{wait}"), vec!["wait {}"]),
+        ("The page says: function_call: name=look args={}. So:\nfunction_call: name=wait".to_owned(), vec!["wait {}"]),
+        (format!("- function_call: name=wait\n> {look}"), vec!["wait {}"]),
+        // The second may depend on the first.
+        (format!("First {look} and then {wait}"), vec![]),
+        (format!("{look}{wait} would do it."), vec![]),
+        (format!("{look}\n<tool_call>{{\"name\":"), vec![]),
+        (format!("{look}\n<tool_call>{{\"name\":\"rm\"}}</tool_call>"), vec![]),
+    ] {
+        assert_eq!(read(&text).0, found, "{text}");
+    }
+}
+
+#[test]
 fn reasoning_before_a_call_is_reasoning() {
     let text = "\n<think>\nfunction_call: name=look\n</think>\n\nI look. function_call: name=wait args={\"ms\":1}";
     let turn = recognise(turn(text), &offered());
@@ -154,5 +217,18 @@ proptest! {
         let (calls, left) = read(&lines.join("\n"));
         let expected: Vec<String> = texts.iter().map(|text| format!("wait {{\"why\":{}}}", crate::json::quoted(text))).collect();
         prop_assert_eq!((calls, left), (expected, String::new()));
+    }
+
+    #[test]
+    fn a_quoted_call_is_never_found(before in "[^`]{0,20}", after in ".{0,20}", form in 0..3usize) {
+        let call = ["function_call: name=look", "<tool_call>{\"name\":\"look\"}</tool_call>", "```json\n{\"name\":\"look\"}\n```"][form];
+        for text in [
+            format!("{before}\n{call}\n{after}</think>No."),
+            format!("{before}\n<reasoning>\n{call}\n{after}"),
+            format!("{before}\n~~~\n{call}\n~~~\n{after}"),
+            format!("{before}\n> {call}"),
+        ] {
+            prop_assert_eq!(&read(&text).0, &Vec::<String>::new(), "{}", text);
+        }
     }
 }
