@@ -72,12 +72,16 @@ pub(super) fn tools() -> impl Iterator<Item = OwnedTool> {
     })
 }
 
+pub(super) fn is_own(tool: &str) -> bool {
+    TOOLS.iter().any(|(name, ..)| *name == tool)
+}
+
 /// Reads a call; `None` if the tool belongs to the world.
 ///
 /// # Errors
 /// Invalid arguments, as text for the model.
 pub(super) fn read(tool: &str, arguments: &RawValue) -> Option<Result<Local, String>> {
-    TOOLS.iter().any(|(name, ..)| *name == tool).then(|| {
+    is_own(tool).then(|| {
         let fields = Fields::read(arguments.get()).map_err(|error| error.to_string())?;
         let text = |key: &str| {
             fields

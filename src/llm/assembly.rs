@@ -46,14 +46,16 @@ impl Assembly {
         }
     }
 
-    /// The arguments of a call: `pieces` joined, or the field's first value if there were no pieces. The field is set to the
-    /// object.
+    /// The arguments of a call: `pieces` joined, or the field's first value if there were no pieces. If there are both, neither can be
+    /// chosen, and they are no object together. The field is set to the object.
     pub(super) fn arguments(&mut self, key: &str, pieces: &str) -> Result<Arguments, Failure> {
         let begun = match self.value(key) {
-            Value::Json(json) if pieces.trim().is_empty() => json.get().to_owned(),
-            _ => pieces.to_owned(),
+            Value::Json(json) if pieces.trim().is_empty() || !["{}", "null", "\"\""].contains(&json.get()) => {
+                json.get()
+            }
+            _ => "",
         };
-        let arguments = Arguments::of_text(&begun);
+        let arguments = Arguments::of_text(&format!("{begun}{pieces}"));
         self.put(key, raw(arguments_object(&arguments).into_owned())?);
         Ok(arguments)
     }

@@ -32,17 +32,18 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Cow<'_, str> {
     }
 }
 
-/// The calls of a turn. If a limit or a filter cut the turn, its last call is dropped if it has no arguments or incomplete
-/// ones: it may be unfinished, and no provider marks that.
+/// The calls of a turn. If a limit or a filter cut the turn, its last call is dropped: it may be unfinished, and no provider marks that.
+/// Servers that read calls from the model's text complete its arguments to an object, so that an object proves nothing.
 pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCall> {
-    let is_whole = |call: &ModelCall| match &call.arguments {
-        Arguments::Object(object) => !object.get().trim_matches(['{', '}']).trim().is_empty(),
-        Arguments::Text(_) => false,
-    };
     if matches!(stop, Stop::Length | Stop::Refusal) {
-        calls.pop_if(|last| !is_whole(last));
+        calls.pop();
     }
     calls
+}
+
+/// Whether a call has no arguments. If its end has not come either, they may have been lost.
+pub(super) fn has_no_arguments(call: &ModelCall) -> bool {
+    matches!(&call.arguments, Arguments::Object(object) if object.get().trim_matches(['{', '}']).trim().is_empty())
 }
 
 /// The same request for a server that does not support a JSON Schema of the answer: the system text asks for it.
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_call_of_a_cut_turn_is_dropped_unless_it_is_complete() {
+    fn the_last_call_of_a_cut_turn_is_dropped() {
         let left = |stop, written: &[&str]| {
             let call = |text: &&str| ModelCall {
                 call_id: String::new(),
@@ -127,13 +128,13 @@ mod tests {
             };
             whole_calls(stop, written.iter().map(call).collect()).len()
         };
-        for begun in ["", "{ }", "{\"a\":", "7"] {
+        for begun in ["", "{ }", "{\"a\":", "7", "{\"a\":1}"] {
             for stop in [Stop::Length, Stop::Refusal] {
                 assert_eq!(left(stop, &[begun, begun]), 1, "{begun}");
             }
             assert_eq!(left(Stop::Call, &[begun, begun]), 2, "{begun}");
         }
-        assert_eq!((left(Stop::Length, &["", "{\"a\":1}"]), left(Stop::Length, &[])), (2, 0));
+        assert_eq!(left(Stop::Length, &[]), 0);
     }
 
     #[test]

@@ -68,12 +68,13 @@ fn a_call_that_was_cut_by_a_limit_is_dropped() {
     let interaction = r#"{"event_type":"interaction.completed","interaction":{"status":"END"}}"#;
     let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"rm","input":{}}}"#;
     let delta = r#"{"type":"message_delta","delta":{"stop_reason":"END"}}"#;
+    let (stop, step_stop) = (r#"{"type":"content_block_stop","index":0}"#, r#"{"event_type":"step.stop","index":0}"#);
     let item = r#"{"type":"response.output_item.done","output_index":0,"item":{"type":"function_call","call_id":"a","name":"rm","arguments":""}}"#;
     let response = r#"{"type":"response.incomplete","response":{"incomplete_details":{"reason":"END"}}}"#;
     let cases: [(&dyn Provider, &[&str], &str, &str); 4] = [
         (&Gemini, &[gemini], "MAX_TOKENS", "STOP"),
-        (&Interactions, &[step, interaction], "incomplete", "requires_action"),
-        (&Anthropic, &[block, delta, r#"{"type":"message_stop"}"#], "max_tokens", "tool_use"),
+        (&Interactions, &[step, step_stop, interaction], "incomplete", "requires_action"),
+        (&Anthropic, &[block, stop, delta, r#"{"type":"message_stop"}"#], "max_tokens", "tool_use"),
         (&Responses, &[item, response], "max_output_tokens", "steered"),
     ];
     for (provider, data, limit, other) in cases {

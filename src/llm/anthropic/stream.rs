@@ -2,7 +2,7 @@
 
 use super::{NAME, failure};
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, whole_calls};
+use crate::llm::conversation::{CallIds, has_no_arguments, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 
@@ -23,6 +23,7 @@ struct Block {
     fields: Assembly,
     /// The text of `input`, if it comes in pieces.
     input: String,
+    has_ended: bool,
 }
 
 /// The token counts of the message so far.
@@ -75,7 +76,7 @@ impl Reader {
             "thinking" => self.think(block.string("thinking")?, tokens),
             _ => {}
         }
-        self.blocks.push(Block { index, kind, fields: Assembly::of(&block), input: String::new() });
+        self.blocks.push(Block { index, kind, fields: Assembly::of(&block), input: String::new(), has_ended: false });
         Ok(())
     }
 
@@ -156,6 +157,11 @@ impl TurnReader for Reader {
             }
             Some("content_block_start") => self.begin(&event, tokens)?,
             Some("content_block_delta") => self.grow(&event, tokens)?,
+            Some("content_block_stop") => {
+                let index = event.count("index");
+                let ended = self.blocks.iter_mut().filter(|block| Some(block.index) == index);
+                ended.for_each(|block| block.has_ended = true);
+            }
             Some("message_delta") => {
                 let reason = event.object("delta").and_then(|delta| delta.text("stop_reason"));
                 let reason = reason.filter(|reason| !reason.is_empty());
@@ -164,7 +170,7 @@ impl TurnReader for Reader {
             }
             Some("message_stop") => self.has_stopped = true,
             Some("error") => return Err(failure(None, &|_| None, text.as_bytes())),
-            // content_block_stop and ping; unknown events must be ignored (versioning policy).
+            // ping; unknown events must be ignored (versioning policy).
             _ => {}
         }
         Ok(())
@@ -186,9 +192,11 @@ impl TurnReader for Reader {
         }
         let usage = self.usage();
         self.blocks.retain(|block| !block.is_empty_text());
-        let mut calls = Vec::new();
+        let (mut calls, mut is_open) = (Vec::new(), false);
         for block in &mut self.blocks {
-            calls.extend(block.end(&mut self.ids)?);
+            let call = block.end(&mut self.ids)?;
+            is_open |= !block.has_ended && call.as_ref().is_some_and(has_no_arguments);
+            calls.extend(call);
         }
         let stop = match self.stop_reason.as_deref() {
             None => return Err(Failure::protocol("the message ends without a stop_reason")),
@@ -199,6 +207,9 @@ impl TurnReader for Reader {
             Some(_) if calls.is_empty() => Stop::End,
             Some(_) => Stop::Call,
         };
+        if stop == Stop::Call && is_open {
+            return Err(Failure::cut());
+        }
         let blocks: Vec<String> = self.blocks.iter().map(|block| block.fields.json()).collect();
         Ok(ModelTurn {
             stop,

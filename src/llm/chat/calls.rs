@@ -2,6 +2,7 @@
 
 use super::growing::unescaped;
 use super::message::{Object, Value};
+use crate::llm::Failure;
 use crate::llm::conversation::CallIds;
 use crate::record::{Arguments, Fields, ModelCall};
 use serde_json::value::RawValue;
@@ -22,11 +23,15 @@ struct Call {
 
 impl Calls {
     /// Takes an element of a delta's `tool_calls`: `{"index"?,"id"?,"type"?,"function":{"name"?,"arguments"?}}`.
-    pub(super) fn take(&mut self, piece: &Fields<'_>) {
-        let function = piece.object("function").unwrap_or_default();
-        let named = function.text("name").is_some_and(|name| !name.is_empty());
+    ///
+    /// # Errors
+    /// Its function cannot be read.
+    pub(super) fn take(&mut self, piece: &Fields<'_>) -> Result<(), Failure> {
+        let function =
+            piece.present("function").map_or_else(|| Ok(Fields::default()), |json| Fields::read(json.get()))?;
+        let name = function.text("name").filter(|name| !name.is_empty());
         let index = piece.count("index");
-        let at = self.continued(index, piece.text("id").filter(|id| !id.is_empty()).as_deref(), named);
+        let at = self.continued(index, piece.text("id").filter(|id| !id.is_empty()).as_deref(), name.as_deref());
         let at = at.unwrap_or_else(|| {
             self.0.push(Call { index, fields: Object::default(), function: Object::default() });
             self.0.len() - 1
@@ -38,25 +43,43 @@ impl Calls {
         for (key, json) in function.iter() {
             call.function.merge(key, if key == "arguments" { arguments(json) } else { Value::of(json) });
         }
+        Ok(())
     }
 
     /// The call that a piece belongs to; `None` if it starts a new call.
     ///
     /// Ollama sends every call of a turn under index 0, and some of them without an id. So a different id starts a call, and without an id a
-    /// name does if the previous call is complete. Other servers repeat id and name in every piece, or omit the index.
-    fn continued(&self, index: Option<u64>, id: Option<&str>, is_named: bool) -> Option<usize> {
-        let at = self.0.iter().rposition(|call| index.is_none() || call.index == index)?;
-        let own = self.0[at].fields.escaped("id").map(unescaped).filter(|own| !own.is_empty());
+    /// name does if the previous call is complete, or has another one. Other servers repeat id and name in every piece, or omit the index.
+    fn continued(&self, index: Option<u64>, id: Option<&str>, name: Option<&str>) -> Option<usize> {
+        let is_only = self.0.len() == 1;
+        let at = self.0.iter().rposition(|call| call.index == index || (index.is_none() && is_only))?;
+        let call = &self.0[at];
+        let own = call.fields.escaped("id").map(unescaped).filter(|own| !own.is_empty());
+        let (own_name, is_named) = (call.text("name"), name.is_some());
         let begins = match (own.as_deref(), id) {
+            _ if is_named && !own_name.is_empty() && name != Some(&own_name) => true,
             (Some(own), Some(id)) => own != id,
-            _ => is_named && self.0[at].is_complete(),
+            _ => is_named && call.is_complete(),
         };
         (!begins).then_some(at)
     }
 
+    /// Whether the last call has no complete arguments, not even empty ones.
+    pub(super) fn is_cut(&self) -> bool {
+        self.0.last().is_some_and(|call| !call.is_complete())
+    }
+
     /// The calls in the form of the message (JSON texts), and in the form of the turn. Missing ids are generated.
-    pub(super) fn end(self, ids: &mut CallIds) -> (Vec<String>, Vec<ModelCall>) {
-        self.0.into_iter().map(|call| call.end(ids)).unzip()
+    ///
+    /// # Errors
+    /// A call has no name: its arguments may be those of another one.
+    pub(super) fn end(self, ids: &mut CallIds) -> Result<(Vec<String>, Vec<ModelCall>), Failure> {
+        if self.0.iter().any(|call| call.text("name").is_empty()) {
+            return Err(Failure::protocol("a call has no name, so that its arguments may be those of another call"));
+        }
+        // Arguments that cannot be read may contain those of a call that has none.
+        let is_mixed = self.0.iter().any(|call| !call.has_no_arguments() && !call.is_complete());
+        Ok(self.0.into_iter().map(|call| call.end(is_mixed, ids)).unzip())
     }
 }
 
@@ -65,12 +88,19 @@ impl Call {
         self.function.escaped(key).map(unescaped).unwrap_or_default()
     }
 
-    fn is_complete(&self) -> bool {
-        let text = self.text("arguments");
-        !text.is_empty() && matches!(Arguments::of_text(&text), Arguments::Object(_))
+    fn arguments(&self) -> Arguments {
+        arguments_of(self.function.escaped("arguments").unwrap_or_default())
     }
 
-    fn end(mut self, ids: &mut CallIds) -> (String, ModelCall) {
+    fn has_no_arguments(&self) -> bool {
+        self.text("arguments").trim().is_empty()
+    }
+
+    fn is_complete(&self) -> bool {
+        !self.has_no_arguments() && matches!(self.arguments(), Arguments::Object(_))
+    }
+
+    fn end(mut self, is_mixed: bool, ids: &mut CallIds) -> (String, ModelCall) {
         let own = self.fields.escaped("id").map(unescaped);
         let call_id = ids.take(own.clone());
         // Unchanged, unless another call of the conversation has the same id.
@@ -78,7 +108,11 @@ impl Call {
             self.fields.put("id", Value::text(&call_id));
         }
         self.fields.put_missing("type", || Value::text("function"));
-        let (tool_name, arguments) = (self.text("name"), Arguments::of_text(&self.text("arguments")));
+        let tool_name = self.text("name");
+        let arguments = match is_mixed && self.has_no_arguments() {
+            true => Arguments::Text(String::new()),
+            false => self.arguments(),
+        };
         self.fields.put("function", Value::Object(self.function));
         (Value::Object(self.fields).json(), ModelCall { call_id, tool_name, arguments })
     }
@@ -86,5 +120,13 @@ impl Call {
 
 /// The API sends arguments as JSON text; some servers send the object itself, but none accepts it in a request.
 fn arguments(json: &RawValue) -> Value {
-    if json.get().starts_with('{') { Value::text(json.get()) } else { Value::of(json) }
+    if json.get().starts_with('"') || json.get() == "null" { Value::of(json) } else { Value::text(json.get()) }
+}
+
+/// Arguments in a JSON string, given between its quotes. An unpaired surrogate stands for no character, so that the text cannot be kept.
+pub(in crate::llm) fn arguments_of(escaped: &str) -> Arguments {
+    match serde_json::from_str::<String>(&format!("\"{escaped}\"")) {
+        Ok(text) => Arguments::of_text(&text),
+        Err(_) => Arguments::Text(unescaped(escaped)),
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: OpenAI's API reference, `POST /v1/chat/completions`. Comments name the servers that deviate from it.
 
-mod calls;
+pub(super) mod calls;
 pub(super) mod failure;
 pub(super) mod growing;
 pub(super) mod message;

@@ -119,10 +119,10 @@ impl<'a> Messages<'a> {
     }
 }
 
-/// Whether the calls of a turn are calls in its `raw`. Calls that were recognised in its text are not, and the API refuses their results.
+/// Whether `raw` has as many calls as the turn. Calls that were recognised in its text are not there, and an incomplete call is only
+/// there; the API refuses results without calls, and calls without results.
 fn has_calls_of(raw: &str, turn: &OwnTurn) -> bool {
-    let Ok(fields) = Fields::read(raw) else { return false };
-    turn.calls.is_empty() || fields.get("tool_calls").is_some_and(|calls| calls.get().starts_with('['))
+    Fields::read(raw).and_then(|fields| fields.list("tool_calls")).is_ok_and(|calls| calls.len() == turn.calls.len())
 }
 
 fn rebuilt(turn: &OwnTurn) -> String {

@@ -73,7 +73,7 @@ impl Reader {
             match key {
                 "tool_calls" => {
                     for call in delta.list(key)? {
-                        self.calls.take(&Fields::read(call.get())?);
+                        self.calls.take(&Fields::read(call.get())?)?;
                     }
                 }
                 // Padding that hides the length of the tokens.
@@ -105,7 +105,8 @@ impl Reader {
 
     fn stop(&self, has_calls: bool) -> Stop {
         match self.finish_reason.as_deref() {
-            Some("length") => Stop::Length,
+            // Mistral: the context window.
+            Some("length" | "model_length") => Stop::Length,
             Some("content_filter") => Stop::Refusal,
             _ if has_calls => Stop::Call,
             _ if self.is_refusal => Stop::Refusal,
@@ -153,12 +154,14 @@ impl TurnReader for Reader {
             Some("error") => {
                 return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
             }
-            Some(_) => {}
+            Some("stop" | "tool_calls" | "function_call" | "length" | "model_length" | "content_filter") => {}
+            // Another reason may be an abort (vLLM, DeepSeek).
+            Some(_) if !self.calls.is_cut() => {}
             // The end may come without a reason, but not without a turn.
-            None if self.is_done && self.message.get("role").is_some() => {}
-            None => return Err(Failure::cut()),
+            None if self.is_done && self.message.get("role").is_some() && !self.calls.is_cut() => {}
+            _ => return Err(Failure::cut()),
         }
-        let (calls, read_calls) = std::mem::take(&mut self.calls).end(&mut self.ids);
+        let (calls, read_calls) = std::mem::take(&mut self.calls).end(&mut self.ids)?;
         let stop = self.stop(!calls.is_empty());
         let mut message = self.message;
         message.put_missing("role", || Value::text("assistant"));

@@ -114,6 +114,11 @@ impl Reader {
         let Some(tool_name) = call.string("name")? else {
             return Err(Failure::protocol("a functionCall has no name"));
         };
+        // Our requests do not ask for arguments in pieces.
+        if call.present("partialArgs").is_some() || call.get("willContinue").is_some_and(|value| value.get() == "true")
+        {
+            return Err(Failure::protocol("the arguments of a functionCall come in pieces"));
+        }
         let arguments = match call.present("args") {
             None => Arguments::Object(raw("{}".to_owned())?),
             Some(args) if args.get().starts_with('{') => Arguments::Object(args.to_owned()),

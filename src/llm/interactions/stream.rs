@@ -3,7 +3,7 @@
 use super::NAME;
 use crate::json::Object;
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, whole_calls};
+use crate::llm::conversation::{CallIds, has_no_arguments, whole_calls};
 use crate::llm::gemini;
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
@@ -27,6 +27,7 @@ struct Step {
     content: Vec<Assembly>,
     /// The text of a call's arguments, which come in pieces.
     arguments: String,
+    has_ended: bool,
 }
 
 impl Step {
@@ -86,7 +87,8 @@ impl Reader {
         let fields = Fields::read(step.get())?;
         let kind = fields.string("type")?.unwrap_or_default();
         let assembly = Assembly::of(&fields);
-        let mut step = Step { index, kind, fields: assembly, content: Vec::new(), arguments: String::new() };
+        let (content, arguments) = (Vec::new(), String::new());
+        let mut step = Step { index, kind, fields: assembly, content, arguments, has_ended: false };
         for content in fields.list(step.content_key())? {
             let content = Fields::read(content.get())?;
             step.add_content(&content);
@@ -185,9 +187,15 @@ impl TurnReader for Reader {
         match event.string("event_type")?.as_deref() {
             Some("step.start") => self.begin(&event, tokens),
             Some("step.delta") => self.grow(&event, tokens),
+            Some("step.stop") => {
+                let index = event.count("index");
+                let ended = self.steps.iter_mut().filter(|step| Some(step.index) == index);
+                ended.for_each(|step| step.has_ended = true);
+                Ok(())
+            }
             Some("interaction.completed") => self.complete(&event.object("interaction").unwrap_or_default()),
             Some("error") => Err(failure(event.get("error").map_or("{}", |error| error.get()))),
-            // Events for its creation, its status and the end of a step; and future events.
+            // Events for its creation and its status; and future events.
             _ => Ok(()),
         }
     }
@@ -204,9 +212,11 @@ impl TurnReader for Reader {
         let Some(status) = self.status else {
             return Err(Failure::cut());
         };
-        let mut calls = Vec::new();
+        let (mut calls, mut is_open) = (Vec::new(), false);
         for step in &mut self.steps {
-            calls.extend(step.end(&mut self.ids)?);
+            let call = step.end(&mut self.ids)?;
+            is_open |= !step.has_ended && call.as_ref().is_some_and(has_no_arguments);
+            calls.extend(call);
         }
         let stop = match &*status {
             "completed" | "requires_action" if calls.is_empty() => Stop::End,
@@ -214,6 +224,9 @@ impl TurnReader for Reader {
             "incomplete" | "budget_exceeded" | "requires_continuation" => Stop::Length,
             _ => return Err(Failure::protocol(format_args!("the interaction ends with the status {status:?}"))),
         };
+        if stop == Stop::Call && is_open {
+            return Err(Failure::cut());
+        }
         // Output without content has no meaning, and the API would refuse it in the next request.
         self.steps.retain(|step| step.kind != "model_output" || !step.content.is_empty());
         let steps: Vec<String> = self.steps.iter().map(|step| step.fields.json()).collect();

@@ -4,6 +4,7 @@
 mod tests;
 
 use crate::llm::assembly::{Assembly, event_text, list, raw};
+use crate::llm::chat::calls::arguments_of;
 use crate::llm::chat::failure;
 use crate::llm::chat::growing::{Growing, unescaped};
 use crate::llm::chat::message::between_quotes;
@@ -179,7 +180,12 @@ impl Output {
             Some("function_call") => {
                 let own = fields.text("call_id");
                 let call_id = ids.take(own.clone());
-                let arguments = Arguments::of_text(&string(&fields, "arguments"));
+                let arguments = match fields.get("arguments").map_or("", RawValue::get) {
+                    cut if fields.text("status").as_deref() == Some("incomplete") => Arguments::Text(cut.to_owned()),
+                    "null" => Arguments::of_text(""),
+                    text if text.starts_with('"') => arguments_of(between_quotes(text)),
+                    json => Arguments::of_text(json),
+                };
                 self.calls.push(ModelCall { call_id: call_id.clone(), tool_name: string(&fields, "name"), arguments });
                 if own.as_ref() != Some(&call_id) {
                     let mut item = Assembly::of(&fields);

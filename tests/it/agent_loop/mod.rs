@@ -2,6 +2,7 @@
 
 #[cfg(feature = "browser")]
 mod browser;
+mod effects;
 mod faults;
 mod limits;
 #[cfg(feature = "browser")]
