@@ -9,222 +9,36 @@ use crate::policy::annotations::Hint;
 use serde_json::Value;
 
 /// Words for reading, running and explaining. Tools that search or ask take words of a person.
-const VERBS: &[&str] = &[
-    "analyse", "analyze", "check", "count", "describe", "exec", "execute", "executor", "explain", "fetch", "get",
-    "list", "preview", "read", "reader", "retrieve", "run", "runner", "scan", "show", "view",
-];
+const VERBS: &str = "analyse analyze check count describe exec execute executor explain fetch get list preview read reader \
+     retrieve run runner scan show view";
 /// Verbs whose text is what the database gets.
-const RUNNING: &[&str] = &["exec", "execute", "explain", "fetch", "read", "reader", "run", "runner"];
-const QUERIES: &[&str] =
-    &["ddl", "dml", "plsql", "psql", "queries", "query", "select", "selects", "sql", "statement", "statements", "tsql"];
-const DATABASES: &[&str] = &[
-    "alloydb",
-    "athena",
-    "aurora",
-    "bigquery",
-    "clickhouse",
-    "cockroach",
-    "cockroachdb",
-    "d1",
-    "database",
-    "databases",
-    "databricks",
-    "db",
-    "db2",
-    "dbs",
-    "dolt",
-    "duckdb",
-    "hive",
-    "libsql",
-    "mariadb",
-    "motherduck",
-    "mssql",
-    "mysql",
-    "neon",
-    "oracle",
-    "pg",
-    "planetscale",
-    "postgres",
-    "postgresql",
-    "presto",
-    "rds",
-    "redshift",
-    "singlestore",
-    "snowflake",
-    "spanner",
-    "spark",
-    "sqlite",
-    "sqlite3",
-    "sqlserver",
-    "supabase",
-    "tidb",
-    "timescale",
-    "timescaledb",
-    "trino",
-    "turso",
-    "warehouse",
-];
+const RUNNING: &str = "exec execute explain fetch read reader run runner";
+const QUERIES: &str = "ddl dml plsql psql queries query select selects sql statement statements tsql";
+const DATABASES: &str = "alloydb athena aurora bigquery clickhouse cockroach cockroachdb d1 database databases databricks db db2 dbs \
+     dolt duckdb hive libsql mariadb motherduck mssql mysql neon oracle pg planetscale postgres postgresql presto \
+     rds redshift singlestore snowflake spanner spark sqlite sqlite3 sqlserver supabase tidb timescale \
+     timescaledb trino turso warehouse";
 /// Other words, which tell nothing about the text.
-const OTHERS: &[&str] = &[
-    "a",
-    "ad",
-    "adhoc",
-    "all",
-    "and",
-    "any",
-    "aws",
-    "azure",
-    "batch",
-    "big",
-    "cloud",
-    "custom",
-    "data",
-    "direct",
-    "gcp",
-    "google",
-    "hoc",
-    "many",
-    "multi",
-    "multiple",
-    "my",
-    "native",
-    "on",
-    "one",
-    "only",
-    "or",
-    "parallel",
-    "parameterized",
-    "parameters",
-    "params",
-    "plan",
-    "prepared",
-    "raw",
-    "readonly",
-    "result",
-    "results",
-    "row",
-    "rows",
-    "safe",
-    "server",
-    "simple",
-    "single",
-    "table",
-    "tables",
-    "the",
-    "tool",
-    "with",
-];
+const OTHERS: &str = "a ad adhoc all and any aws azure batch big cloud custom data direct gcp google hoc many multi multiple my \
+     native on one only or parallel parameterized parameters params plan prepared raw readonly result results row \
+     rows safe server simple single table tables the tool with";
 
 /// Keys for SQL, where a single word is a statement, too.
-const KEYS: &[&str] = &[
-    "cmd",
-    "code",
-    "command",
-    "commands",
-    "expression",
-    "input",
-    "q",
-    "queries",
-    "query",
-    "querystring",
-    "querytext",
-    "raw",
-    "rawquery",
-    "rawsql",
-    "select",
-    "sql",
-    "sqlquery",
-    "sqlstatement",
-    "sqltext",
-    "statement",
-    "statements",
-    "stmt",
-    "stmts",
-    "text",
-];
+const KEYS: &str = "cmd code command commands expression input q queries query querystring querytext raw rawquery rawsql select \
+     sql sqlquery sqlstatement sqltext statement statements stmt stmts text";
 /// Keys for a part of a query, or for a name.
-const PARTS: &[&str] = &[
-    "columns", "fields", "filter", "filters", "groupby", "having", "name", "orderby", "question", "search", "sort",
-    "where",
-];
+const PARTS: &str = "columns fields filter filters groupby having name orderby question search sort where";
 
 /// Words that statements with effects, or perhaps with effects, begin with.
-const STATEMENTS: &[&str] = &[
-    "alter",
-    "analyse",
-    "analyze",
-    "attach",
-    "backup",
-    "begin",
-    "bulk",
-    "call",
-    "checkpoint",
-    "cluster",
-    "comment",
-    "commit",
-    "copy",
-    "create",
-    "dbcc",
-    "deallocate",
-    "declare",
-    "delete",
-    "deny",
-    "desc",
-    "describe",
-    "detach",
-    "disable",
-    "discard",
-    "do",
-    "drop",
-    "enable",
-    "exec",
-    "execute",
-    "explain",
-    "export",
-    "flush",
-    "from",
-    "grant",
-    "handler",
-    "import",
-    "insert",
-    "install",
-    "kill",
-    "listen",
-    "load",
-    "lock",
-    "merge",
-    "msck",
-    "notify",
-    "optimize",
-    "pragma",
-    "prepare",
-    "purge",
-    "reassign",
-    "refresh",
-    "reindex",
-    "rename",
-    "repair",
-    "replace",
-    "reset",
-    "restore",
-    "revoke",
-    "rollback",
-    "savepoint",
-    "security",
-    "select",
-    "set",
-    "shutdown",
-    "start",
-    "truncate",
-    "unload",
-    "unlock",
-    "update",
-    "upsert",
-    "use",
-    "vacuum",
-    "waitfor",
-    "with",
-];
+const STATEMENTS: &str = "alter analyse analyze attach backup begin bulk call checkpoint cluster comment commit copy create dbcc \
+     deallocate declare delete deny desc describe detach disable discard do drop enable exec execute explain \
+     export flush from grant handler import insert install kill listen load lock merge msck notify optimize \
+     pragma prepare purge reassign refresh reindex rename repair replace reset restore revoke rollback savepoint \
+     security select set shutdown start truncate unload unlock update upsert use vacuum waitfor with";
+
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
 
 /// What the arguments of such a tool are, together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -266,9 +80,7 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, hint: Hint) -> Option<Texts> 
 /// Which texts of a tool are SQL, by its name; `None` if it may be a tool for something else.
 fn of_tool(tool: &str) -> Option<Which> {
     let own: Vec<String> = own_parts(without_version(tool)).flat_map(words).collect();
-    let has = |words: &[String], lists: &[&[&str]]| {
-        words.iter().any(|word| lists.iter().any(|list| list.contains(&word.as_str())))
-    };
+    let has = |words: &[String], lists: &[&str]| words.iter().any(|word| lists.iter().any(|list| is_in(list, word)));
     let is_known = |word: &String| has(std::slice::from_ref(word), &[VERBS, QUERIES, DATABASES, OTHERS]);
     if !own.iter().all(is_known) || !has(&words(tool), &[QUERIES, DATABASES]) {
         return None;
@@ -297,9 +109,9 @@ fn of_text(which: Which, key: &str, text: &str) -> Texts {
             return Texts::None;
         }
         Which::All => true,
-        Which::Queries if KEYS.contains(&key) => true,
-        Which::Queries if has_words && !PARTS.contains(&key) => true,
-        _ => (has_words || KEYS.contains(&key)) && is_statement(text),
+        Which::Queries if is_in(KEYS, key) => true,
+        Which::Queries if has_words && !is_in(PARTS, key) => true,
+        _ => (has_words || is_in(KEYS, key)) && is_statement(text),
     };
     match sql::only_reads(text) {
         true => Texts::Read,
@@ -313,9 +125,12 @@ fn is_statement(text: &str) -> bool {
     text.split(';').any(|part| {
         let part = behind_comments(part);
         let end = part.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(part.len());
-        part.starts_with(['\\', '.', '{', '@'])
+        // A command of a database's own shell.
+        let is_command = |part: &str| part.strip_prefix('.').is_some_and(|name| name.starts_with(char::is_alphabetic));
+        part.starts_with('\\')
             || part.starts_with("/*")
-            || STATEMENTS.contains(&&*part[..end].to_lowercase())
+            || is_command(part)
+            || is_in(STATEMENTS, &part[..end].to_lowercase())
     })
 }
 
@@ -323,7 +138,7 @@ fn is_statement(text: &str) -> bool {
 pub(super) fn behind_comments(text: &str) -> &str {
     let mut text = text;
     loop {
-        text = text.trim_start_matches(|one: char| one.is_whitespace() || one == '(');
+        text = text.trim_start_matches(|one: char| one.is_whitespace() || "({".contains(one));
         let behind = match text.get(..2) {
             Some("--") => text.split_once('\n'),
             Some("/*") if !text.starts_with("/*!") && !text.starts_with("/*M!") => text.split_once("*/"),
@@ -337,5 +152,4 @@ pub(super) fn behind_comments(text: &str) -> &str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -83,6 +83,7 @@ fn text_within_other_arguments_is_judged() {
     for (tool, arguments) in [
         ("execute_sql", json!({"params": {"query": "SELECT 1"}})),
         ("execute_sql", json!({"q": "SELECT a FROM t WHERE b = $1", "params": ["delete"], "page": 2, "dry_run": true})),
+        ("execute_sql", json!({"sql": "SELECT a FROM t WHERE b = :b", "params": "{\"b\": \"delete it\"}"})),
         ("read_query", json!({"query": "SELECT 1", "description": "Update the rows"})),
     ] {
         assert_eq!(verdict(tool, arguments.clone(), Hint::Destructive), Verdict::Allow, "{tool} {arguments}");
