@@ -4,6 +4,7 @@
 //! (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or if shells disagree, the text is unreadable.
 
 mod conditions;
+mod disagreements;
 mod numbers;
 mod words;
 
@@ -112,17 +113,11 @@ fn check(text: &str) -> Result<(), Unreadable> {
     if text.chars().any(|one| one.is_control() && !matches!(one, '\n' | '\t')) {
         return Err(Unreadable("it has control characters"));
     }
-    if ["$'", "$\"", "$["].into_iter().any(has) {
-        return Err(Unreadable("it quotes or calculates in a way that only some shells know"));
-    }
     // Escapes in backquotes are unescaped a second time.
     if has("`") && has("\\") {
         return Err(Unreadable("it has escapes and backquotes"));
     }
-    // Shells join lines before they look for words, operators and the end of a here-document. Between words all readers agree.
-    if text.match_indices("\\\n").any(|(at, _)| !text[..at].ends_with([' ', '\t'])) {
-        return Err(Unreadable("a line is continued within a word"));
-    }
+    disagreements::check(text)?;
     let depths = text.bytes().scan(0_usize, |depth, byte| {
         match byte {
             b'(' => *depth += 1,
@@ -153,6 +148,10 @@ struct Walk {
     depth: usize,
     /// Whether the whole text has two consecutive opening brackets.
     has_double_bracket: bool,
+    /// Whether the whole text has the word `function`.
+    has_function: bool,
+    /// Whether the whole text has an exclamation mark that may negate a command.
+    negates: bool,
     numbers: Numbers,
 }
 
@@ -163,6 +162,8 @@ impl Walk {
     fn program(&mut self, text: &str) -> Result<bool, Unreadable> {
         check(text)?;
         self.has_double_bracket |= text.contains("((");
+        self.has_function |= text.contains("function");
+        self.negates |= text.replace("!=", "").contains('!');
         if self.depth > DEEP {
             return Err(Unreadable("its substitutions are nested too deeply"));
         }
@@ -214,6 +215,7 @@ impl Walk {
                 self.compound(compound)?;
                 self.redirections(redirections.as_ref())
             }
+            Node::Function(_) if self.has_function => Err(Unreadable("not all shells know the word function")),
             Node::Function(function) => {
                 // A function may be named `wc`, and print anything.
                 self.numbers.defines_functions = true;
@@ -232,8 +234,14 @@ impl Walk {
         if let Some(name) = &simple.word_or_name {
             command.words.push(self.word(&name.value)?);
         }
-        for item in simple.suffix.iter().flat_map(|suffix| &suffix.0) {
+        let suffix: Vec<&Item> = simple.suffix.iter().flat_map(|suffix| &suffix.0).collect();
+        for (at, item) in suffix.iter().enumerate() {
             self.item(item, &mut command, false)?;
+            // Other shells begin a command behind the file.
+            let is_last = !suffix[at..].iter().any(|item| !matches!(item, Item::IoRedirect(_)));
+            if matches!(item, Item::IoRedirect(IoRedirect::OutputAndError(..))) && !is_last {
+                return Err(Unreadable("it has words behind &>"));
+            }
         }
         command.words.iter().for_each(|word| self.numbers.pass(word));
         self.steps.push(Step::Run(command));
@@ -252,6 +260,13 @@ impl Walk {
                 match &assignment.value {
                     AssignmentValue::Scalar(word) => {
                         let value = self.word(&word.value)?;
+                        // Other shells take the text for the path of a program.
+                        if assignment.append
+                            && value.text().is_none_or(|text| text.contains('/'))
+                            && value != Word::Number
+                        {
+                            return Err(Unreadable("it appends to a variable what may be a path"));
+                        }
                         self.numbers.assign(name, &value);
                     }
                     AssignmentValue::Array(words) => {
@@ -321,7 +336,7 @@ impl Walk {
 
     fn compound(&mut self, compound: &CompoundCommand) -> Done {
         match compound {
-            CompoundCommand::Arithmetic(command) => self.arithmetic(&command.expr),
+            CompoundCommand::Arithmetic(_) => Err(Unreadable("shells may take two brackets for a subshell")),
             CompoundCommand::ArithmeticForClause(clause) => {
                 [&clause.initializer, &clause.condition, &clause.updater]
                     .into_iter()

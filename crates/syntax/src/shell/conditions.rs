@@ -10,11 +10,21 @@ impl Walk {
     pub(super) fn test(&mut self, test: &ExtendedTestExpr) -> Done {
         use BinaryPredicate as Binary;
         match test {
+            // A shell that does not know `[[` takes the word behind `||` for a command, and the one behind `&&` if something is negated.
+            ExtendedTestExpr::And(_, right) if self.negates && !begins_with_operator(right) => {
+                Err(Unreadable("shells may take a word of a test for a command"))
+            }
+            ExtendedTestExpr::Or(_, right) if !begins_with_operator(right) => {
+                Err(Unreadable("shells may take a word of a test for a command"))
+            }
             ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
                 self.test(left)?;
                 self.test(right)
             }
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => self.test(inner),
+            ExtendedTestExpr::BinaryTest(Binary::LeftSortsBeforeRight | Binary::LeftSortsAfterRight, ..) => {
+                Err(Unreadable("shells may take a comparison for a redirection"))
+            }
             ExtendedTestExpr::UnaryTest(
                 UnaryPredicate::ShellVariableIsSetAndAssigned | UnaryPredicate::ShellVariableIsSetAndNameRef,
                 _,
@@ -22,8 +32,10 @@ impl Walk {
             ExtendedTestExpr::UnaryTest(_, word) => self.word(&word.value).map(drop),
             ExtendedTestExpr::BinaryTest(Binary::StringMatchesRegex, left, right) => {
                 self.word(&left.value)?;
-                match right.value.contains(['$', '`']) {
-                    true => Err(Unreadable("its regular expression is expanded")),
+                match right.value.contains(['$', '`', '|', '&', ';', '<', '>']) {
+                    true => {
+                        Err(Unreadable("its regular expression is expanded, or is several commands for some shells"))
+                    }
                     false => Ok(()),
                 }
             }
@@ -64,5 +76,15 @@ impl Walk {
             true => Ok(()),
             false => Err(Unreadable("it calculates with variables")),
         }
+    }
+}
+
+/// Whether a test begins with an operator: no command is called `-f`.
+fn begins_with_operator(test: &ExtendedTestExpr) -> bool {
+    match test {
+        ExtendedTestExpr::And(left, _) | ExtendedTestExpr::Or(left, _) => begins_with_operator(left),
+        ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => begins_with_operator(inner),
+        ExtendedTestExpr::UnaryTest(..) => true,
+        ExtendedTestExpr::BinaryTest(..) => false,
     }
 }

@@ -105,7 +105,7 @@ impl Walk {
         }
         match text {
             // Such text follows other quoting rules.
-            Some(text) if text.contains(['$', '`', '\\', '\'', '"']) => {
+            Some(text) if text.contains(['$', '`', '\\', '\'', '"', '(', ')', '<', '>']) => {
                 Err(Unreadable("it expands within an expansion"))
             }
             _ => Ok(()),
