@@ -207,13 +207,13 @@ fn the_focus_within_an_element_counts_if_it_is_the_element_itself_that_takes_key
 #[test]
 #[ignore = "needs Chromium"]
 fn the_focus_on_another_control_within_an_element_does_not_count() {
-    let mut player = page(&format!(
+    let mut player = page(
         r#"<title>start</title><div tabindex=0 role=group aria-label=Group onfocus="inner.focus()"><button id=inner onclick="document.title = 'BAD'">Delete</button></div>
         <div tabindex=0 role=group aria-label=Chat onfocus="message.focus()"><input id=message aria-label=Message></div>
         <div tabindex=0 role=textbox aria-label=Field onfocus="remove.focus()"><button id=remove onclick="document.title = 'BAD'">Field</button></div>
         <div tabindex=0 role=group aria-label=Frame onfocus="f.focus()"><iframe id=f srcdoc="<button autofocus onclick='top.document.title = `BAD`'>Delete</button>"></iframe></div>
-        <div onclick=1 role=button aria-label=Plain>Plain</div>"#
-    ));
+        <div onclick=1 role=button aria-label=Plain>Plain</div>"#,
+    );
     for name in ["Group", "Chat", "Field", "Frame", "Plain"] {
         let refused = press(&mut player, name, "Enter");
         is_refused(&mut player, &refused);
