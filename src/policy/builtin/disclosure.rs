@@ -30,13 +30,18 @@ const SENT: &[&str] = &[
     "user",
     "username",
 ];
-/// Keys for a shell's text, or the words of a command.
-const COMMANDS: &[&str] =
-    &["args", "arguments", "argv", "bash", "cmd", "command", "commandline", "commands", "script", "shell"];
+/// Keys for a shell's text.
+const COMMANDS: &[&str] = &["bash", "cmd", "command", "commandline", "commands", "script", "shell"];
+/// Keys for the words of a command.
+const WORDS: &[&str] = &["args", "arguments", "argv"];
+
+/// A longer call is not searched: the client would not wait, and let it pass.
+const LONGEST: usize = 20_000;
 
 /// Whether a call that only reads may give something away. `folder` is the client's, if it is known.
 pub fn may_disclose(call: &Call<'_>, folder: Option<&str>) -> bool {
-    let Ok(fields) = serde_json::from_str::<Map<String, Value>>(call.arguments_text()) else { return true };
+    let arguments = Some(call.arguments_text()).filter(|arguments| arguments.len() <= LONGEST).unwrap_or_default();
+    let Ok(fields) = serde_json::from_str::<Map<String, Value>>(arguments) else { return true };
     let tool = words(&call.tool);
     let is_secret = |word: &String| {
         is_about_access(word) || ["clipboard", "cookie", "cookies", "env", "environment", "storage"].contains(&&**word)
@@ -69,8 +74,11 @@ fn is_empty(value: &Value) -> bool {
 
 fn discloses(key: &str, value: &Value) -> bool {
     match value {
+        Value::String(_) if WORDS.contains(&key) => true,
         Value::String(text) if COMMANDS.contains(&key) => command_discloses(text),
         Value::String(text) => text_discloses(text, ADDRESSES.contains(&key)),
+        // Only a text tells which words belong together.
+        Value::Array(_) if WORDS.contains(&key) || COMMANDS.contains(&key) && key != "commands" => true,
         Value::Array(items) => items.iter().any(|item| discloses(key, item)),
         Value::Object(fields) => fields.iter().any(|(key, value)| discloses(&plain_key(key), value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -115,7 +123,8 @@ fn command_discloses(text: &str) -> bool {
                 (texts(&command.words), texts(&command.read));
             match (words, read) {
                 (Some(words), Some(read)) => {
-                    program_discloses(&words) || words.iter().chain(&read).any(|word| text_discloses(word, false))
+                    (0..words.len()).any(|at| program_discloses(&words[at..]))
+                        || words.iter().chain(&read).any(|word| text_discloses(word, false))
                 }
                 _ => true,
             }
@@ -124,26 +133,38 @@ fn command_discloses(text: &str) -> bool {
     })
 }
 
-/// Whether a program prints secrets that are in no file of its arguments.
+/// Whether a program prints secrets that are in no file of its arguments. Any word may be the program: others start it.
 fn program_discloses(words: &[String]) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let program = program.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
-    let prints_environment = |word: &String| word.split_whitespace().any(|word| ["env", "printenv"].contains(&word));
-    words.iter().any(prints_environment)
-        || match program {
-            // Without a folder it leads home.
-            "cd" => arguments.is_empty() || arguments == ["-"],
-            "docker" | "podman" => has("inspect"),
-            "git" => has("config") || has("remote"),
-            "jq" | "yq" => has("env"),
-            "kubectl" => has("secret"),
-            "ps" => arguments
-                .iter()
-                .any(|argument| argument.contains('E') || !argument.starts_with('-') && argument.contains('e')),
-            "systemctl" => has("show") || has("cat"),
-            // It reads the names of files.
-            "xargs" => true,
-            _ => false,
-        }
+    match program {
+        "env" | "printenv" => true,
+        // Without a folder it leads home.
+        "cd" => arguments.is_empty() || arguments == ["-"],
+        "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
+        "docker" | "podman" => has("inspect"),
+        "git" => has("config") || has("remote"),
+        // It searches hidden files as well, and those that are not committed.
+        "grep" | "egrep" | "fgrep" => has_flag(arguments, "rRd", &["rec", "der", "dir"]),
+        "rg" => has_flag(arguments, "u.", &["hid", "unr", "no-ig"]),
+        "jq" | "yq" => has("env"),
+        "kubectl" => has("secret"),
+        "ps" => arguments
+            .iter()
+            .any(|argument| argument.contains('E') || !argument.starts_with('-') && argument.contains('e')),
+        "systemctl" => has("show") || has("cat"),
+        // It reads the names of files.
+        "xargs" => true,
+        _ => false,
+    }
+}
+
+/// Whether a short option has one of these letters, or a long one begins so.
+fn has_flag(arguments: &[String], letters: &str, long: &[&str]) -> bool {
+    arguments.iter().any(|argument| match (argument.strip_prefix("--"), argument.strip_prefix('-')) {
+        (Some(name), _) => long.iter().any(|long| name.starts_with(long)),
+        (None, Some(name)) => name.contains(|letter| letters.contains(letter)),
+        (None, None) => false,
+    })
 }
