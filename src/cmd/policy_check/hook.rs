@@ -7,7 +7,7 @@
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use crate::cmd::rules_file::{Judged, RulesOptions, judge};
-use crate::cmd::working_tree::runs_nothing;
+use crate::cmd::working_tree::{home, runs_nothing};
 use crate::io::descriptor::stdout;
 use crate::io::lines::{Limits, deeper_than};
 use crate::io::report::{Failure, Report, Status};
@@ -55,7 +55,7 @@ fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> 
     }
     let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
     let folder = Fields::read(&input).ok().and_then(|fields| fields.text("cwd"));
-    let place = Place { folder: absolute(folder.as_deref()), runs_nothing: Some(runs_nothing) };
+    let place = Place { folder: absolute(folder.as_deref()), home: home(), runs_nothing: Some(runs_nothing) };
     let builtin = Builtin::of_client().with_place(place);
     let Judged { decision, acts, .. } = judge(&call, &builtin, rules.as_ref(), Hint::None);
     let may_allow = arguments.allow_reads && acts.are_reading() && {

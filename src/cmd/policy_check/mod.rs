@@ -15,7 +15,7 @@ use super::caller::CallerOptions;
 use super::deliveries::Deliveries;
 use super::options::LimitOptions;
 use super::rules_file::RulesOptions;
-use super::working_tree::runs_nothing;
+use super::working_tree::{home, runs_nothing};
 use super::world::intake::Intake;
 use super::{Command, needs_input};
 use crate::io::between::{Ends, Way, between};
@@ -149,7 +149,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let settings = Settings { confirm, mode, explain, refuse_as: arguments.caller.refuse_as, wraps };
     let gate = Gate {
         settings,
-        builtin: Builtin::new(wraps).with_place(Place { folder: None, runs_nothing: Some(runs_nothing) }),
+        builtin: Builtin::new(wraps).with_place(Place { folder: None, home: home(), runs_nothing: Some(runs_nothing) }),
         rules,
         annotations: Annotations::new(arguments.trust_hints),
         discovery,

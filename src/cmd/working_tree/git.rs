@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Variables with a program or a part of a shell's text, by their last word, in any section of a repository's own configuration
-/// (git-config(1)); and those that name another file with variables.
+/// Ends of the names of variables with a program or a part of a shell's text, in any section of a repository's own configuration
+/// (git-config(1)), or with the path of another file with variables.
 const PROGRAMS: &[&str] = &[
     "askpass",
     "clean",
     "cmd",
     "command",
-    "defaultkeycommand",
     "difffilter",
     "driver",
     "editor",
@@ -30,6 +29,15 @@ const PROGRAMS: &[&str] = &[
     "vcs",
 ];
 
+/// What `git lfs install` writes.
+const LFS: &[&str] = &[
+    "git-lfs clean -- %f",
+    "git-lfs filter-process",
+    "git-lfs filter-process --skip",
+    "git-lfs smudge -- %f",
+    "git-lfs smudge --skip -- %f",
+];
+
 /// The greatest depth of submodules.
 const DEEP: usize = 5;
 
@@ -44,17 +52,21 @@ fn repository_runs_nothing(folder: &Path, deep: usize) -> bool {
     if deep == 0 || !configuration.is_some_and(|configuration| all_harmless(&configuration)) {
         return false;
     }
+    let own = |folder: &Path| output(folder, &["rev-parse", "--absolute-git-dir"]);
     let Some(top) = output(folder, &["rev-parse", "--show-toplevel"]) else {
         // No repository, or one without a working tree.
-        return output(folder, &["rev-parse", "--git-dir"]).is_none_or(|_| has_no_hook(folder));
+        return own(folder).is_none() || has_no_hook(folder);
     };
-    has_no_hook(folder) && submodules_run_nothing(Path::new(&top), deep)
+    // With another repository's working tree (`core.worktree`), what is found there would not count.
+    own(&top) == own(folder) && has_no_hook(folder) && submodules_run_nothing(&top, deep)
 }
 
-/// Whether there is no hook that reading subcommands run, when they refresh the index.
+/// Whether there is no hook that reading subcommands run: when they refresh the index, or fetch what a partial clone lacks.
 fn has_no_hook(folder: &Path) -> bool {
-    output(folder, &["rev-parse", "--git-path", "hooks/post-index-change"])
-        .is_some_and(|hook| !folder.join(hook).exists())
+    ["post-index-change", "pre-auto-gc", "reference-transaction"].iter().all(|hook| {
+        let path = output(folder, &["rev-parse", "--git-path", &format!("hooks/{hook}")]);
+        path.is_some_and(|path| !folder.join(path).exists())
+    })
 }
 
 fn submodules_run_nothing(top: &Path, deep: usize) -> bool {
@@ -86,18 +98,19 @@ fn is_harmless(name: &str, value: &str) -> bool {
     let is_switch = ["true", "false", "yes", "no", "on", "off", "1", "0", ""].contains(&&*value.to_lowercase());
     match (section, last) {
         // A subcommand cannot be replaced, unless git will drop it.
-        ("alias", name) => name != "whatchanged",
-        // Its path is within the repository; the file has been read as part of this configuration if it is there.
-        ("submodule", "path") => true,
+        ("alias", _) => !name.starts_with("alias.whatchanged"),
+        // Hooks are looked for there; the path of a submodule is within the repository.
+        ("core", "hookspath") | ("submodule", "path") => true,
         // git's own programs, as `git lfs install --local` writes them.
-        ("filter", _) if name.starts_with("filter.lfs.") => value.starts_with("git-lfs ") || is_switch,
-        ("core", "fsmonitor") => is_switch,
-        ("pager", _) => is_switch,
+        ("filter", _) if name.starts_with("filter.lfs.") => is_switch || LFS.contains(&value),
+        ("core", "fsmonitor") | ("pager", _) => is_switch,
         ("protocol", _) => false,
+        // It runs git in the submodule's folder, wherever the submodule comes from.
+        ("diff", "submodule") => value != "diff",
         // A helper for a kind of address may run anything: `ext::sh -c ...`.
         ("remote", _) if value.contains("::") => false,
         ("url", _) if name.contains("::") => false,
-        _ => !PROGRAMS.contains(&last),
+        _ => !PROGRAMS.iter().any(|program| last.ends_with(program)),
     }
 }
 
@@ -129,6 +142,10 @@ mod tests {
             ("diff.pdf.textconv", "pdftotext"),
             ("filter.x.clean", "x"),
             ("filter.lfs.process", "sh -c x"),
+            ("filter.lfs.clean", "git-lfs x; touch y"),
+            ("core.alternaterefscommand", "x"),
+            ("alias.whatchanged.command", "x"),
+            ("diff.submodule", "diff"),
             ("gpg.program", "x"),
             ("gpg.ssh.program", "x"),
             ("include.path", "../x"),

@@ -40,21 +40,27 @@ fn text(path: &Path) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Whether each of these files in a folder or above it is absent or harmless. `but` is a folder of the user, which does not count.
-fn all_above(folder: &Path, names: &[&str], but: Option<&Path>, is_harmless: impl Fn(&str) -> bool) -> bool {
+/// Whether each of these files in a folder or above it is absent or harmless. The user's own do not count.
+fn all_above(folder: &Path, names: &[&str], of_user: &[PathBuf], is_harmless: impl Fn(&str) -> bool) -> bool {
     // The folder as the system sees it: what is above a link is above its target.
     let real = folder.canonicalize();
     let folders = [Some(folder), real.as_deref().ok()].into_iter().flatten().flat_map(Path::ancestors);
     let files = folders.flat_map(|folder| names.iter().map(move |name| folder.join(name)));
     files
-        .filter(|file| but.is_none_or(|but| !file.starts_with(but)))
+        .filter(|file| !of_user.contains(file))
         .all(|file| text(&file).is_ok_and(|text| text.is_none_or(|text| is_harmless(&text))))
 }
 
-/// A folder in the user's home, or the one that a variable names.
-fn of_user(variable: &str, in_home: &str) -> Option<PathBuf> {
+/// Files in a folder of the user, which a variable names, or else is in their home.
+fn of_user(variable: &str, in_home: &str, files: &[&str]) -> Vec<PathBuf> {
     let named = std::env::var_os(variable).filter(|named| !named.is_empty()).map(PathBuf::from);
-    named.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(in_home)))
+    let folder = named.or_else(|| Some(home()?.join(in_home)));
+    folder.iter().flat_map(|folder| files.iter().map(|file| folder.join(file))).collect()
+}
+
+/// The user's home.
+pub fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
 /// Whether no file names a folder in place of the version of a program. Managers of versions (asdf, mise) run what is in it.
@@ -70,8 +76,11 @@ fn names_no_program(folder: &Path) -> bool {
         ".mise/config.toml",
         "mise/config.toml",
     ];
-    all_above(folder, VERSIONS, of_user("XDG_CONFIG_HOME", ".config").as_deref(), |text| !text.contains("path:"))
-        && all_above(folder, &[".python-version", ".ruby-version"], None, |text| !text.contains('/'))
+    const OF_ONE: &[&str] = &[".go-version", ".java-version", ".node-version", ".python-version", ".ruby-version"];
+    // A template may run a command.
+    let is_version = |text: &str| !text.contains("path:") && !text.contains("{{");
+    all_above(folder, VERSIONS, &of_user("XDG_CONFIG_HOME", ".config", &["mise.toml", "mise/config.toml"]), is_version)
+        && all_above(folder, OF_ONE, &[], |text| is_version(text) && !text.contains(".."))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! npm and pnpm: their configuration, pnpm's hooks, the version that a package asks for.
 
-use super::all_above;
+use super::{all_above, home};
 use serde_json::Value;
 use std::path::Path;
 
@@ -54,17 +54,27 @@ const HARMLESS: &[&str] = &[
 
 /// Whether npm's and pnpm's reading commands run nothing that a file here names.
 pub(super) fn runs_nothing(folder: &Path) -> bool {
-    all_above(folder, &[".pnpmfile.cjs", ".pnpmfile.mjs", "pnpmfile.js"], None, |_| false)
-        && all_above(folder, &["pnpm-workspace.yaml"], None, workspace_is_harmless)
-        && all_above(folder, &["package.json"], None, package_is_harmless)
-        // The one in the home folder is the user's own.
-        && all_above(folder, &[".npmrc"], super::of_user("NPM_CONFIG_USERCONFIG", ".npmrc").as_deref(), npmrc_is_harmless)
+    // pnpm's hooks, the settings of corepack, and the npm that pnpm runs.
+    const CODE: &[&str] = &[".corepack.env", ".pnpmfile.cjs", ".pnpmfile.mjs", "node_modules/.bin/npm", "pnpmfile.js"];
+    all_above(folder, CODE, &[], |_| false)
+        && all_above(folder, &["pnpm-workspace.yaml"], &[], workspace_is_harmless)
+        && all_above(folder, &["package.json"], &[], package_is_harmless)
+        && all_above(
+            folder,
+            &[".npmrc"],
+            &home().map(|home| home.join(".npmrc")).into_iter().collect::<Vec<_>>(),
+            npmrc_is_harmless,
+        )
 }
 
 fn npmrc_is_harmless(text: &str) -> bool {
-    text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
-        let key = line.split('=').next().unwrap_or_default().trim().trim_end_matches("[]").to_lowercase();
-        key.starts_with("//") || key.starts_with('@') && key.ends_with(":registry") || HARMLESS.contains(&&*key)
+    let lines = text.split(['\n', '\r']).map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])).all(|line| {
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let key = key.trim().trim_end_matches("[]").to_lowercase();
+        let is_registry = key.starts_with('@') && key.ends_with(":registry");
+        // A variable may be a secret, which goes to the server.
+        key.starts_with("//") || (is_registry || HARMLESS.contains(&&*key)) && !value.contains("${")
     })
 }
 
@@ -101,8 +111,16 @@ mod tests {
         assert!(npmrc_is_harmless(
             "# a\nregistry = https://r.example\n@a:registry=https://b\n//b/:_authToken=${T}\nhoist-pattern[]=*\n"
         ));
-        for text in ["git=./x", "onload-script = x.js", "node-options=--require ./x", "prefix=./x", "\"git\"=./x", "x"]
-        {
+        for text in [
+            "git=./x",
+            "onload-script = x.js",
+            "node-options=--require ./x",
+            "prefix=./x",
+            "\"git\"=./x",
+            "x",
+            "fund=true\rpnpmfile=./x",
+            "registry=http://h/${TOKEN}",
+        ] {
             assert!(!npmrc_is_harmless(text), "{text}");
         }
         assert!(package_is_harmless("{}") && package_is_harmless("{\"packageManager\":\"pnpm@9.1.0+sha512.ab\"}"));

@@ -6,9 +6,9 @@ use toml::{Table, Value};
 
 /// Whether cargo's and rustc's reading commands run nothing that a file here names.
 pub(super) fn runs_nothing(folder: &Path) -> bool {
-    let own = of_user("CARGO_HOME", ".cargo");
-    all_above(folder, &["rust-toolchain", "rust-toolchain.toml"], None, names_a_channel)
-        && all_above(folder, &[".cargo/config", ".cargo/config.toml"], own.as_deref(), configures_no_program)
+    let own = of_user("CARGO_HOME", ".cargo", &["config", "config.toml"]);
+    all_above(folder, &["rust-toolchain", "rust-toolchain.toml"], &[], names_a_channel)
+        && all_above(folder, &[".cargo/config", ".cargo/config.toml"], &own, configures_no_program)
 }
 
 /// Whether a toolchain is named, and no folder with one.
@@ -44,10 +44,16 @@ fn is_harmless(key: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether flags of rustc load code, or more flags from a file.
+/// Whether flags of rustc may load code, read more flags from a file, or write one.
 fn loads(flags: &Value) -> bool {
+    const HARMLESS: &[&str] =
+        &["-A", "-C", "-D", "-F", "-L", "-W", "-l", "--cap-lints", "--cfg", "--check-cfg", "--codegen"];
+    let is_harmless = |flag: &str| {
+        let is_known = !flag.starts_with('-') || HARMLESS.iter().any(|known| flag.starts_with(known));
+        is_known && !["@", "codegen-backend", "plugin", "-load"].iter().any(|part| flag.contains(part))
+    };
     match flags {
-        Value::String(flags) => ["-Z", "@", "codegen-backend", "plugin"].iter().any(|part| flags.contains(part)),
+        Value::String(flags) => !flags.split_whitespace().all(is_harmless),
         Value::Array(flags) => flags.iter().any(loads),
         _ => false,
     }
@@ -92,6 +98,7 @@ mod tests {
             "[env]\nLD_PRELOAD = \"x.so\"",
             "[env]\nRUSTC_WRAPPER = { value = \"x\", force = true }",
             "[target.x86_64-unknown-linux-gnu]\nrustflags = \"-Zcodegen-backend=x.so\"",
+            "[build]\nrustflags = [\"--print=target-list=x\"]",
             "[registry]\nglobal-credential-providers = [\"x\"]",
             "[build",
         ] {

@@ -193,7 +193,9 @@ impl Builtin {
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         decision.pays |= names::pays(call.tool, &class);
-        decision.runs_text |= class == Class::Run || class == Class::Unknown && run::takes_arguments(&call.arguments);
+        decision.runs_text |= class == Class::Run
+            || sql == Some(Texts::MayWrite)
+            || class == Class::Unknown && run::takes_arguments(&call.arguments);
         let target = match call.named {
             Named::Element(target) => Some(target),
             _ => None,

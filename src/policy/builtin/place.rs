@@ -35,6 +35,8 @@ pub type RunsNothing = fn(Runner, &Path) -> bool;
 pub struct Place {
     /// `None` if it is not known: then the text is judged without it.
     pub folder: Option<PathBuf>,
+    /// The folder that `~` stands for.
+    pub home: Option<PathBuf>,
     /// `None` if nobody looks.
     pub runs_nothing: Option<RunsNothing>,
 }
@@ -42,8 +44,8 @@ pub struct Place {
 /// What a text does in its folder, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
-    /// The programs, with the folder in which git is told to run.
-    programs: Vec<(Runner, PathBuf)>,
+    /// The programs, with the folders in which git is told to run.
+    programs: Vec<(Runner, Vec<String>)>,
     /// The folders to which the text changes; `None` for one that is not known.
     folders: Vec<Option<String>>,
     /// Whether a part of the text may run several times.
@@ -55,11 +57,12 @@ const CHANGES: usize = 3;
 
 impl Visits {
     pub(super) fn reads(&mut self, text: &str) {
-        self.repeats |= ["done", "()", "function"].iter().any(|part| text.contains(part));
+        let joined: String = text.split_whitespace().collect();
+        self.repeats |= text.contains("done") || joined.contains("()");
     }
 
-    pub(super) fn runs(&mut self, program: &str, folder: Option<PathBuf>) {
-        self.programs.push((Runner::of(program), folder.unwrap_or_default()));
+    pub(super) fn runs(&mut self, program: &str, folders: Vec<String>) {
+        self.programs.push((Runner::of(program), folders));
     }
 
     pub(super) fn changes_to(&mut self, folder: Option<&str>) {
@@ -68,36 +71,57 @@ impl Visits {
 
     /// Whether no program of the text runs code that a file in its folder names.
     pub(super) fn run_nothing_else(&self, place: &Place) -> bool {
-        let Place { folder: Some(folder), runs_nothing: Some(runs_nothing) } = place else { return true };
-        let Some(folders) = self.possible_folders(folder) else { return false };
-        let is_quiet = |folder: &Path, runner| {
-            as_shells_and_programs_read(folder).iter().all(|folder| {
-                runs_nothing(Runner::Any, folder) && (runner == Runner::Any || runs_nothing(runner, folder))
+        let Place { folder: Some(_), home: _, runs_nothing: Some(runs_nothing) } = place else { return true };
+        let folders = self.possible_folders(place);
+        self.programs.iter().all(|(runner, own)| {
+            let Some(folders) = folders.as_ref().and_then(|folders| as_told(folders, own, place)) else {
+                // Where a manager of versions may be at work is not known either; but few people have one.
+                return *runner == Runner::Any;
+            };
+            folders.iter().all(|folder| {
+                runs_nothing(Runner::Any, folder) && (*runner == Runner::Any || runs_nothing(*runner, folder))
             })
-        };
-        self.programs.iter().all(|(runner, own)| folders.iter().all(|folder| is_quiet(&folder.join(own), *runner)))
+        })
     }
 
     /// The folders in which a program of the text may run: a change may fail, or count only for a part. `None` if they are not known.
-    fn possible_folders(&self, start: &Path) -> Option<Vec<PathBuf>> {
-        let mut folders = vec![start.to_owned()];
+    fn possible_folders(&self, place: &Place) -> Option<Vec<PathBuf>> {
+        let mut folders = vec![place.folder.clone()?];
         if self.folders.len() > CHANGES {
             return None;
         }
         for change in &self.folders {
-            let change = Path::new(change.as_ref()?);
-            if self.repeats && change.is_relative() {
+            let change = change.as_ref()?;
+            if self.repeats && !change.starts_with('/') {
                 return None;
             }
-            let changed: Vec<PathBuf> = folders.iter().map(|folder| folder.join(change)).collect();
+            // A shell goes back to where it came from, unless it is told to go to the folder that contains its own.
+            let changed = changed(&folders, change, place)?;
+            folders.extend(changed.iter().map(|folder| without_parents(folder)));
             folders.extend(changed);
+            folders.dedup();
         }
         Some(folders)
     }
 }
 
-/// A folder with `..` may be two: a shell goes back to where it came from, a program to the folder that contains it.
-fn as_shells_and_programs_read(folder: &Path) -> Vec<PathBuf> {
+/// The folders in which git runs, if it is told to change to others first.
+fn as_told(folders: &[PathBuf], told: &[String], place: &Place) -> Option<Vec<PathBuf>> {
+    told.iter().try_fold(folders.to_vec(), |folders, change| changed(&folders, change, place))
+}
+
+/// The folders to which a change may lead. `~` is another folder without quotes.
+fn changed(folders: &[PathBuf], change: &str, place: &Place) -> Option<Vec<PathBuf>> {
+    let mut changed: Vec<PathBuf> = folders.iter().map(|folder| folder.join(change)).collect();
+    if let Some(behind) = change.strip_prefix('~') {
+        let behind = behind.strip_prefix('/').or_else(|| behind.is_empty().then_some(""))?;
+        changed.push(place.home.as_ref()?.join(behind));
+    }
+    Some(changed)
+}
+
+/// A path without `..`, as if no folder were a link.
+fn without_parents(folder: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in folder.components() {
         match part {
@@ -106,53 +130,60 @@ fn as_shells_and_programs_read(folder: &Path) -> Vec<PathBuf> {
             part => plain.push(part),
         }
     }
-    if plain == folder { vec![plain] } else { vec![plain, folder.to_owned()] }
+    plain
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The folders about which a text asks, each once.
-    fn asks(folders: &[Option<&str>], own: Option<&str>, repeats: bool) -> Option<Vec<PathBuf>> {
+    fn place(runs_nothing: RunsNothing) -> Place {
+        Place { folder: Some("/a".into()), home: Some("/home".into()), runs_nothing: Some(runs_nothing) }
+    }
+
+    /// The folders in which git may run.
+    fn folders(changes: &[Option<&str>], told: &[&str], repeats: bool) -> Option<Vec<String>> {
         let mut visits = Visits { repeats, ..Visits::default() };
-        folders.iter().for_each(|folder| visits.changes_to(*folder));
-        visits.runs("git", own.map(PathBuf::from));
-        visits.possible_folders(Path::new("/a"))
+        changes.iter().for_each(|folder| visits.changes_to(*folder));
+        let place = place(|_, _| true);
+        let told: Vec<String> = told.iter().map(|&folder| folder.to_owned()).collect();
+        let folders = as_told(&visits.possible_folders(&place)?, &told, &place)?;
+        Some(folders.iter().map(|folder| folder.to_str().unwrap_or_default().to_owned()).collect())
     }
 
     #[test]
     fn a_text_runs_in_each_folder_to_which_it_may_change() {
-        let paths = |paths: &[&str]| Some(paths.iter().map(PathBuf::from).collect::<Vec<_>>());
-        assert_eq!(asks(&[], None, false), paths(&["/a"]));
-        assert_eq!(asks(&[Some("b"), Some("/c")], None, false), paths(&["/a", "/a/b", "/c", "/c"]));
-        assert_eq!(asks(&[Some("/c")], None, true), paths(&["/a", "/c"]));
+        let paths = |paths: &[&str]| Some(paths.iter().map(|&path| path.to_owned()).collect::<Vec<_>>());
+        assert_eq!(folders(&[], &[], false), paths(&["/a"]));
+        assert_eq!(folders(&[Some("b")], &[], false), paths(&["/a", "/a/b"]));
+        assert_eq!(folders(&[Some("/c")], &[], true), paths(&["/a", "/c"]));
+        assert_eq!(folders(&[], &["b", "c"], false), paths(&["/a/b/c"]));
+        // A shell goes back from a link, git to the folder that contains the link's target.
+        let both = folders(&[Some("l/..")], &["m/.."], false);
+        assert_eq!(both, paths(&["/a/m/..", "/a/m/..", "/a/l/../m/.."]));
+        assert_eq!(folders(&[Some("~/c")], &[], false), paths(&["/a", "/a/~/c", "/home/c"]));
+        assert_eq!(folders(&[], &["~"], false), paths(&["/a/~", "/home"]));
         // In a loop, it goes deeper each time.
-        assert_eq!(asks(&[Some("b")], None, true), None);
-        assert_eq!(asks(&[None], None, false), None);
-        assert_eq!(asks(&[Some("/c"); 4], None, false), None);
-    }
-
-    #[test]
-    fn a_folder_above_is_looked_for_as_shells_and_as_programs_do() {
-        let both = as_shells_and_programs_read(Path::new("/a/link/../b"));
-        assert_eq!(both, [PathBuf::from("/a/b"), PathBuf::from("/a/link/../b")]);
+        assert_eq!(folders(&[Some("b")], &[], true), None);
+        for unknown in [&[None][..], &[Some("~x")], &[Some("~+/c")], &[Some("/c"); 4]] {
+            assert_eq!(folders(unknown, &[], false), None, "{unknown:?}");
+        }
+        assert_eq!(folders(&[], &["~+/c"], false), None);
     }
 
     #[test]
     fn a_program_counts_where_it_runs() {
-        let only_a: RunsNothing = |_, folder| folder == Path::new("/a");
-        let place = Place { folder: Some("/a".into()), runs_nothing: Some(only_a) };
-        let run = |folders: &[Option<&str>], own: Option<&str>| {
+        let place = place(|_, folder| folder == Path::new("/a"));
+        let run = |program: &str, changes: &[Option<&str>]| {
             let mut visits = Visits::default();
-            folders.iter().for_each(|folder| visits.changes_to(*folder));
-            visits.runs("git", own.map(PathBuf::from));
+            changes.iter().for_each(|folder| visits.changes_to(*folder));
+            visits.runs(program, Vec::new());
             visits.run_nothing_else(&place)
         };
-        assert!(run(&[], None) && run(&[Some("/a")], None) && run(&[Some(".")], None) && run(&[], Some("/a")));
-        assert!(!run(&[Some("b")], None) && !run(&[], Some("b")) && !run(&[None], None));
+        assert!(run("git", &[]) && run("git", &[Some("/a")]) && run("git", &[Some(".")]));
+        assert!(!run("git", &[Some("b")]) && !run("git", &[None]) && run("ls", &[None]));
         assert!(Visits::default().run_nothing_else(&place));
-        let unknown = Visits { programs: vec![(Runner::Git, "b".into())], ..Visits::default() };
+        let unknown = Visits { programs: vec![(Runner::Git, vec!["b".to_owned()])], ..Visits::default() };
         assert!(unknown.run_nothing_else(&Place::default()));
     }
 }

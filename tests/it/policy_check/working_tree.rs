@@ -52,6 +52,7 @@ fn a_folder_to_which_a_text_changes_counts() {
     let (folder, docs) = (top.to_str().unwrap(), top.join("docs"));
     git(&top, &["init", "-q"]);
     create_dir_all(top.join("src")).unwrap();
+    std::os::unix::fs::symlink("../docs", top.join("src/link")).unwrap();
     // A part of the tree that git takes for a repository without a working tree.
     git(&docs, &["init", "-q", "--bare", "."]);
     git(&docs, &["config", "core.worktree", "."]);
@@ -71,7 +72,12 @@ fn a_folder_to_which_a_text_changes_counts() {
         "cd - && git status",
         "pushd docs; git status",
         "for x in 1 2; do git status; cd docs; done",
-        "cd ~/x && git status",
+        "cd ~+/docs && git status",
+        "git -C ~+/docs status",
+        "f ( ) { cd docs; git status; }; f; f",
+        "cd +1; git status",
+        "cd src/link/..; git status",
+        "cd src; git -C ./link/../docs status",
     ] {
         assert!(is_asked(text, folder), "{text}");
     }

@@ -2,7 +2,6 @@
 
 use super::arguments::{has_none, options};
 use pipewright_syntax::shell::Word;
-use std::path::PathBuf;
 
 /// They read with any arguments except [`WRITING`].
 const READING: &[&str] = &[
@@ -39,6 +38,7 @@ const WRITING: &[&str] = &[
     "--output",
     "--ext-diff",
     "--open-files-in-pager",
+    "--submodule",
     "-O",
     "--upload-pack",
     "--exec-path",
@@ -47,25 +47,25 @@ const WRITING: &[&str] = &[
     "--filters",
 ];
 
-/// The words behind git's own options, and the folder that these name.
-fn behind_own_options(words: &[Word]) -> (&[Word], Option<PathBuf>) {
-    let (mut rest, mut folder): (_, Option<PathBuf>) = (words, None);
+/// The words behind git's own options, and the folders to which these tell it to change.
+fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
+    let (mut rest, mut folders) = (words, Vec::new());
     loop {
         match rest {
             [option, behind @ ..] if matches!(option.text(), Some("--no-pager" | "-P" | "--no-optional-locks")) => {
                 rest = behind;
             }
-            [option, Word::Text(named), behind @ ..] if option.text() == Some("-C") => {
-                folder = Some(folder.unwrap_or_default().join(named));
+            [option, Word::Text(folder), behind @ ..] if option.text() == Some("-C") => {
+                folders.push(folder.clone());
                 rest = behind;
             }
-            _ => return (rest, folder),
+            _ => return (rest, folders),
         }
     }
 }
 
-/// The folder in which git is told to run.
-pub(super) fn folder(words: &[Word]) -> Option<PathBuf> {
+/// The folders to which git is told to change, one after the other.
+pub(super) fn folders(words: &[Word]) -> Vec<String> {
     behind_own_options(words).1
 }
 

@@ -75,12 +75,14 @@ fn is_own_name(name: &str) -> bool {
         "argv",
         "aliases",
         "commands",
+        "dirstack",
         "dis_aliases",
         "dis_functions",
         "dis_galiases",
         "dis_saliases",
         "functions",
         "galiases",
+        "nameddirs",
         "options",
         "prompt",
         "saliases",
@@ -153,12 +155,14 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut Visits) -> bool {
 /// Records where a program runs, or to which folder it changes.
 fn visit(name: &str, arguments: &[Word], visits: &mut Visits) {
     match (name, arguments) {
+        ("cd", []) => visits.changes_to(Some("~")),
         ("cd", [folder]) => {
-            visits.changes_to(folder.text().filter(|folder| !folder.starts_with(['-', '~']) && !folder.is_empty()));
+            let folder = folder.text().filter(|folder| !folder.starts_with(['-', '+']) && !folder.is_empty());
+            visits.changes_to(folder);
         }
         ("cd" | "pushd" | "popd", _) => visits.changes_to(None),
-        ("git", _) => visits.runs(name, git::folder(arguments)),
-        _ => visits.runs(name, None),
+        ("git", _) => visits.runs(name, git::folders(arguments)),
+        _ => visits.runs(name, Vec::new()),
     }
 }
 

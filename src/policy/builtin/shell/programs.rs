@@ -30,7 +30,6 @@ pub(super) enum Reading {
 /// Sorted, for the binary search.
 pub(super) const WHATEVER: &[&str] = &[
     ":",
-    "arch",
     "b2sum",
     "basename",
     "cal",
@@ -69,7 +68,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "lsblk",
     "lscpu",
     "lsmod",
-    "lspci",
     "lsusb",
     "md5sum",
     "nl",
@@ -115,7 +113,6 @@ pub(super) const WHATEVER: &[&str] = &[
     "which",
     "who",
     "whoami",
-    "zcat",
 ];
 
 /// When a program only reads; `None` if it is not known.
@@ -124,6 +121,12 @@ pub(super) fn reading(program: &str) -> Option<Reading> {
         return Some(Reading::Whatever);
     }
     Some(match program {
+        // On macOS it runs a command.
+        "arch" => Reading::If(|arguments| arguments.is_empty()),
+        // It asks a server for names, and keeps the answers.
+        "lspci" => Reading::Without(&["-q", "-Q", "-O"]),
+        // That of zutils runs programs that it is given.
+        "zcat" => Reading::Without(&["--gz", "--bz2", "--lz", "--xz", "--zst"]),
         // macOS has -o.
         "base32" | "base64" => Reading::Without(&["-o", "--output"]),
         "date" => Reading::If(scripts::date_reads),
