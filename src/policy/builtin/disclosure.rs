@@ -118,7 +118,12 @@ fn command_discloses(text: &str) -> bool {
     let Ok(steps) = steps(text) else { return true };
     steps.iter().any(|step| match step {
         Step::Run(command) => {
-            let texts = |words: &[Word]| words.iter().map(Word::text).map(|text| text.map(str::to_owned)).collect();
+            // A pattern names the files that match it.
+            let text = |word: &Word| match word {
+                Word::Text(text) | Word::Pattern(text) => Some(text.clone()),
+                Word::Number | Word::One | Word::Any => None,
+            };
+            let texts = |words: &[Word]| words.iter().map(text).collect();
             let (words, read): (Option<Vec<String>>, Option<Vec<String>>) =
                 (texts(&command.words), texts(&command.read));
             match (words, read) {

@@ -68,7 +68,6 @@ fn a_folder_to_which_a_text_changes_counts() {
         "cd src; cd ../docs; git log",
         "sh -c 'cd docs; git status'",
         "cd \"$x\" && git status",
-        "cd && git status",
         "cd - && git status",
         "pushd docs; git status",
         "for x in 1 2; do git status; cd docs; done",
