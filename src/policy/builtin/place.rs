@@ -97,9 +97,11 @@ impl Visits {
             }
             // A shell goes back to where it came from, unless it is told to go to the folder that contains its own.
             let changed = changed(&folders, change, place)?;
-            folders.extend(changed.iter().map(|folder| without_parents(folder)));
-            folders.extend(changed);
-            folders.dedup();
+            for folder in changed.iter().map(|folder| without_parents(folder)).chain(changed.iter().cloned()) {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
         }
         Some(folders)
     }
