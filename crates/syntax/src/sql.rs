@@ -169,6 +169,10 @@ fn check(text: &str) -> Result<(), Unreadable> {
     if comments.any(|comment| !comment.contains("*/")) {
         return Err(Unreadable("it has a comment within a comment"));
     }
+    // Lists within lists; for SQL Server, two brackets are one within a name.
+    if outside.contains("[[") || outside.contains("]]") {
+        return Err(Unreadable("it has brackets that quote only for SQL Server"));
+    }
     let mut brackets = outside.split('[').skip(1).map(|behind| behind.split(']').next().unwrap_or_default());
     if brackets.any(|inner| inner.contains(['\'', '"', '`', '-', '/', ';'])) {
         return Err(Unreadable("it has brackets that quote only for SQL Server"));

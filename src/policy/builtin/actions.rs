@@ -16,6 +16,9 @@ use std::borrow::Cow;
 const DESCRIBING: &[&str] =
     &["describe", "explain", "help", "lint", "parse", "summarise", "summarize", "tokenize", "validate"];
 
+/// Those that do not even ask a database what it would do.
+const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
+
 const VERBS: &[&str] =
     &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
 const COMMANDS: &[&str] =
@@ -42,6 +45,25 @@ const CALLS: &[&str] = &[
 ];
 /// Keys for SQL only.
 const SQL: &[&str] = &["sql", "sqlquery", "statement", "statements"];
+/// Words of tools that find texts by words, and of tools for databases.
+const PROSE: &[&str] = &[
+    "answer",
+    "ask",
+    "doc",
+    "docs",
+    "documentation",
+    "faq",
+    "help",
+    "kb",
+    "knowledge",
+    "memory",
+    "rag",
+    "search",
+    "semantic",
+    "web",
+    "wiki",
+];
+const DATABASES: &[&str] = &["database", "databases", "db", "mysql", "postgres", "sql", "sqlite", "table", "tables"];
 /// Keys for a query in any language, or words to search for.
 const QUERIES: &[&str] = &["cypher", "queries", "query"];
 /// Keys for conditions of a search.
@@ -62,6 +84,9 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<D
         tool: &tool,
         class,
         is_describing: *class == Class::Observe && has(DESCRIBING),
+        is_parsing: has(PARSING),
+        is_prose: is_prose(call.tool),
+        is_graph: has(&["cypher", "graph", "memgraph", "neo4j"]) || top.iter().any(|key| key.is(&["cypher"])),
         is_request: top.iter().any(Key::is_address),
         is_get: call.arguments.iter().zip(&top).any(|((_, raw), key)| {
             let method = || serde_json::from_str::<String>(raw.get()).ok();
@@ -126,6 +151,12 @@ struct Judged<'a> {
     class: &'a Class,
     /// Whether it describes its arguments, and does nothing else with them.
     is_describing: bool,
+    /// Whether it reads its arguments without running them.
+    is_parsing: bool,
+    /// Whether it takes words, and no query.
+    is_prose: bool,
+    /// Whether it asks a graph database.
+    is_graph: bool,
     /// Whether it has an address.
     is_request: bool,
     /// Whether its method changes nothing.
@@ -163,7 +194,13 @@ impl Judged<'_> {
     }
 
     fn value(&self, key: &Key<'_>, value: &Value) -> Option<Decision> {
-        let own = stricter(self.written(key, value), if self.is_describing { None } else { self.own(key, value) });
+        let own = match value {
+            _ if !self.is_describing => self.own(key, value),
+            // A database may run what it is to explain.
+            Value::String(text) if !self.is_parsing => self.sql(&key.plain, text.trim()),
+            _ => None,
+        };
+        let own = stricter(self.written(key, value), own);
         // `Run` is judged by the code that it runs; a call within it may still be denied.
         let own = if matches!(self.class, Class::Run | Class::Own) { None } else { own };
         let within = match value {
@@ -233,13 +270,19 @@ impl Judged<'_> {
             text.filter(|text| key.is_address() && address::runs(text))
                 .and_then(|_| ask_about_text(ActionKind::Run, "the address is a program".to_owned())),
             observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
-            observed
-                .filter(|text| is_writing_sql(plain, text))
-                .and_then(|_| ask_about_text(ActionKind::Run, format!("the SQL in {plain:?} may do more than read"))),
+            observed.and_then(|text| self.sql(plain, text)),
             text.filter(|text| key.is(&["query"]) && is_mutation(text))
                 .and_then(|_| ask_about_text(ActionKind::Submit, "the query is a mutation".to_owned())),
         ];
         decisions.into_iter().fold(None, stricter)
+    }
+
+    /// Judges SQL, or a query in another language.
+    fn sql(&self, key: &str, text: &str) -> Option<Decision> {
+        let is_query = QUERIES.contains(&key);
+        let writes = !(is_query && self.is_prose) && is_writing_sql(key, text)
+            || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
+        writes.then(|| ask_about_text(ActionKind::Run, format!("the query in {key:?} may do more than read")))?
     }
 
     /// Judges what a request does besides getting a page.
@@ -323,13 +366,70 @@ fn is_statement(text: &str) -> bool {
             let named = before.trim_end().to_ascii_lowercase();
             named.ends_with(" as") || named.ends_with(" materialized")
         }),
+        ("copy", _) => text.contains('\'') && words.any(|word| ["from", "program", "to"].contains(&word.as_str())),
+        ("call", procedure) => procedure.contains('('),
+        ("exec" | "execute", procedure) => ["@", "sp_", "xp_"].iter().any(|begin| procedure.starts_with(begin)),
         (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),
     }
 }
 
 /// The objects of SQL's `CREATE` and `DROP`.
-const OBJECTS: &[&str] =
-    &["column", "database", "index", "or", "role", "schema", "sequence", "table", "temp", "user", "view"];
+const OBJECTS: &[&str] = &[
+    "column",
+    "database",
+    "extension",
+    "index",
+    "or",
+    "procedure",
+    "role",
+    "schema",
+    "sequence",
+    "table",
+    "temp",
+    "trigger",
+    "user",
+    "view",
+];
+
+/// Whether a query in Cypher may change something.
+fn writes_graph(text: &str) -> bool {
+    const CLAUSES: &[&str] =
+        &["call", "create", "delete", "detach", "drop", "foreach", "load", "merge", "remove", "set"];
+    text.contains('(') && words_of(text).any(|word| CLAUSES.contains(&word.as_str()))
+}
+
+/// Whether a query is a call of MongoDB's shell that may change something.
+fn writes_documents(text: &str) -> bool {
+    const METHODS: &[&str] = &[
+        "bulk",
+        "create",
+        "delete",
+        "drop",
+        "find_one_and",
+        "insert",
+        "remove",
+        "rename",
+        "replace",
+        "save",
+        "update",
+    ];
+    let methods = || text.split('.').skip(1).map(|method| words(method).join("_"));
+    text.starts_with("db.")
+        && (text.contains("$out")
+            || text.contains("$merge")
+            || methods().any(|method| METHODS.iter().any(|begin| method.starts_with(begin))))
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(|one: char| !one.is_alphanumeric()).map(str::to_ascii_lowercase)
+}
+
+/// Whether a tool, by its name, finds texts by words: `search_docs`, but not `search_database`.
+pub(super) fn is_prose(tool: &str) -> bool {
+    let words = words(tool);
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(PROSE) && !has(DATABASES)
+}
 
 /// Whether a query in GraphQL changes something.
 fn is_mutation(text: &str) -> bool {

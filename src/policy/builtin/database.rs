@@ -29,6 +29,9 @@ const KEYS: &str = "cmd code command commands expression input q queries query q
 /// Keys for a part of a query, or for a name.
 const PARTS: &str = "columns fields filter filters groupby having name orderby question search sort where";
 
+/// Keys for sentences.
+const PROSE: &[&str] = &["description", "explanation", "purpose", "reason", "reasoning", "thought", "title"];
+
 /// Words that statements with effects, or perhaps with effects, begin with.
 const STATEMENTS: &str = "alter analyse analyze attach backup begin bulk call checkpoint cluster comment commit copy create dbcc \
      deallocate declare delete deny desc describe detach disable discard do drop enable exec execute explain \
@@ -105,6 +108,8 @@ fn of_value(which: Which, key: &str, value: &Value) -> Texts {
 fn of_text(which: Which, key: &str, text: &str) -> Texts {
     let has_words = text.contains(|one: char| one.is_whitespace() || "(;".contains(one));
     let must_read = match which {
+        // A number or a name may be joined to a query.
+        _ if !PROSE.contains(&key) && text.contains(';') && is_statement(text) => true,
         _ if text.is_empty() || run::is_harmless(key) && !["params", "parameters"].contains(&key) => {
             return Texts::None;
         }

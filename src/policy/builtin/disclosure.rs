@@ -30,6 +30,33 @@ const SENT: &[&str] = &[
     "user",
     "username",
 ];
+/// Words of tools for secrets.
+const SECRETS: &[&str] = &[
+    "bitwarden",
+    "clipboard",
+    "cookie",
+    "cookies",
+    "creds",
+    "env",
+    "environ",
+    "environment",
+    "jwt",
+    "keepass",
+    "keychain",
+    "mnemonic",
+    "otp",
+    "recovery",
+    "secrets",
+    "sshkey",
+    "storage",
+    "totp",
+    "vault",
+];
+/// Words of tools that contact another machine.
+const NETWORK: &[&str] = &[
+    "browse", "crawl", "curl", "dig", "dns", "download", "fetch", "host", "http", "https", "nslookup", "page", "ping",
+    "request", "resolve", "scrape", "url", "web", "webhook", "website", "whois",
+];
 /// Keys for a shell's text.
 const COMMANDS: &[&str] = &["bash", "cmd", "command", "commandline", "commands", "script", "shell"];
 /// Keys for the words of a command.
@@ -43,12 +70,13 @@ pub fn may_disclose(call: &Call<'_>, folder: Option<&str>) -> bool {
     let arguments = Some(call.arguments_text()).filter(|arguments| arguments.len() <= LONGEST).unwrap_or_default();
     let Ok(fields) = serde_json::from_str::<Map<String, Value>>(arguments) else { return true };
     let tool = words(&call.tool);
-    let is_secret = |word: &String| {
-        is_about_access(word) || ["clipboard", "cookie", "cookies", "env", "environment", "storage"].contains(&&**word)
-    };
+    let is_secret = |word: &String| is_about_access(word) || SECRETS.contains(&&**word);
+    // How a server puts an address together from its arguments is not known.
+    let is_foreign_request = call.tool.starts_with("mcp__") && tool.iter().any(|word| NETWORK.contains(&&**word));
     let searches = tool.iter().any(|word| word.ends_with("grep"));
     let has_address = fields.iter().any(|(key, value)| is_address(key, value));
     folder.is_some_and(secret_files::may_name)
+        || is_foreign_request
         || tool.iter().any(is_secret)
         || fields.iter().any(|(key, value)| {
             let key = plain_key(key);
@@ -116,6 +144,10 @@ fn command_discloses(text: &str) -> bool {
         return true;
     }
     let Ok(steps) = steps(text) else { return true };
+    let folders: Vec<&str> = steps.iter().filter_map(changed_to).collect();
+    let names_secret = |word: &String| {
+        text_discloses(word, false) || folders.iter().any(|folder| secret_files::may_name(&format!("{folder}/{word}")))
+    };
     steps.iter().any(|step| match step {
         Step::Run(command) => {
             // A pattern names the files that match it.
@@ -129,13 +161,21 @@ fn command_discloses(text: &str) -> bool {
             match (words, read) {
                 (Some(words), Some(read)) => {
                     (0..words.len()).any(|at| program_discloses(&words[at..]))
-                        || words.iter().chain(&read).any(|word| text_discloses(word, false))
+                        || words.iter().chain(&read).any(names_secret)
                 }
                 _ => true,
             }
         }
         Step::Define(_) => false,
     })
+}
+
+/// The folder to which a step changes.
+fn changed_to(step: &Step) -> Option<&str> {
+    match step {
+        Step::Run(command) if command.words.first().and_then(Word::text) == Some("cd") => command.words.last()?.text(),
+        _ => None,
+    }
 }
 
 /// Whether a program prints secrets that are in no file of its arguments. Any word may be the program: others start it.
@@ -149,11 +189,17 @@ fn program_discloses(words: &[String]) -> bool {
         "cd" => arguments.is_empty() || arguments == ["-"],
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
         "docker" | "podman" => has("inspect"),
-        "git" => has("config") || has("remote"),
+        _ if has("files0-from") => true,
+        // It searches all files of a folder.
+        "diff" => has_flag(arguments, "r", &["rec"]),
+        "git" => {
+            let reads_more = ["cat-file", "config", "remote"].into_iter().any(has);
+            reads_more || has_flag(arguments, "", &["no-i", "no-e", "unt", "exc"])
+        }
         // It searches hidden files as well, and those that are not committed.
         "grep" | "egrep" | "fgrep" => has_flag(arguments, "rRd", &["rec", "der", "dir"]),
         "rg" => has_flag(arguments, "u.", &["hid", "unr", "no-ig"]),
-        "jq" | "yq" => has("env"),
+        "jq" | "yq" => has("env") || has("load"),
         "kubectl" => has("secret"),
         "ps" => arguments
             .iter()

@@ -155,6 +155,10 @@ impl Builtin {
         if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {
             class = Class::Observe;
         }
+        // `docs_query` takes words.
+        if class == Class::Run && names::queries(&call.tool) && actions::is_prose(&call.tool) {
+            class = Class::Observe;
+        }
         let raw = call.arguments.map_or("{}", RawValue::get);
         let arguments = match Fields::read_deep(raw) {
             Ok(arguments) => arguments,
@@ -193,7 +197,8 @@ impl Builtin {
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         decision.pays |= names::pays(call.tool, &class);
-        decision.runs_text |= class == Class::Run
+        decision.runs_text |= takes_text(call.tool)
+            || class == Class::Run
             || sql == Some(Texts::MayWrite)
             || class == Class::Unknown && run::takes_arguments(&call.arguments);
         let target = match call.named {
@@ -310,6 +315,39 @@ impl Builtin {
             None => decision,
         }
     }
+}
+
+/// Whether a tool, by its name, passes a text or another call on to something that carries it out: `write_query`, `write_to_terminal`.
+fn takes_text(tool: &str) -> bool {
+    const TAKING: &[&str] = &[
+        "code",
+        "command",
+        "console",
+        "cron",
+        "cypher",
+        "eval",
+        "graphql",
+        "hook",
+        "migration",
+        "mutate",
+        "mutation",
+        "notebook",
+        "process",
+        "pty",
+        "query",
+        "repl",
+        "script",
+        "shell",
+        "spawn",
+        "sql",
+        "stdin",
+        "terminal",
+        "tmux",
+        "tool",
+        "transact",
+        "db",
+    ];
+    words(tool).iter().any(|word| TAKING.contains(&word.as_str()))
 }
 
 /// Whether a call sets the value of an element that was shown.

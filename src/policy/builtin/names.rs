@@ -132,6 +132,13 @@ fn class_of_words(tool: &str) -> Class {
         }
         class => class,
     };
+    // `check_transferFunds`: the case shows that the second word is the verb.
+    let class = match (class, method_of_service(parts::own(tool))) {
+        (Class::Observe | Class::Unknown, Some(method @ (Class::Destroy(..) | Class::Change(_) | Class::Run))) => {
+            method
+        }
+        (class, _) => class,
+    };
     if parts.len() == 1 || matches!(class, Class::Destroy(..) | Class::Change(_)) {
         return class;
     }
@@ -139,6 +146,15 @@ fn class_of_words(tool: &str) -> Class {
     let all = phrase::words(&all, &mut joined);
     // The verb of `order.status` or `post.status` may be in another part.
     certain_effect(&all).unwrap_or_else(|| if is_one_noun(&own) { class_of(&all) } else { class })
+}
+
+/// The class of a method in another case than the service before it.
+fn method_of_service(own: &str) -> Option<Class> {
+    let (_, method) = own.rsplit_once(['_', '-'])?;
+    let method = words(method);
+    let mut joined = Vec::new();
+    let method = phrase::words(&method, &mut joined);
+    (method.len() > 1).then(|| class_of(&method))
 }
 
 /// Whether the mark or the case within a name shows that it is a service's, and its method reads: `message_listThreads`.

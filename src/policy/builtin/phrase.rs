@@ -266,7 +266,9 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
         Some(Sense::ReadOrNoun) if is_certain_reading(clause, at) => reads(verb, after, clause),
         Some(Sense::Effect(kind, noun)) if is_noun(noun, kind, after) || reads_object(verb, after) => Class::Observe,
         // `order_get_status`: no verb is followed by another one.
-        Some(Sense::Effect(_, Noun::Beside)) if after.first().is_some_and(|word| word.is(&["get"])) => {
+        Some(Sense::Effect(_, Noun::Beside))
+            if after.first().is_some_and(|word| word.is(&["describe", "fetch", "find", "get", "retrieve"])) =>
+        {
             clause_class(after)
         }
         Some(Sense::Effect(..)) => effect(verb, clause),

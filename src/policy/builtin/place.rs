@@ -116,8 +116,8 @@ fn as_told(folders: &[PathBuf], told: &[String], place: &Place) -> Option<Vec<Pa
 fn changed(folders: &[PathBuf], change: &str, place: &Place) -> Option<Vec<PathBuf>> {
     let mut changed: Vec<PathBuf> = folders.iter().map(|folder| folder.join(change)).collect();
     if let Some(behind) = change.strip_prefix('~') {
-        let behind = behind.strip_prefix('/').or_else(|| behind.is_empty().then_some(""))?;
-        changed.push(place.home.as_ref()?.join(behind));
+        let home = place.home.as_ref()?;
+        changed.push(if behind.is_empty() { home.clone() } else { home.join(behind.strip_prefix('/')?) });
     }
     Some(changed)
 }

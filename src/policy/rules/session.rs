@@ -188,7 +188,11 @@ fn for_text(tool: &str, call: &Call<'_>) -> Vec<String> {
         let conditions = conditions.collect::<Vec<_>>().join(", ");
         format!("{tool}\narguments = {{ {conditions} }}\nno_other_arguments = true")
     };
-    let of_program = rows.iter().enumerate().find_map(|(at, row)| {
+    // Its commands look like those of a shell.
+    let is_foreign = crate::identifier::words(&call.tool).iter().any(|word| {
+        ["cmdlet", "fish", "node", "perl", "php", "powershell", "pwsh", "python", "ruby"].contains(&&**word)
+    });
+    let of_program = rows.iter().enumerate().filter(|_| !is_foreign).find_map(|(at, row)| {
         let pattern = command::pattern_of(&plain_text(&row.value)).filter(|_| is_command(&row.path))?;
         let mut conditions = exact.clone();
         conditions[at].1 = format!("{{ command = {} }}", quoted(&pattern));

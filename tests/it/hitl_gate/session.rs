@@ -326,6 +326,12 @@ fn a_tool_that_runs_text_is_never_allowed_as_a_whole() {
         ("kubectl", r#"{"args":["get","pods"]}"#),
         ("batch", r#"{"calls":[{"tool":"bash","args":{"command":"make a"}}]}"#),
         ("graph_api", r#"{"query":"mutation { archive(id: 1) }"}"#),
+        ("write_query", r#"{"query":"INSERT INTO t VALUES (1)"}"#),
+        ("write_to_terminal", r#"{"text":"make a"}"#),
+        ("interact_with_process", r#"{"pid":1,"input":"a"}"#),
+        ("call_tool", r#"{"name":"frob"}"#),
+        ("PowerShell", r#"{"command":"git commit -m 'a'"}"#),
+        ("bash", r#"{"command":"prettier --check a.js"}"#),
     ]) {
         hold(&mut gate, &held(id, tool, arguments));
         let (from, to) = streams.get_or_insert_with(|| client.accept());

@@ -29,7 +29,7 @@ const READING: &str = "garden_listPlantsV1 garden_listPlants garden_listPlants_v
     billing_listInvoicesV1 payments_listMethods getDeletedItems deleted_items_list tweets_list tweets_by_user \
     patches_list bans_list updates_list uploads_list list_posts_and_updates highlight_element browser_highlight \
     get_highlights highlights_list training_status moving_average closing_price orders_by_customer posts_by_author \
-    settings_list";
+    settings_list order_fetch_details message_retrieve_thread post_find_by_author order_describe_item";
 /// The same spellings, with an effect.
 const CHANGING: &str = "order_create post_publishDraft store-api_deleteItemV1 message_send list_deleteItem get_and_delete listAndPurge \
     read_then_write garden_deletePlantV1 garden_waterPlant garden_plantSeed garden_updatePlantV2 \
@@ -49,6 +49,8 @@ const CHANGING: &str = "order_create post_publishDraft store-api_deleteItemV1 me
     frobnicateV1 frobnicate_v2 garden_frobnicateV1 garden_frobnicate_list frobnicate_list frobnicate_listV1 \
     list_orders_and_cancel get_user_then_ban find_and_replace_v2 checkout_complete pay_v1 purchase_item \
     refund_create publish_v1 deploy_prod exec_listItems run_getStatus_script merge_list_items format_list_items \
+    check_transferFunds search_postMessage view_mergePullRequest count_blockUser check-api_transferFunds \
+    view_spendCredit check_processPayment CheckApi_transferFunds \
     email_list_and_send power_off_dropletV1 post_checkIn order_checkOut order_signIn";
 /// Verbs in the third person and as gerunds, before words that a name without a verb shows.
 const OTHER_FORMS: &str = "deletes_log deletes_logs deleting_log deleting_logs removes_history removing_history clears_context clears_logs \

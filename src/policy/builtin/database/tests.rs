@@ -29,6 +29,8 @@ const CHANGING: &[&str] = &[
     "ATTACH 'a' AS b",
     "CALL a()",
     "VACUUM FULL",
+    "SELECT [[1]]; DELETE FROM t; SELECT [1]",
+    "SELECT ARRAY[[1]]; DROP TABLE t; SELECT ARRAY[1]",
     "\\! rm a",
     ".shell rm a",
 ];
@@ -115,4 +117,28 @@ fn words_for_a_person_are_not_sql() {
         assert_eq!(verdict(tool, json!({"q": "DROP TABLE t"}), Hint::ReadOnly), Verdict::Confirm, "{tool}");
     }
     assert_eq!(verdict("execute_sql", json!({"sql": "SELECT 1", "command": "rm a"}), Hint::ReadOnly), Verdict::Confirm);
+}
+
+#[test]
+fn tools_of_other_databases_and_for_prose_are_told_apart() {
+    for (tool, key, text, expected) in [
+        ("explain_plan", "sql", "EXPLAIN ANALYZE DELETE FROM t", Verdict::Confirm),
+        ("explain_analyze", "query", "DELETE FROM t", Verdict::Confirm),
+        ("summarize_query", "query", "DELETE FROM t", Verdict::Confirm),
+        ("validate_sql", "sql", "DELETE FROM t", Verdict::Allow),
+        ("query_customers", "query", "CALL p()", Verdict::Confirm),
+        ("query_dataset", "query", "EXEC xp_cmdshell 'x'", Verdict::Confirm),
+        ("query_records", "query", "COPY t TO PROGRAM 'sh'", Verdict::Confirm),
+        ("read_cypher", "query", "MATCH (n) SET n.a = 1", Verdict::Confirm),
+        ("query_graph", "cypher", "CREATE (n)", Verdict::Confirm),
+        ("read_cypher", "query", "MATCH (n) RETURN n", Verdict::Allow),
+        ("get_report", "query", "db.x.drop()", Verdict::Confirm),
+        ("read_query", "limit", "1; DELETE FROM t", Verdict::Confirm),
+        ("docs_query", "query", "how do I delete a user", Verdict::Allow),
+        ("search_docs", "query", "DROP TABLE syntax", Verdict::Allow),
+        ("web_search", "query", "insert into a table from python", Verdict::Allow),
+        ("search_database", "query", "DROP TABLE t", Verdict::Confirm),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), expected, "{tool} {key} {text}");
+    }
 }
