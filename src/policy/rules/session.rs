@@ -189,9 +189,10 @@ fn for_text(tool: &str, call: &Call<'_>) -> Vec<String> {
         format!("{tool}\narguments = {{ {conditions} }}\nno_other_arguments = true")
     };
     // Its commands look like those of a shell.
-    let is_foreign = crate::identifier::words(&call.tool).iter().any(|word| {
-        ["cmdlet", "fish", "node", "perl", "php", "powershell", "pwsh", "python", "ruby"].contains(&&**word)
-    });
+    let name = call.tool.to_lowercase();
+    let is_foreign = ["cmdlet", "fish", "node", "perl", "php", "powershell", "pwsh", "python", "ruby"]
+        .iter()
+        .any(|language| name.contains(language));
     let of_program = rows.iter().enumerate().filter(|_| !is_foreign).find_map(|(at, row)| {
         let pattern = command::pattern_of(&plain_text(&row.value)).filter(|_| is_command(&row.path))?;
         let mut conditions = exact.clone();
