@@ -10,6 +10,7 @@ use std::time::Instant;
 
 const SCRIPT: &str = concat!(
     "(() => {",
+    include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
     include_str!("scripts/tree.js"),
     "return (",
@@ -19,6 +20,7 @@ const SCRIPT: &str = concat!(
 
 const IDENTITY: &str = concat!(
     "(number) => {",
+    include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
     "const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref();
     if (!found?.isConnected) return null;

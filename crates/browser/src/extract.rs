@@ -6,7 +6,13 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const SCRIPT: &str = include_str!("scripts/extract.js");
+const SCRIPT: &str = concat!(
+    "(...given) => {",
+    include_str!("scripts/members.js"),
+    "return (",
+    include_str!("scripts/extract.js"),
+    ")(...given) }"
+);
 
 /// The longest text taken from a page, in UTF-16 code units.
 const LONGEST: usize = 2_000_000;

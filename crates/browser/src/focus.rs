@@ -11,7 +11,8 @@ use std::time::Instant;
 macro_rules! focusing {
     ($head:literal, $($body:expr),+) => {
         concat!(
-            $head, include_str!("scripts/naming.js"), include_str!("scripts/tree.js"), include_str!("scripts/focus.js"), $($body),+
+            $head, include_str!("scripts/members.js"), include_str!("scripts/naming.js"), include_str!("scripts/tree.js"),
+            include_str!("scripts/focus.js"), $($body),+
         )
     };
 }

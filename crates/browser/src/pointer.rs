@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 const HIT: &str = concat!(
     "function (...hit) {",
+    include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
     include_str!("scripts/tree.js"),
     "return (",

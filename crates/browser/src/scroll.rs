@@ -5,7 +5,13 @@ use serde_json::json;
 use std::time::Instant;
 
 /// Scrolls what a person would scroll: the page, or its largest scrollable part if the page itself does not scroll.
-const SCROLL: &str = include_str!("scripts/scroll.js");
+const SCROLL: &str = concat!(
+    "(...given) => {",
+    include_str!("scripts/members.js"),
+    "return (",
+    include_str!("scripts/scroll.js"),
+    ")(...given) }"
+);
 
 impl Browser {
     /// Scrolls the active page: `("by", x, y)` by a distance, `("to", x, y)` to a position, both in CSS pixels.

@@ -4,7 +4,13 @@ use crate::{Browser, Fault};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const SCRIPT: &str = include_str!("scripts/wait.js");
+const SCRIPT: &str = concat!(
+    "(...given) => {",
+    include_str!("scripts/members.js"),
+    "return (",
+    include_str!("scripts/wait.js"),
+    ")(...given) }"
+);
 
 /// What is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Player;
 use super::traps::{page, value};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const STYLE: &str = r#"<style>
     body { margin: 0; font: 20px sans-serif }
@@ -84,6 +84,31 @@ fn parts_of_fields_and_things_that_are_dragged_may_have_generated_content() {
     }
     let (from, to) = (player.number("one"), player.number("two"));
     assert_eq!(player.ok("browser_drag", json!({"from": from, "to": to}))["title"], "drop end");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_form_with_fields_named_like_properties_does_not_stop_our_scripts() {
+    let names = "innerText computedName computedRole matches id title placeholder localName closest getAttribute nodeType childNodes \
+        shadowRoot parentElement assignedSlot checkVisibility getBoundingClientRect contains getRootNode children scrollBy type \
+        autocomplete ariaLabel compareDocumentPosition";
+    let mut player = page(&format!("{STYLE}<h1>Shop</h1><div id=holder></div>"));
+    for name in names.split_whitespace() {
+        let form = format!(
+            r#"<form id=f class=veil tabindex=0 style="width:100%"><input type=hidden name={name}><button type=button>Veiled</button>
+            <input name={name}><p>Some words</p></form><p>We use cookies and similar techniques for advertising and analytics.</p>"#
+        );
+        value(&mut player, &format!("void (holder.innerHTML = {})", Value::from(form)));
+        assert!(covered(&mut player, "Veiled").starts_with("form#f "), "{name}");
+        value(&mut player, "void HTMLElement.prototype.focus.call(f)");
+        let pressed = player.ok("browser_press", json!({"key": "x"}));
+        assert!(["form", "generic"].contains(&pressed["focused_role"].as_str().unwrap()), "{name}: {pressed}");
+        player.ok("browser_close_banners", json!({"time_budget_ms": 100}));
+        let text = player.ok("browser_extract", json!({"mode": "text"}))["text"].to_string();
+        assert!(text.contains("Some words"), "{name}: {text}");
+        player.ok("browser_scroll", json!({"by_y": 10}));
+        player.ok("browser_wait", json!({"selector": "form", "timeout_ms": 1000}));
+    }
 }
 
 #[test]

@@ -8,7 +8,13 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-const SCRIPT: &str = include_str!("../scripts/banners.js");
+const SCRIPT: &str = concat!(
+    "(...given) => {",
+    include_str!("../scripts/members.js"),
+    "return (",
+    include_str!("../scripts/banners.js"),
+    ")(...given) }"
+);
 
 /// Phrases by language and category. The phrases of a category are separated by `|`.
 const WORDS: &str = include_str!("../data/consent.json");

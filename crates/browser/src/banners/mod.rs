@@ -187,8 +187,8 @@ impl Browser {
     fn goes(&mut self, found: &Found, words: &Value, going: Instant, until: Instant) -> Result<bool, Fault> {
         let number = found.banner.actions.first().map_or(0, |action| action.number);
         let is_there = "(number) => { const { container } = globalThis[Symbol.for(\"pipewright\")].actions[number];
-            if (!container.isConnected || !container.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-            const box = container.getBoundingClientRect();
+            if (!container.isConnected || !Element.prototype.checkVisibility.call(container, { opacityProperty: true, visibilityProperty: true })) return false;
+            const box = Element.prototype.getBoundingClientRect.call(container);
             return box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
         let is_frame_there = "(number) => { const frame = globalThis[Symbol.for(\"pipewright\")].frames_of[number], box = frame.getBoundingClientRect();
             return frame.isConnected && frame.checkVisibility({ opacityProperty: true, visibilityProperty: true })

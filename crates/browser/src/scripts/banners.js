@@ -92,11 +92,12 @@
   };
 
   const closed = new Map(known.map((root) => [root.host, root]));
-  const rootOf = (element) => element.shadowRoot ?? closed.get(element) ?? null;
-  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? (node.getRootNode() === document ? null : node.getRootNode().host ?? null);
+  const rootOf = (element) => member(element, "shadowRoot") ?? closed.get(element) ?? null;
+  const parentOf = (node) => member(node, "assignedSlot") ?? member(node, "parentElement")
+    ?? (call(node, "getRootNode") === document ? null : call(node, "getRootNode").host ?? null);
   const isVisible = (element) => {
-    if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-    const box = element.getBoundingClientRect();
+    if (!call(element, "checkVisibility", { opacityProperty: true, visibilityProperty: true })) return false;
+    const box = call(element, "getBoundingClientRect");
     return box.width > 0 && box.height > 0;
   };
 
@@ -115,10 +116,10 @@
       if (element) shown.add(element);
     }
   }
-  world.opaque = [...shown].filter((element) => element.localName.includes("-") && !rootOf(element));
+  world.opaque = [...shown].filter((element) => member(element, "localName").includes("-") && !rootOf(element));
 
-  const isDialog = (element) => ["dialog", "alertdialog"].includes(element.getAttribute("role")) || element.localName === "dialog"
-    || element.getAttribute("aria-modal") === "true";
+  const isDialog = (element) => ["dialog", "alertdialog"].includes(call(element, "getAttribute", "role")) || member(element, "localName") === "dialog"
+    || call(element, "getAttribute", "aria-modal") === "true";
   const isOverlay = (element) => {
     if (isDialog(element)) return true;
     const style = getComputedStyle(element);
@@ -126,17 +127,17 @@
   };
   // A notice above or below the page's subject, in the page's flow.
   const isAside = (element) => {
-    if (element === document.body || element === document.documentElement || element.closest("main, article, nav, form, [role=main]")) return false;
-    if (element.getBoundingClientRect().width < width * 0.7) return false;
+    if (element === document.body || element === document.documentElement || call(element, "closest", "main, article, nav, form, [role=main]")) return false;
+    if (call(element, "getBoundingClientRect").width < width * 0.7) return false;
     const subject = document.querySelector("main, [role=main], article, h1");
-    if (!subject || element.contains(subject)) return false;
-    const isBefore = element.compareDocumentPosition(subject) & Node.DOCUMENT_POSITION_FOLLOWING;
+    if (!subject || call(element, "contains", subject)) return false;
+    const isBefore = call(element, "compareDocumentPosition", subject) & Node.DOCUMENT_POSITION_FOLLOWING;
     const end = document.querySelector("main, [role=main], footer");
-    return isBefore || (end !== null && !element.contains(end) && Boolean(end.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING));
+    return isBefore || (end !== null && !call(element, "contains", end) && Boolean(end.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_FOLLOWING));
   };
 
   const pressed = world.pressed ??= new WeakSet();
-  const labelsOf = (control) => [control.innerText, control.value, control.computedName, control.getAttribute("aria-label"), control.title]
+  const labelsOf = (control) => ["innerText", "value", "computedName", "ariaLabel", "title"].map((name) => member(control, name))
     .filter((label) => typeof label === "string" && label.trim()).map((label) => label.trim());
   const has = (label, ...wanted) => {
     let isSo = false;
@@ -144,7 +145,7 @@
     return isSo;
   };
   // A link to another document is not an answer.
-  const isAway = (control) => control.localName === "a" && /^(https?|file):/u.test(control.href) && !/^(#|$)/u.test(control.getAttribute("href"))
+  const isAway = (control) => member(control, "localName") === "a" && /^(https?|file):/u.test(control.href) && !/^(#|$)/u.test(control.getAttribute("href"))
     && control.href.split("#")[0] !== location.href.split("#")[0];
 
   // The visible content of an element: its text, and its buttons.
@@ -152,22 +153,24 @@
     const found = { text: "", controls: [], toggles: [], hasField: false, hasSubject: false };
     let visited = 0;
     const walk = (node, isPointed) => {
-      if (node.nodeType === 3) {
+      if (member(node, "nodeType") === 3) {
         if (found.text.length < LONGEST_TEXT * 3) found.text += `${node.data} `;
         return;
       }
-      if (node.nodeType !== 1 || (visited += 1) > 3000 || ["script", "style", "noscript", "template"].includes(node.localName)) return;
+      const kind = member(node, "localName");
+      if (member(node, "nodeType") !== 1 || (visited += 1) > 3000 || ["script", "style", "noscript", "template"].includes(kind)) return;
       const style = getComputedStyle(node);
       if (style.display === "none") return;
-      if (node.matches(TOGGLES)) found.toggles.push(node);
+      if (call(node, "matches", TOGGLES)) found.toggles.push(node);
       else if (style.opacity === "0") return;
       if (style.visibility === "visible") {
-        if (node.matches(FIELDS) && isVisible(node)) found.hasField = true;
-        if (node.matches("main, article, nav, h1")) found.hasSubject = true;
-        const isControl = node.matches(CONTROLS) || (!isPointed && style.cursor === "pointer");
+        if (call(node, "matches", FIELDS) && isVisible(node)) found.hasField = true;
+        if (call(node, "matches", "main, article, nav, h1")) found.hasSubject = true;
+        const isControl = call(node, "matches", CONTROLS) || (!isPointed && style.cursor === "pointer");
         if (isControl && found.controls.length < 200 && isVisible(node)) found.controls.push(node);
-      } else if (!node.childElementCount) return;
-      const nodes = node.localName === "slot" && node.assignedNodes().length ? node.assignedNodes() : (rootOf(node) ?? node).childNodes;
+      } else if (!member(node, "childElementCount")) return;
+      const isFilled = kind === "slot" && node.assignedNodes().length;
+      const nodes = isFilled ? node.assignedNodes() : member(rootOf(node) ?? node, "childNodes");
       for (const child of nodes) walk(child, isPointed || style.cursor === "pointer");
     };
     walk(container, false);
@@ -177,12 +180,14 @@
   const pathOf = (element) => {
     const parts = [];
     for (let at = element; at && parts.length < 5; at = parentOf(at)) {
-      if (at.id) {
-        parts.unshift(`#${CSS.escape(at.id)}`);
+      const [id, kind] = [member(at, "id"), member(at, "localName")];
+      if (id) {
+        parts.unshift(`#${CSS.escape(id)}`);
         break;
       }
-      const same = [...at.parentNode?.children ?? []].filter((other) => other.localName === at.localName);
-      parts.unshift(same.length > 1 ? `${at.localName}:nth-of-type(${same.indexOf(at) + 1})` : at.localName);
+      const around = member(at, "parentNode");
+      const same = around ? [...member(around, "children")].filter((other) => member(other, "localName") === kind) : [];
+      parts.unshift(same.length > 1 ? `${kind}:nth-of-type(${same.indexOf(at) + 1})` : kind);
     }
     return parts.join(" > ");
   };
@@ -207,7 +212,7 @@
     const actions = [];
     let others = 0;
     for (const element of controls) {
-      if (pressed.has(element) || element.matches(":disabled") || element.ariaDisabled === "true") {
+      if (pressed.has(element) || call(element, "matches", ":disabled") || member(element, "ariaDisabled") === "true") {
         others += 1;
         continue;
       }
@@ -218,7 +223,7 @@
       const found = kinds.find(({ kind }) => kind === "decline") ?? kinds[0];
       // The visible label and the accessible name may differ: neither may promise more than the other.
       if (found && !labels.some((label) => has(label, "never", "other"))) actions.push({ ...found, element, isAway: isAway(element) });
-      else if (element.localName !== "a") others += 1;
+      else if (member(element, "localName") !== "a") others += 1;
     }
     const offers = (kind) => actions.some((action) => action.kind === kind);
     const asksBoth = offers("decline") && (offers("accept") || offers("accept_all"));
@@ -229,7 +234,8 @@
     const isOurs = ({ kind }) => seen.purpose.size >= 2 || !["save", "settings"].includes(kind);
     const kept = actions.filter((action) => !action.isAway && isOurs(action) && (!seen.other || (action.kind === "decline" && action.isClear)));
     if (!kept.length) return null;
-    const on = toggles.filter((toggle) => (toggle.checked || toggle.ariaChecked === "true") && !toggle.matches(":disabled") && toggle.ariaDisabled !== "true");
+    const on = toggles.filter((toggle) => (member(toggle, "checked") || member(toggle, "ariaChecked") === "true") && !call(toggle, "matches", ":disabled")
+      && member(toggle, "ariaDisabled") !== "true");
     return {
       actions: kept.map(({ kind, element }) => ({ kind, selector: pathOf(element), number: keep(container, element) })),
       on: on.map((toggle) => ({ kind: "toggle", selector: pathOf(toggle), number: keep(container, toggle) })),
@@ -269,7 +275,7 @@
       judged.set(aside, judge(aside, true));
       if (judged.get(aside)) banners.push(judged.get(aside));
     }
-    if (start.localName === "iframe" && isOver) frames.add(start);
+    if (member(start, "localName") === "iframe" && isOver) frames.add(start);
   }
   world.frames_of = [...frames];
   return { banners, frames: world.frames_of.length, opaque: world.opaque.length };

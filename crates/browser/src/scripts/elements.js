@@ -56,7 +56,7 @@
   const deepest = (x, y) => {
     let element = document.elementFromPoint(x, y);
     for (;;) {
-      const root = element?.shadowRoot ?? closed.get(element);
+      const root = (element && member(element, "shadowRoot")) ?? closed.get(element);
       const inner = root?.elementFromPoint(x, y);
       if (!inner || inner === element) return element;
       element = inner;

@@ -63,11 +63,11 @@
   const SECTIONS = "article, aside, main, nav, section";
   // Elements that are not part of the main text.
   const isAround = (element, style) => {
-    const role = element.getAttribute("role");
+    const role = call(element, "getAttribute", "role");
     if (["navigation", "banner", "contentinfo", "complementary", "search", "dialog", "alertdialog"].includes(role)) return true;
-    switch (element.localName) {
+    switch (member(element, "localName")) {
       case "nav": case "aside": case "dialog": return true;
-      case "header": case "footer": return !element.parentElement?.closest(SECTIONS);
+      case "header": case "footer": return !(element.parentElement && call(element.parentElement, "closest", SECTIONS));
       default: return style.position === "fixed" || style.position === "sticky";
     }
   };
@@ -86,19 +86,21 @@
   };
 
   const children = (element, depth) => {
-    const nodes = element.localName === "slot" && element.assignedNodes().length ? element.assignedNodes() : (element.shadowRoot ?? element).childNodes;
+    const isFilled = member(element, "localName") === "slot" && element.assignedNodes().length;
+    const nodes = isFilled ? element.assignedNodes() : member(member(element, "shadowRoot") ?? element, "childNodes");
     for (let index = 0; index < nodes.length && !isOver(); index++) visit(nodes[index], depth + 1);
   };
   const visit = (node, depth) => {
-    if (node.nodeType === 3) return add(node.data);
-    if (node.nodeType !== 1 || depth > DEPTH) return undefined;
-    const name = node.localName;
+    const type = member(node, "nodeType");
+    if (type === 3) return add(node.data);
+    if (type !== 1 || depth > DEPTH) return undefined;
+    const name = member(node, "localName");
     if (SILENT.has(name)) return undefined;
     const style = getComputedStyle(node);
     if (style.display === "none" || style.opacity === "0") return undefined;
     // Text only for screen readers.
-    if (style.position === "absolute" && (node.offsetWidth <= 1 || node.offsetHeight <= 1) && style.overflow === "hidden") return undefined;
-    if (style.visibility !== "visible" && !node.childElementCount) return undefined;
+    if (style.position === "absolute" && (member(node, "offsetWidth") <= 1 || member(node, "offsetHeight") <= 1) && style.overflow === "hidden") return undefined;
+    if (style.visibility !== "visible" && !member(node, "childElementCount")) return undefined;
     if (name === "br") return flush();
     if (name === "img") {
       stats.images += 1;
@@ -122,9 +124,9 @@
     else if (isMain && isAround(node, style)) isMain = false;
     else if (!landmark && node === document.body) isMain = true;
 
-    if (HEADINGS[name] || node.getAttribute("role") === "heading") {
+    if (HEADINGS[name] || call(node, "getAttribute", "role") === "heading") {
       stats.headings += 1;
-      if (!cells) first = indent + (HEADINGS[name] ?? HEADINGS[`h${node.ariaLevel}`] ?? "## ");
+      if (!cells) first = indent + (HEADINGS[name] ?? HEADINGS[`h${member(node, "ariaLevel")}`] ?? "## ");
       children(node, depth);
     } else if (name === "li" && !cells) {
       const list = node.parentElement;

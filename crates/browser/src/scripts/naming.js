@@ -5,10 +5,11 @@ const INPUTS = {
   number: "spinbutton", search: "searchbox", color: "", date: "", month: "", week: "", time: "", "datetime-local": "",
 };
 const roleOf = (element) => {
-  if (element.computedRole !== undefined) return element.computedRole;
-  const given = element.getAttribute("role")?.trim().split(/\s+/u)[0];
+  const computed = member(element, "computedRole");
+  if (computed !== undefined) return computed;
+  const given = call(element, "getAttribute", "role")?.trim().split(/\s+/u)[0];
   if (given) return given;
-  switch (element.localName) {
+  switch (member(element, "localName")) {
     case "a": case "area": return element.hasAttribute("href") ? "link" : "";
     case "button": return "button";
     case "textarea": return "textbox";
@@ -20,25 +21,27 @@ const roleOf = (element) => {
 };
 // The text of an element, including alternative texts of its images, without the contents of its inputs.
 const textOf = (element) => {
-  if (["select", "textarea", "input", "script", "style"].includes(element.localName)) return "";
-  if (element.ariaLabel) return element.ariaLabel;
-  if (element.localName === "img") return element.alt;
-  const text = (node) => (node.nodeType === Node.TEXT_NODE ? node.data : node.nodeType === Node.ELEMENT_NODE ? textOf(node) : "");
-  return [...element.childNodes].map(text).join(" ");
+  if (["select", "textarea", "input", "script", "style"].includes(member(element, "localName"))) return "";
+  const label = member(element, "ariaLabel");
+  if (label) return label;
+  if (member(element, "localName") === "img") return element.alt;
+  const text = (node) => (member(node, "nodeType") === Node.TEXT_NODE ? node.data : member(node, "nodeType") === Node.ELEMENT_NODE ? textOf(node) : "");
+  return [...member(element, "childNodes")].map(text).join(" ");
 };
 const nameOf = (element) => {
-  if (element.computedName !== undefined) return element.computedName;
-  const labels = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/u).filter(Boolean)
-    .map((id) => element.getRootNode().getElementById?.(id));
+  const computed = member(element, "computedName");
+  if (computed !== undefined) return computed;
+  const labels = (call(element, "getAttribute", "aria-labelledby") ?? "").split(/\s+/u).filter(Boolean)
+    .map((id) => call(element, "getRootNode").getElementById?.(id));
   const sources = [
     () => labels.filter(Boolean).map(textOf).join(" "),
-    () => element.ariaLabel,
-    () => [...(element.labels ?? [])].map(textOf).join(" "),
-    () => (element.localName === "input" && INPUTS[element.type] === "button" ? element.value || element.alt : ""),
-    () => element.alt,
+    () => member(element, "ariaLabel"),
+    () => [...(member(element, "labels") ?? [])].map(textOf).join(" "),
+    () => (member(element, "localName") === "input" && INPUTS[element.type] === "button" ? element.value || element.alt : ""),
+    () => member(element, "alt"),
     () => textOf(element),
-    () => element.title,
-    () => element.placeholder,
+    () => member(element, "title"),
+    () => member(element, "placeholder"),
   ];
   return sources.map((source) => source()).find((name) => typeof name === "string" && name.trim()) ?? "";
 };

@@ -30,6 +30,7 @@ const isControl = (node) => {
 };
 // For messages.
 const described = (node) => {
-  const name = (node.computedName || node.innerText || "").trim();
-  return `${node.localName ?? "something"}${node.id ? "#" + node.id : ""} ${JSON.stringify(name.slice(0, 60))}`;
+  const [computed, text, kind, id] = ["computedName", "innerText", "localName", "id"].map((one) => member(node, one));
+  const name = (computed || text || "").trim();
+  return `${kind ?? "something"}${id ? "#" + id : ""} ${JSON.stringify(name.slice(0, 60))}`;
 };

@@ -1,13 +1,13 @@
 // Resolves to true when the condition holds, or to false after `most` milliseconds. `what` is a CSS selector with a state, or a
 // text.
 (what, most) => new Promise((resolve) => {
-  const visible = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+  const visible = (element) => call(element, "checkVisibility", { opacityProperty: true, visibilityProperty: true });
   const found = () => {
     const roots = [document];
     for (const root of roots) {
       const element = root.querySelector(what.selector);
       if (element) return element;
-      for (const host of root.querySelectorAll("*")) if (host.shadowRoot) roots.push(host.shadowRoot);
+      for (const host of root.querySelectorAll("*")) if (member(host, "shadowRoot")) roots.push(member(host, "shadowRoot"));
     }
     return null;
   };
