@@ -2,7 +2,7 @@
 
 use crate::keys::Chord;
 use crate::worlds::{Frame, World};
-use crate::{Browser, Fault, Refusal};
+use crate::{Browser, Fault, Focus, Refusal};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Instant;
@@ -21,6 +21,7 @@ pub(crate) use focusing;
 /// Returns "" if the element has the focus.
 pub(crate) const HAS_FOCUS: &str = focusing!("function () {", "return hasFocus(this) ? \"\" : \"no\"; }");
 const FOCUSED: &str = focusing!("() => {", "return focused() ?? document.documentElement; }");
+const FOCUS: &str = focusing!("(element) => {", include_str!("scripts/secret.js"), "return toldOf(element); }");
 const GUARD: &str = focusing!(
     "function () {",
     include_str!("scripts/guard.js"),
@@ -37,15 +38,17 @@ pub(crate) type Place = (World, String);
 pub(crate) struct Seen {
     /// By the element.
     pub(crate) taken: u64,
-    /// Meant for others, and kept from them.
-    kept: u64,
+    /// Keys that were kept from another element. What follows a key that the element got is not counted.
+    keys: u64,
+    /// Text that was kept from another element.
+    pub(crate) texts: u64,
 }
 
 impl Browser {
     /// Gives an element the focus, and presses and releases a key there.
     ///
     /// # Errors
-    /// [`Refusal::Unfocused`]: it did not get the focus, or lost it before the key had its effect.
+    /// [`Refusal::Unfocused`]: it did not get the focus, or lost it before it got the key.
     pub fn press_in(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
         self.with_element(index, "function () { this.focus(); }", &json!([]), until)?;
         self.press_kept(index, chord, until)
@@ -54,7 +57,7 @@ impl Browser {
     /// Presses and releases a key in an element that already has the focus.
     ///
     /// # Errors
-    /// [`Refusal::Unfocused`]: it has not, or lost it before the key had its effect.
+    /// [`Refusal::Unfocused`]: it has not, or lost it before it got the key.
     pub fn press_kept(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
         let place = self.object(index, until)?.ok_or(Refusal::Stale)?;
         self.press_at(&place, chord, until)
@@ -83,6 +86,22 @@ impl Browser {
         }
     }
 
+    /// The innermost element with the focus, and what results tell of it: of the frame around it if it is a whole document.
+    pub(crate) fn focus(&mut self, until: Instant) -> Result<Option<(Place, Option<Focus>)>, Refusal> {
+        let Some(place) = self.focused(until)? else { return Ok(None) };
+        let mut told = place.clone();
+        loop {
+            let arguments = json!([{"objectId": told.1}]);
+            if let Some(focus) = self.run(&told.0, FOCUS, &arguments, true, until)?.read()? {
+                return Ok(Some((place, Some(focus))));
+            }
+            match self.frame_element(&told.0, until)? {
+                Some(around) => told = around,
+                None => return Ok(Some((place, None))),
+            }
+        }
+    }
+
     /// Sends keys or text which only this element gets, and only while it has the focus.
     pub(crate) fn only_to(
         &mut self,
@@ -101,8 +120,8 @@ impl Browser {
             }
             match self.run(&world, RELEASE, &json!([]), true, until) {
                 Ok(remote) => {
-                    let Seen { taken, kept } = remote.read()?;
-                    all = Seen { taken: all.taken + taken, kept: all.kept + kept };
+                    let Seen { taken, keys, texts } = remote.read()?;
+                    all = Seen { taken: all.taken + taken, keys: all.keys + keys, texts: all.texts + texts };
                 }
                 // The key has closed the page, or opened another one or a dialog.
                 Err(Fault::Refused(_) | Fault::NoPage | Fault::Dialog(_)) => {}
@@ -110,7 +129,7 @@ impl Browser {
             }
         }
         sent?;
-        if all.kept > 0 { Err(Refusal::Unfocused) } else { Ok(all) }
+        if all.keys > 0 { Err(Refusal::Unfocused) } else { Ok(all) }
     }
 
     /// Guards the documents that an element shares a process with, and those around its frame, and checks that it has the focus.

@@ -2,7 +2,6 @@
 
 use crate::focus::focusing;
 use crate::pages::{Navigations, Page};
-use crate::worlds::Remote;
 use crate::{Browser, Fault};
 use serde::Deserialize;
 use serde_json::json;
@@ -67,6 +66,8 @@ pub struct Focus {
     pub name: String,
     /// Whether it is for passwords, one-time codes or card numbers.
     pub secret: bool,
+    /// Tells it from other elements with this role and name.
+    mark: String,
 }
 
 /// A video or a sound.
@@ -194,16 +195,16 @@ impl Browser {
         Ok(())
     }
 
-    fn state_now(&mut self, until: Instant) -> Result<Remote, Fault> {
+    fn state_now(&mut self, until: Instant) -> Result<State, Fault> {
         let frame = self.main_frame()?;
         let world = self.world(&frame, until)?;
-        self.run(&world, STATE, &json!([]), true, until)
+        self.run(&world, STATE, &json!([]), true, until)?.read()
     }
 
     /// The state of the active page.
     pub(crate) fn state(&mut self, until: Instant) -> Result<State, Fault> {
         let asked = self.state_now(until);
-        let remote = match asked {
+        let mut state = match asked {
             // Its document has gone; the next one is loaded, or loading.
             Err(Fault::Refused(_)) => {
                 self.wait(until.min(Instant::now() + LEAVING), |_| false)?;
@@ -211,6 +212,12 @@ impl Browser {
             }
             asked => asked?,
         };
-        remote.read()
+        // A hanging frame must not use up all of the time; then only the frame itself is known.
+        if state.frame.is_some()
+            && let Ok(Some((_, focus))) = self.focus(until.min(Instant::now() + ASKING))
+        {
+            state.focus = focus;
+        }
+        Ok(state)
     }
 }

@@ -103,8 +103,10 @@ impl Browser {
             // All of it in one event: the page cannot move the focus in between.
             Ok(browser.dispatch("Input.insertText", &json!({"text": text}), until)?)
         })?;
-        // Nothing was ready for text.
-        if seen.taken == 0 && !self.on_element(world, object, HAS_FOCUS, &json!([]), until)?.is_empty() {
+        // The element got a key, but its text was kept from another one; or nothing was ready for text.
+        if seen.texts > 0
+            || seen.taken == 0 && !self.on_element(world, object, HAS_FOCUS, &json!([]), until)?.is_empty()
+        {
             return Err(Refusal::Unfocused);
         }
         Ok(())

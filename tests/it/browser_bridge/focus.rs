@@ -85,9 +85,6 @@ fn enter_is_not_pressed_after_the_focus_has_moved() {
         "q.oninput = () => setTimeout(() => free.focus())",
         "q.oninput = () => q.blur()",
         "q.addEventListener('beforeinput', () => setTimeout(() => free.focus()))",
-        // Chromium sends the second half of a key to what the first half has focused.
-        "q.onkeydown = () => free.focus()",
-        "document.addEventListener('keydown', () => { d.showModal(); del.focus() })",
     ] {
         let mut player = page(&format!(
             "<title>start</title><input id=q type=search aria-label=Search>{}",
@@ -103,6 +100,61 @@ fn enter_is_not_pressed_after_the_focus_has_moved() {
         );
         assert_eq!(value(&mut player, "q.value"), "how to", "{moving}");
     }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_key_that_the_element_got_was_pressed_even_if_the_page_then_moves_the_focus() {
+    // Chromium sends the rest of a key to what its first event has focused.
+    for moving in [
+        "q.blur()",
+        "free.focus()",
+        "d.showModal(); del.focus()",
+        "q.disabled = true",
+        "const row = document.createElement('input'); document.body.append(row); row.focus()",
+    ] {
+        let mut player = page(&format!(
+            r#"<title>start</title><input id=q type=search aria-label=Search>{}<script>let times = 0;
+            free.onkeyup = del.onkeyup = () => document.title = 'BAD keyup';
+            q.onkeydown = (event) => {{ if (event.key === 'Enter') {{ times += 1; {moving} }} }}</script>"#,
+            BAD.replace(" onkeydown=\"document.title = 'BAD ' + event.key\">Delete all", ">Delete all")
+        ));
+        let typed = type_into(&mut player, "Search", "how to");
+        assert_eq!((&typed["status"], &typed["data"]["auto_enter"]), (&"ok".into(), &true.into()), "{moving}: {typed}");
+        value(&mut player, "void (q.disabled = false, d.close())");
+        let pressed = press(&mut player, "Search", "Enter");
+        assert_eq!(pressed["status"], "ok", "{moving}: {pressed}");
+        assert_eq!(value(&mut player, "[times, document.title, q.value]"), json!([2, "start", "how to"]), "{moving}");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn text_that_the_element_did_not_get_is_an_error_even_if_it_got_a_key_before() {
+    let mut player = page(&format!(
+        "<title>start</title><input id=q type=email aria-label=Note value=kept>{BAD}<script>d.show(); q.onkeydown = () => bad.focus()</script>"
+    ));
+    let index = player.number("Note");
+    for arguments in [json!({"text": "more", "append": true}), json!({"text": ""})] {
+        let mut arguments = arguments;
+        arguments["index"] = index.into();
+        arguments["action"] = "type".into();
+        let refused = player.call("browser_overlay_act", arguments);
+        is_refused(&mut player, &refused);
+        assert_eq!(value(&mut player, "[q.value, bad.value]"), json!(["kept", ""]));
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_text_field_without_a_number_takes_the_keys_of_the_element_around_it() {
+    let mut player = page(
+        r#"<div id=t role=group tabindex=0 aria-label=Terminal onfocus="inner.focus()">screen<textarea id=inner aria-label="Terminal input"
+        style="position:absolute;opacity:0;left:-9999em"></textarea></div>"#,
+    );
+    let pressed = press(&mut player, "Terminal", "x");
+    assert_eq!(pressed["status"], "ok", "{pressed}");
+    assert_eq!(value(&mut player, "inner.value"), "x");
 }
 
 #[test]
@@ -285,4 +337,48 @@ fn a_key_without_a_number_goes_to_the_focus_that_was_reported() {
     value(&mut player, "void (q.onkeydown = null, f.contentDocument.getElementById('i').focus())");
     player.ok("browser_press", json!({"key": "c"}));
     assert_eq!(value(&mut player, "f.contentDocument.getElementById('i').value"), "c");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_key_without_a_number_goes_to_the_same_element_also_in_frames() {
+    for is_other in [false, true] {
+        let answer = |path: &str| {
+            let inner = r#"<meta charset=utf-8><input id=q aria-label=Note><input type=password aria-label=Key><input id=b><button id=del
+                onclick="parent.postMessage('BAD', '*')">Delete</button>
+                <script>onmessage = ({ data }) => document.getElementById(data).focus()</script>"#;
+            (path == "/inner").then(|| html(inner))
+        };
+        let frames = serve_with(answer);
+        let host = if is_other { frames.replace("127.0.0.1", "localhost") } else { String::new() };
+        let outer = format!(
+            r#"<title>start</title><iframe id=f src="{host}/inner"></iframe><script>onmessage = () => document.title = "BAD"</script>"#
+        );
+        let outer = serve_with(move |path| if path == "/" { Some(html(&outer)) } else { answer(path) });
+        let mut player =
+            Player::start(&[&outer, "--allow-evaluate", "--allow-origin", if is_other { &host } else { &outer }]);
+        player.ok("browser_wait", json!({"network_idle": true}));
+        let typed = type_into(&mut player, "Key", "a");
+        assert_eq!((&typed["data"]["focused_name"], &typed["data"]["is_secret"]), (&"Key".into(), &true.into()));
+        let typed = type_into(&mut player, "Note", "a");
+        let told = [&typed["data"]["focused_role"], &typed["data"]["focused_name"], &typed["data"]["is_secret"]];
+        assert_eq!(told, [&json!("textbox"), &json!("Note"), &Value::Null], "{typed}");
+        assert_eq!(player.ok("browser_press", json!({"key": "b"}))["focused_name"], "Note");
+        value(&mut player, "void setTimeout(() => f.contentWindow.postMessage('del', '*'), 300)");
+        player.ok("browser_wait", json!({"ms": 600}));
+        let refused = player.call("browser_press", json!({}));
+        is_refused(&mut player, &refused);
+        assert_eq!(refused["data"]["focused_name"], "Delete", "{refused}");
+        assert_eq!(player.ok("browser_press", json!({}))["title"], "BAD");
+    }
+    // Of the same role and name, but another one.
+    let mut player = page("<input id=a><input id=b>");
+    value(&mut player, "a.focus()");
+    player.ok("browser_press", json!({"key": "x"}));
+    value(&mut player, "void setTimeout(() => b.focus(), 300)");
+    player.ok("browser_wait", json!({"ms": 500}));
+    let refused = player.call("browser_press", json!({"key": "y"}));
+    is_refused(&mut player, &refused);
+    player.ok("browser_press", json!({"key": "z"}));
+    assert_eq!(value(&mut player, "[a.value, b.value]"), json!(["x", "z"]));
 }

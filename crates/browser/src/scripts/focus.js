@@ -5,19 +5,29 @@ const focused = (element) => {
   const roots = new Map(globalThis[Symbol.for("pipewright")]?.closed);
   for (let root = element && rootOf(element); isShadowRoot(root); root = rootOf(root.host)) roots.set(root.host, root);
   let active = DOCUMENT_ACTIVE.call(document);
-  for (let inner = active; inner; inner = (active.shadowRoot ?? roots.get(active))?.activeElement) active = inner;
+  for (let inner = active; inner; inner = (member(active, "shadowRoot") ?? roots.get(active))?.activeElement) active = inner;
   return active;
 };
-const isFrame = (element) => ["iframe", "frame", "object", "embed", "fencedframe"].includes(element.localName);
+const isFrame = (element) => ["iframe", "frame", "object", "embed", "fencedframe"].includes(member(element, "localName"));
 const WRITTEN = ["combobox", "searchbox", "spinbutton", "textbox"];
 // A part that is another control: not the one in which a text field around it takes its text, and not one with the same name.
+// A text field without a number, such as the invisible one of a terminal, is how the element around it takes keys.
 const isOtherControl = (part, element) => {
   if (!isElement(part) || !(isFrame(part) || isControl(part))) return false;
   const isField = part.isContentEditable || part.localName === "textarea" || WRITTEN.includes(roleOf(part));
   const isWritten = WRITTEN.includes(roleOf(element));
   const name = named(part);
   if (isFrame(part) || (isWritten && !isField)) return true;
+  if (isField && !globalThis[Symbol.for("pipewright")]?.numbers?.has(part)) return false;
   return !(isField && (isWritten || !name)) && !(name && name === named(element));
+};
+// What results tell of a focused element: nothing if it is the whole document. `mark` tells it from others of the same role and name.
+const toldOf = (element) => {
+  if (!element || ["body", "html"].includes(member(element, "localName"))) return null;
+  const marks = ((globalThis[Symbol.for("pipewright")] ??= {}).marks ??= new WeakMap());
+  if (!marks.has(element)) marks.set(element, String(Math.random()));
+  const role = roleOf(element) || member(element, "localName");
+  return { role, name: shortened(nameOf(element)), secret: isSecret(element), mark: marks.get(element) };
 };
 // Whether the element has the focus, or a part of it that belongs to it.
 const hasFocus = (element) => {

@@ -10,16 +10,16 @@
     world.observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   }
   const active = focused();
-  const isFocused = active && !["body", "html"].includes(active.localName);
+  const focus = toldOf(active);
   const media = [...document.querySelectorAll("video, audio")].find((one) => !one.paused) ?? document.querySelector("video, audio");
-  const isFramed = isFocused && isFrame(active);
+  const isFramed = focus && isFrame(active);
   return {
     url: location.href,
     // document.title can be shadowed by an image or a form with that name.
     title: String(document.querySelector("title")?.text ?? "").replace(/\s+/gu, " ").trim(),
     scroll: [Math.round(scrollX), Math.round(scrollY)],
-    focus: isFocused ? { role: roleOf(active) || active.localName, name: shortened(nameOf(active)), secret: isSecret(active) } : null,
-    frame: isFramed ? active.src || active.name : null,
+    focus,
+    frame: isFramed ? active.src || active.name || "" : null,
     media: media ? { playing: !media.paused && !media.ended, time: media.currentTime } : null,
     changes: world.changes,
   };

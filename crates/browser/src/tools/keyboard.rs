@@ -76,8 +76,7 @@ impl Session {
     /// Presses a key in the element with the focus, if that is the one that the last result with the focus has named: a call without a
     /// number was judged by it.
     fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), Refusal> {
-        let Some(place) = self.browser.focused(until)? else { return Err(Refusal::Unfocused) };
-        let focus = self.browser.state(until)?.focus;
+        let Some((place, focus)) = self.browser.focus(until)? else { return Err(Refusal::Unfocused) };
         if self.reported.as_ref().is_some_and(|reported| *reported != focus) {
             return Err(Refusal::Unfocused);
         }
