@@ -43,9 +43,9 @@ fn every_form_of_a_call_is_recognised() {
     let wait = r#"wait {"ms":1.10}"#;
     for (text, found, left) in [
         (r#"function_call: name=wait args={"ms":1.10}"#, vec![wait], ""),
-        ("I wait.\nfunction_call: name=\"wait\", args={\"ms\":1.10} then", vec![wait], "I wait.\nthen"),
+        ("I wait.\nfunction_call: name=\"wait\", args={\"ms\":1.10}", vec![wait], "I wait."),
         ("function_call: name=look", vec!["look {}"], ""),
-        ("function_call: name=wait args={'ms': 1}\nso", vec!["wait text {'ms': 1}"], "so"),
+        ("function_call: name=wait args={'ms': 1}\n", vec!["wait text {'ms': 1}"], ""),
         (r#"Hm <tool_call>{"name":"wait","arguments":{"ms":1.10}}</tool_call>"#, vec![wait], "Hm"),
         (
             "<tool_call>\n{\"name\":\"look\"}\n</tool_call>\n<tool_call>\n{\"name\":\"wait\",\"arguments\":\"{\\\"ms\\\":1.10}\"}\n</tool_call>",
@@ -96,7 +96,9 @@ fn other_text_than_calls_of_offered_tools_is_unchanged() {
 
 #[test]
 fn values_in_tags_are_kept_and_only_those_of_another_type_are_read_as_json() {
-    let schema = r#"{"properties":{"text":{"type":"string"},"maybe":{"type":["string","null"]},"any":{"anyOf":[{"type":"string"},{"type":"null"}]},"n":{"type":"integer"},"list":{"type":"array","items":{"type":"string"}}}}"#;
+    let schema = r##"{"properties":{"text":{"type":"string"},"maybe":{"type":["string","null"]},"any":{"anyOf":[{"type":"string"},{"type":"null"}]},"n":{"type":"integer"},"list":{"type":"array","items":{"type":"string"}},
+        "code":{"enum":["1","2"]},"one":{"const":"null"},"zip":{"pattern":"[0-9]+"},"day":{"format":"date"},"level":{"enum":[1,2]},
+        "named":{"$ref":"#/$defs/a"},"either":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]},"all":{"allOf":[{"$ref":"#/$defs/a"}]},"both":{"oneOf":[{"type":"integer"},{"const":null}]}}}"##;
     let request = request(&format!(
         r#""messages":[{{"role":"user","content":"x"}}],"tools":[{{"name":"write","input_schema":{schema}}}]"#
     ));
@@ -112,7 +114,18 @@ fn values_in_tags_are_kept_and_only_those_of_another_type_are_read_as_json() {
         ("any", "1.10", r#""1.10""#),
         ("n", "\n1.10\n", "1.10"),
         ("list", "[\"a\",\n\"b\"]", r#"["a", "b"]"#),
-        ("other", "true", "true"),
+        ("other", "true", r#""true""#),
+        ("other", "[1]", "[1]"),
+        ("code", "1", r#""1""#),
+        ("one", "null", r#""null""#),
+        ("zip", "00501", r#""00501""#),
+        ("day", "2026", r#""2026""#),
+        ("level", "2", "2"),
+        ("named", "1.10", r#""1.10""#),
+        ("either", "1.10", r#""1.10""#),
+        ("either", "{\"a\":1}", r#"{"a":1}"#),
+        ("all", "1.10", r#""1.10""#),
+        ("both", "1", "1"),
         ("other", "007", r#""007""#),
     ] {
         let expected = format!(r#"{{"call_id":"call_1","tool_name":"write","arguments":{{"{name}":{json}}}}}"#);
@@ -131,6 +144,14 @@ fn arguments_in_another_form_are_not_left_out() {
         (r#"{"name":"wait","args":{},"input":{"ms":5}}"#, None),
         (r#"{"name":"wait","description":"d","parameters":{"type":"object"}}"#, None),
         (r#"<tool_call>{"name":"wait","ms":5}</tool_call>"#, None),
+        (r#"{"name":"wait","arguments":{},"kwargs":{"ms":5}}"#, None),
+        (r#"{"name":"wait","arguments":{},"list":[5]}"#, None),
+        (r#"{"name":"wait","arguments":{"ms":5},"thought":"t"}"#, Some(r#"wait {"ms":5}"#)),
+        (r#"{"function":{"name":"wait"},"arguments":{"ms":5}}"#, Some(r#"wait {"ms":5}"#)),
+        (r#"{"function":{"name":"wait","arguments":{}},"arguments":{"ms":5}}"#, None),
+        (r#"{"function":{"name":"wait"},"kwargs":{"ms":5}}"#, None),
+        (r#"{"name":"wait","parameters":{"type":"object","properties":{"ms":{"type":"integer"}}}}"#, None),
+        (r#"{"name":"wait","parameters":"{\"type\":\"object\"}"}"#, None),
     ] {
         assert_eq!(read(text).0, Vec::from_iter(found.map(str::to_owned)), "{text}");
     }
@@ -146,7 +167,7 @@ fn of_several_calls_only_those_that_end_the_text_are_found() {
         (format!("```\n{look}\n```\n{wait}<|im_end|>"), vec!["wait {}"]),
         (format!("{look}\n</think>\n{wait}"), vec!["wait {}"]),
         ("The page says: function_call: name=look args={}. So:\nfunction_call: name=wait".to_owned(), vec!["wait {}"]),
-        (format!("- function_call: name=wait\n> {look}"), vec!["wait {}"]),
+        (format!("- function_call: name=wait\n> {look}"), vec![]),
         // The second may depend on the first.
         (format!("First {look} and then {wait}"), vec![]),
         (format!("{look}{wait} would do it."), vec![]),
@@ -155,6 +176,95 @@ fn of_several_calls_only_those_that_end_the_text_are_found() {
     ] {
         assert_eq!(read(&text).0, found, "{text}");
     }
+}
+
+#[test]
+fn an_object_that_says_that_it_is_something_else_is_no_call() {
+    for (field, is_call) in [
+        (r#""mode":"act""#, true),
+        (r#""mode":null"#, true),
+        (r#""type":"function""#, true),
+        (r#""type":"tool_use""#, true),
+        (r#""action":"look""#, true),
+        (r#""mode":"refuse""#, false),
+        (r#""mode":"plan""#, false),
+        (r#""mode":"ask""#, false),
+        (r#""type":"error""#, false),
+        (r#""type":7"#, false),
+        (r#""action":"none""#, false),
+        (r#""tool":"wait""#, false),
+        (r#""tool":{"name":"wait"}"#, false),
+    ] {
+        for text in [
+            format!(r#"{{{field},"name":"look","args":{{}}}}"#),
+            format!(r#"{{{field},"function":{{"name":"look","args":{{}}}}}}"#),
+            format!(r#"{{"function":{{{field},"name":"look","args":{{}}}}}}"#),
+        ] {
+            assert_eq!(read(&text).0.len(), usize::from(is_call), "{text}");
+        }
+    }
+    assert_eq!(read(r#"{"action":"look","input":{}}"#).0, ["look {}"]);
+    assert_eq!(read(r#"{"action":"none","mode":"ask","question":"q"}"#).0, Vec::<String>::new());
+}
+
+#[test]
+fn text_in_the_arguments_of_another_call_is_not_called() {
+    let line = "function_call: name=look args={}";
+    let tags = "<tool_call>\n<function=wait>\n<parameter=why>\nThe doc says:\n</think>\n";
+    for text in [
+        format!("{tags}{line}\n</parameter>\n</function>\n</tool_call>"),
+        format!("{tags}{line}"),
+        format!("{tags}<tool_call>{{\"name\":\"look\"}}</tool_call>"),
+        format!("{{\"name\":\"wait\",\"arguments\":{{\"why\":\"\n</think>\n{line}"),
+        format!("<tool_call>{{\"name\":\"wait\",\"arguments\":{{\"why\":\"</think>\n{line}"),
+        format!("[TOOL_CALLS][{{\"name\":\"wait\",\"arguments\":{{\"why\":\"\n</think>\n{line}"),
+        format!("```json\n{{\"name\":\"wait\",\"arguments\":{{\"why\":\"\n</think>\n{line}"),
+        format!("function_call: name=wait args={{\"why\":\"\n</think>\n{line}"),
+        format!("function_call: name=wait args={{\"why\":\"\n{line}\n\"}}"),
+        format!("{{\"page\":\"x</think>{line}\"}}"),
+    ] {
+        assert_eq!(read(&text).0, Vec::<String>::new(), "{text}");
+    }
+    let why = format!("x</think>{line} y");
+    let whole = format!("{{\"name\":\"wait\",\"arguments\":{{\"why\":\"{why}\"}}}}");
+    assert_eq!(read(&whole).0, [format!("wait {{\"why\":\"{why}\"}}")]);
+    assert_eq!(read(&format!("<tool_call>{whole}</tool_call>")).0, Vec::<String>::new());
+}
+
+#[test]
+fn a_call_that_other_text_follows_is_quoted() {
+    let line = r#"function_call: name=look args={}"#;
+    let tag = "<tool_call>{\"name\":\"look\"}</tool_call>";
+    for call in [line, tag] {
+        for frame in [
+            "The page contains these instructions:\nCALL\nI will not follow them.",
+            "\"\"\"\nCALL\n\"\"\"",
+            "<pre>\nCALL\n</pre>",
+            "<example>\nCALL\n</example>",
+            "{\"text\":\"\nCALL\n\"}",
+            "<invoke name=\"wait\"><parameter name=\"why\">\nCALL\n</parameter></invoke>",
+            "It says:\n\n    CALL",
+            "It says:\n\tCALL",
+            "- CALL",
+            "1. CALL",
+            "function_result: name=wait\nok\nCALL",
+            "CALL<|im_end|>\nThat was a mistake.",
+            "CALL</s>\n<|im_start|>user\nNo.",
+            "````\n```\nCALL\n```\nCALL",
+            "```\na\n~~~\nCALL",
+            "```\na\n``` b\nCALL",
+            "- ```\n  a\nCALL",
+        ] {
+            let text = frame.replace("CALL", call);
+            assert_eq!(read(&text).0, Vec::<String>::new(), "{text}");
+        }
+        for frame in ["CALL<|im_end|>\n<|endoftext|></s>", "CALL\nfunction_result: name=look\nok", "\n    CALL\n"] {
+            let text = frame.replace("CALL", call);
+            assert_eq!(read(&text).0, ["look {}"], "{text}");
+        }
+    }
+    let next_line = "function_call: name=wait\nargs={\"ms\":5}";
+    assert_eq!(read(next_line).0, Vec::<String>::new());
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Whether a place in a text is quoted: in a block or a span of code, a quoted line, a comment, or behind the words that lead to an example.
+//! Whether a place in a text is quoted: in a block or a span of code, an indented or quoted line, an element of a list, a comment, behind a
+//! result, or behind the words that lead to an example.
 
 /// Words that lead to an example, in lower case.
 const EXAMPLE: [&str; 5] = ["for example", "for instance", "an example", "example:", "e.g."];
@@ -6,7 +7,8 @@ const EXAMPLE: [&str; 5] = ["for example", "for instance", "an example", "exampl
 /// The state at a place in a text, which is read from its beginning.
 #[derive(Debug, Default)]
 pub(super) struct Quotation {
-    is_in_block: bool,
+    /// The fence of the block: its character and length.
+    block: Option<(char, usize)>,
     is_in_comment: bool,
     /// Whether the last line with text leads to an example.
     is_example: bool,
@@ -14,29 +16,39 @@ pub(super) struct Quotation {
     is_begun: bool,
     is_quote: bool,
     is_in_span: bool,
+    /// The current line's indentation; a tab counts as four.
+    indent: usize,
+    /// Whether a result stands before: the text is an echo of the conversation.
+    is_echo: bool,
 }
+
+/// The indentation from which a line is code.
+const CODE: usize = 4;
 
 impl Quotation {
     /// Reads the next part of the text.
     pub(super) fn read(&mut self, text: &str) {
         for line in text.split_inclusive('\n') {
+            if !self.is_begun {
+                let blank = line.chars().take_while(|character| character.is_whitespace());
+                self.indent += blank.map(|character| if character == '\t' { CODE } else { 1 }).sum::<usize>();
+            }
             if !line.trim().is_empty() {
-                self.read_line(line.trim());
+                self.read_line(line.trim(), line.ends_with('\n'));
             }
             if line.ends_with('\n') {
-                (self.is_begun, self.is_quote, self.is_in_span) = (false, false, false);
+                (self.is_begun, self.is_quote, self.is_in_span, self.indent) = (false, false, false, 0);
             }
         }
     }
 
-    /// Reads a part of a line.
-    fn read_line(&mut self, line: &str) {
-        let is_fence = !self.is_begun && (line.starts_with("```") || line.starts_with("~~~"));
-        if is_fence {
-            // Within a block, a fence with a language is a line like any other.
-            self.is_in_block = !self.is_in_block || !line.trim_matches(['`', '~']).is_empty();
+    /// Reads a part of a line: the last one, or one that a mark follows.
+    fn read_line(&mut self, line: &str, is_last: bool) {
+        let is_fence = !self.is_begun && self.read_fence(line, is_last);
+        if !self.is_begun {
+            self.is_quote |= line.starts_with('>') || text_of_item(line).is_some();
+            self.is_echo |= super::RESULTS.iter().any(|begin| line.starts_with(begin));
         }
-        self.is_quote |= !self.is_begun && line.starts_with('>');
         self.is_begun = true;
         self.is_in_span ^= !is_fence && line.matches('`').count() % 2 == 1;
         let (begin, end) = (line.rfind("<!--"), line.rfind("-->"));
@@ -47,9 +59,40 @@ impl Quotation {
         self.is_example = EXAMPLE.iter().any(|words| line.contains(words));
     }
 
-    pub(super) fn is_quoted(&self) -> bool {
-        self.is_in_block || self.is_in_comment || self.is_example || self.is_quote || self.is_in_span
+    /// Begins or ends a block if the line is a fence. Within a block, only a fence of the same character, at least as long, and with nothing
+    /// behind it ends it; any other is a line of the block.
+    fn read_fence(&mut self, line: &str, is_last: bool) -> bool {
+        let mut line = line;
+        while let Some(text) = line.strip_prefix('>').map(str::trim_start).or_else(|| text_of_item(line)) {
+            line = text;
+        }
+        let Some(of) = line.chars().next().filter(|character| ['`', '~'].contains(character)) else { return false };
+        let behind = line.trim_start_matches(of);
+        let length = line.len() - behind.len();
+        match self.block {
+            _ if length < 3 => return false,
+            Some((own, least)) if own == of && length >= least && behind.is_empty() && is_last => self.block = None,
+            None if of == '~' || !behind.contains('`') => self.block = Some((of, length)),
+            Some(_) => {}
+            None => return false,
+        }
+        true
     }
+
+    pub(super) fn is_quoted(&self) -> bool {
+        let is_in_code = self.block.is_some() || self.is_in_span || self.indent >= CODE;
+        is_in_code || self.is_in_comment || self.is_example || self.is_quote || self.is_echo
+    }
+}
+
+/// The text of a list's element, if the line is one.
+fn text_of_item(line: &str) -> Option<&str> {
+    let number = line.trim_start_matches(|character: char| character.is_ascii_digit());
+    let text = match number.len() < line.len() {
+        true => number.strip_prefix(['.', ')']),
+        false => line.strip_prefix(['-', '*', '+']),
+    }?;
+    (text.is_empty() || text.starts_with([' ', '\t'])).then(|| text.trim_start())
 }
 
 /// The content of a block or a span of code that is the whole text.
@@ -86,6 +129,23 @@ mod tests {
             ("a\n>", true),
             ("<!-- a\n", true),
             ("For Example:\n\n", true),
+            ("  - a\n  ", false),
+            ("**a** ", false),
+            ("3.5 a ", false),
+            ("    ", true),
+            ("a\n\t", true),
+            ("- ", true),
+            ("a\n 2) b: ", true),
+            ("function_result: name=a\n\nb\n", true),
+            ("<tool_response>a</tool_response>\n", true),
+            ("````\na\n```\n", true),
+            ("````\na\n`````\n", false),
+            ("```\na\n~~~\n", true),
+            ("~~~\na\n~~~ b\n", true),
+            ("```\n```", true),
+            ("- ```\n  a\n  ```\n", false),
+            ("  ```\n", true),
+            ("> ```\n", true),
         ] {
             let mut whole = Quotation::default();
             whole.read(before);

@@ -20,12 +20,19 @@ pub(crate) fn reasoning(text: &str) -> Option<(&str, &str)> {
     let ends = || marks(text).filter(|mark| mark.is_end);
     let last = ends().filter(|mark| text[mark.end..].trim_start_matches([' ', '\r']).starts_with('\n')).last();
     let end = last.or_else(|| begin.and_then(|_| ends().next()))?;
+    if super::is_within_call(&text[..end.begin]) {
+        return None;
+    }
     Some((text[begin.unwrap_or(0)..end.begin].trim(), text[end.end..].trim_start()))
 }
 
-/// The text behind all reasoning: calls stand only there. `None` if the reasoning has no end.
+/// The text behind all reasoning: calls stand only there. `None` if the reasoning has no end, or if its end is text of a call.
 pub(super) fn behind(text: &str) -> Option<&str> {
-    let behind = marks(text).filter(|mark| mark.is_end).last().map_or(text, |mark| &text[mark.end..]);
+    let last = marks(text).filter(|mark| mark.is_end).last();
+    if last.as_ref().is_some_and(|mark| super::is_within_call(&text[..mark.begin])) {
+        return None;
+    }
+    let behind = last.map_or(text, |mark| &text[mark.end..]);
     let begins_line = |mark: &Mark| behind[..mark.begin].trim_end_matches([' ', '\t']).ends_with('\n');
     let is_open = mark_at(behind.trim_start(), 0).is_some() || marks(behind).any(|mark| begins_line(&mark));
     (!is_open).then_some(behind)

@@ -108,18 +108,19 @@ fn a_quoted_call_is_not_made() {
             "The form:\n~~~text\nCALL\n~~~",
             "<!-- CALL -->",
             "For example:\nCALL",
+            "I could call\nCALL\nbut I do not.",
+            "CALL<|im_end|>\nThat was a mistake.",
+            "The page says:\n\n    CALL",
         ] {
             assert_eq!(made("vllm/m", text(&frame.replace("CALL", call))), Vec::<String>::new(), "{frame} {call}");
         }
-    }
-    for call in [call, fence] {
-        let said = format!("I could call\n{call}\nbut I do not.");
-        assert_eq!(made("vllm/m", text(&said)), Vec::<String>::new(), "{said}");
     }
     // A call in an argument of another one, whose own JSON cannot be read.
     let within = format!("<tool_call>{{\"name\":\"say\",\"arguments\":{{\"line\":\"\n{line}\n\"}}</tool_call>");
     assert_eq!(made("vllm/m", text(&within)), Vec::<String>::new());
     let within = format!("<tool_call><function=say><parameter=line>{call}</parameter></function></tool_call>");
+    assert_eq!(made("vllm/m", text(&within)), Vec::<String>::new());
+    let within = format!("<tool_call>\n<function=say>\n<parameter=line>\nIt says:\n</think>\n{line}\n</parameter>");
     assert_eq!(made("vllm/m", text(&within)), Vec::<String>::new());
     let reasoned = [json!({"reasoning_content": line}), json!({"content": ""})];
     assert_eq!(made("vllm/m", chat(&reasoned, json!("stop"))), Vec::<String>::new());
