@@ -1,7 +1,8 @@
 //! Parts of the conversation that every provider's encoder and reader needs.
 
+use super::Failure;
 use crate::json::Object;
-use crate::record::{Arguments, Image, ImageSource, Message, ModelCall, ModelRequest, OwnTurn, Stop};
+use crate::record::{Arguments, Fields, Image, ImageSource, Message, ModelCall, ModelRequest, OwnTurn, Stop};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -44,6 +45,22 @@ pub(super) fn whole_calls(stop: Stop, mut calls: Vec<ModelCall>) -> Vec<ModelCal
 /// Whether a call has no arguments. If its end has not come either, they may have been lost.
 pub(super) fn has_no_arguments(call: &ModelCall) -> bool {
     matches!(&call.arguments, Arguments::Object(object) if object.get().trim_matches(['{', '}']).trim().is_empty())
+}
+
+/// Checks that a call has no arguments under another name than `own`: they would be left out.
+pub(super) fn only_arguments(call: &Fields<'_>, own: &str) -> Result<(), Failure> {
+    const NAMES: [&str; 6] = ["arguments", "args", "parameters", "params", "input", "kwargs"];
+    let has_own = call.present(own).is_some();
+    let is_other = |(key, json): &(&str, &RawValue)| match json.get() {
+        "null" | "\"\"" | "{}" => false,
+        json => *key != own && (NAMES.contains(key) || (!has_own && json.starts_with(['{', '[']))),
+    };
+    match call.iter().find(is_other) {
+        Some((key, _)) => {
+            Err(Failure::protocol(format_args!("a call has a field {key:?} beside or instead of {own:?}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The same request for a server that does not support a JSON Schema of the answer: the system text asks for it.

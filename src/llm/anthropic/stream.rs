@@ -2,7 +2,7 @@
 
 use super::{NAME, failure};
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, has_no_arguments, whole_calls};
+use crate::llm::conversation::{CallIds, has_no_arguments, only_arguments, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 
@@ -74,6 +74,7 @@ impl Reader {
         match &*kind {
             "text" => self.say(block.string("text")?, tokens),
             "thinking" => self.think(block.string("thinking")?, tokens),
+            "tool_use" => only_arguments(&block, "input")?,
             _ => {}
         }
         self.blocks.push(Block { index, kind, fields: Assembly::of(&block), input: String::new(), has_ended: false });
@@ -100,7 +101,13 @@ impl Reader {
                 self.think(more, tokens);
             }
             Some("signature_delta") => _ = append("signature")?,
-            Some("input_json_delta") => block.input += &delta.string("partial_json")?.unwrap_or_default(),
+            Some("input_json_delta") => {
+                let more = delta.string("partial_json")?.unwrap_or_default();
+                if !more.is_empty() && (block.has_ended || !block.kind.ends_with("tool_use")) {
+                    return Err(Failure::protocol("an input_json_delta is of a block that has no input or has ended"));
+                }
+                block.input += &more;
+            }
             // Deltas of blocks that our requests do not ask for.
             _ => {}
         }

@@ -3,7 +3,7 @@
 use super::growing::unescaped;
 use super::message::{Object, Value};
 use crate::llm::Failure;
-use crate::llm::conversation::CallIds;
+use crate::llm::conversation::{CallIds, only_arguments};
 use crate::record::{Arguments, Fields, ModelCall};
 use serde_json::value::RawValue;
 
@@ -25,13 +25,24 @@ impl Calls {
     /// Takes an element of a delta's `tool_calls`: `{"index"?,"id"?,"type"?,"function":{"name"?,"arguments"?}}`.
     ///
     /// # Errors
-    /// Its function cannot be read.
+    /// Its function cannot be read, or has arguments in a place that is not known.
     pub(super) fn take(&mut self, piece: &Fields<'_>) -> Result<(), Failure> {
         let function =
             piece.present("function").map_or_else(|| Ok(Fields::default()), |json| Fields::read(json.get()))?;
+        only_arguments(&function, "arguments")?;
+        // Its own fields may be a server's additions, except for those of a call.
+        let beside = ["arguments", "args", "parameters", "input", "custom"];
+        if let Some(key) = beside.iter().find(|key| piece.present(key).is_some_and(|json| json.get() != "\"\"")) {
+            return Err(Failure::protocol(format_args!("a call has a field {key:?} beside its function")));
+        }
         let name = function.text("name").filter(|name| !name.is_empty());
-        let index = piece.count("index");
-        let at = self.continued(index, piece.text("id").filter(|id| !id.is_empty()).as_deref(), name.as_deref());
+        let (index, id) = (piece.count("index"), piece.text("id").filter(|id| !id.is_empty()));
+        let at = self.continued(index, id.as_deref(), name.as_deref());
+        let is_blank = |json: &RawValue| json.get().trim_matches('"').trim().is_empty();
+        // Some servers end with a piece of nothing.
+        if at.is_none() && id.is_none() && name.is_none() && function.present("arguments").is_none_or(is_blank) {
+            return Ok(());
+        }
         let at = at.unwrap_or_else(|| {
             self.0.push(Call { index, fields: Object::default(), function: Object::default() });
             self.0.len() - 1
@@ -72,10 +83,18 @@ impl Calls {
     /// The calls in the form of the message (JSON texts), and in the form of the turn. Missing ids are generated.
     ///
     /// # Errors
-    /// A call has no name: its arguments may be those of another one.
+    /// A call has no name or no arguments: those of another call may be its own.
     pub(super) fn end(self, ids: &mut CallIds) -> Result<(Vec<String>, Vec<ModelCall>), Failure> {
         if self.0.iter().any(|call| call.text("name").is_empty()) {
             return Err(Failure::protocol("a call has no name, so that its arguments may be those of another call"));
+        }
+        let has_arguments_of = |call: &Call| {
+            self.0.iter().any(|other| other.text("name") == call.text("name") && !other.has_no_arguments())
+        };
+        if self.0.iter().any(|call| call.has_no_arguments() && has_arguments_of(call)) {
+            return Err(Failure::protocol(
+                "a call has no arguments, and those of a call of the same tool may be its own",
+            ));
         }
         // Arguments that cannot be read may contain those of a call that has none.
         let is_mixed = self.0.iter().any(|call| !call.has_no_arguments() && !call.is_complete());

@@ -76,6 +76,10 @@ impl Reader {
                         self.calls.take(&Fields::read(call.get())?)?;
                     }
                 }
+                // The form before `tool_calls`: our requests offer no functions.
+                "function_call" if json.get() != "null" => {
+                    return Err(Failure::protocol("a call comes in the old form, as \"function_call\""));
+                }
                 // Padding that hides the length of the tokens.
                 "obfuscation" => {}
                 _ => {
@@ -155,7 +159,11 @@ impl TurnReader for Reader {
                 return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
             }
             Some("stop" | "tool_calls" | "function_call" | "length" | "model_length" | "content_filter") => {}
-            // Another reason may be an abort (vLLM, DeepSeek).
+            // vLLM, DeepSeek, and servers that were stopped.
+            Some("abort" | "aborted" | "cancelled" | "canceled" | "insufficient_system_resource") => {
+                return Err(Failure::cut());
+            }
+            // Another reason may be an abort.
             Some(_) if !self.calls.is_cut() => {}
             // The end may come without a reason, but not without a turn.
             None if self.is_done && self.message.get("role").is_some() && !self.calls.is_cut() => {}

@@ -3,7 +3,7 @@
 use super::{NAME, failure};
 use crate::json::Object;
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, whole_calls};
+use crate::llm::conversation::{CallIds, only_arguments, whole_calls};
 use crate::llm::{Failure, Retry, Token, TurnReader};
 use crate::record::{Arguments, Fields, Kind, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
@@ -119,6 +119,7 @@ impl Reader {
         {
             return Err(Failure::protocol("the arguments of a functionCall come in pieces"));
         }
+        only_arguments(call, "args")?;
         let arguments = match call.present("args") {
             None => Arguments::Object(raw("{}".to_owned())?),
             Some(args) if args.get().starts_with('{') => Arguments::Object(args.to_owned()),

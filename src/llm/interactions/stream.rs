@@ -3,7 +3,7 @@
 use super::NAME;
 use crate::json::Object;
 use crate::llm::assembly::{Assembly, event_text, list, raw};
-use crate::llm::conversation::{CallIds, has_no_arguments, whole_calls};
+use crate::llm::conversation::{CallIds, has_no_arguments, only_arguments, whole_calls};
 use crate::llm::gemini;
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
@@ -86,6 +86,9 @@ impl Reader {
         }
         let fields = Fields::read(step.get())?;
         let kind = fields.string("type")?.unwrap_or_default();
+        if kind == "function_call" {
+            only_arguments(&fields, "arguments")?;
+        }
         let assembly = Assembly::of(&fields);
         let (content, arguments) = (Vec::new(), String::new());
         let mut step = Step { index, kind, fields: assembly, content, arguments, has_ended: false };
@@ -104,7 +107,13 @@ impl Reader {
             return Err(Failure::protocol("a step.delta is of no step that has begun"));
         };
         match delta.string("type")?.as_deref() {
-            Some("arguments_delta") => step.arguments += &delta.string("arguments")?.unwrap_or_default(),
+            Some("arguments_delta") => {
+                let more = delta.string("arguments")?.unwrap_or_default();
+                if !more.is_empty() && (step.has_ended || !step.kind.ends_with("_call")) {
+                    return Err(Failure::protocol("an arguments_delta is of a step that is no call or has ended"));
+                }
+                step.arguments += &more;
+            }
             Some("thought_signature") => {
                 step.fields.append("signature", &delta.string("signature")?.unwrap_or_default());
             }

@@ -9,7 +9,7 @@ use crate::llm::chat::failure;
 use crate::llm::chat::growing::{Growing, unescaped};
 use crate::llm::chat::message::between_quotes;
 use crate::llm::chat::usage::usage;
-use crate::llm::conversation::{CallIds, whole_calls};
+use crate::llm::conversation::{CallIds, only_arguments, whole_calls};
 use crate::llm::{Failure, Token, TurnReader};
 use crate::record::{Arguments, Fields, ModelCall, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
@@ -23,6 +23,8 @@ pub(super) struct Reader {
     ids: CallIds,
     /// JSON texts by their index in the output. They are taken when they are done: before, encrypted content may be incomplete.
     items: BTreeMap<u64, String>,
+    /// The indices of the items whose arguments came in events of their own; `None` if an event does not tell.
+    given: Vec<Option<u64>>,
     /// The text so far.
     text: Growing,
     reasoning: Growing,
@@ -37,6 +39,7 @@ impl Reader {
             model: model.to_owned(),
             ids: CallIds::after(request),
             items: BTreeMap::new(),
+            given: Vec::new(),
             text: Growing::default(),
             reasoning: Growing::default(),
             end: None,
@@ -50,9 +53,22 @@ impl Reader {
         if self.items.is_empty() {
             self.items = (0..).zip(items.into_iter().map(|item| item.get().to_owned())).collect();
         }
+        let is_whole = is_whole && response.text("status").as_deref() != Some("incomplete");
         let reason = response.object("incomplete_details").and_then(|details| details.text("reason"));
         self.end = Some(reason.or_else(|| (!is_whole).then(String::new)));
         Ok(())
+    }
+
+    /// Whether arguments came that no item has.
+    fn has_lost_arguments(&self) -> bool {
+        let has_some = |item: &String| {
+            let arguments = Fields::read(item).ok().and_then(|item| item.present("arguments").map(RawValue::get));
+            arguments.is_some_and(|json| !["\"\"", "\"{}\"", "{}"].contains(&json))
+        };
+        self.given.iter().any(|at| match at {
+            Some(at) => !self.items.get(at).is_some_and(has_some),
+            None => !self.items.values().filter(|item| item.contains("\"function_call\"")).all(has_some),
+        })
     }
 
     fn count(&mut self, response: &Fields<'_>) {
@@ -91,8 +107,18 @@ impl TurnReader for Reader {
                     self.items.insert(at, item.get().to_owned());
                 }
             }
+            Some("response.function_call_arguments.delta" | "response.function_call_arguments.done") => {
+                let given = event.present("arguments").or(event.present("delta")).map_or("", RawValue::get);
+                let at = event.count("output_index");
+                if !["", "\"\"", "\"{}\"", "{}"].contains(&given) && !self.given.contains(&at) {
+                    self.given.push(at);
+                }
+            }
             Some(end @ ("response.completed" | "response.incomplete")) => {
                 self.count(&response);
+                if matches!(response.text("status").as_deref(), Some("failed" | "cancelled")) {
+                    return Err(Failure::cut());
+                }
                 self.close(&response, end == "response.completed")?;
             }
             Some("response.failed") => {
@@ -116,6 +142,7 @@ impl TurnReader for Reader {
     }
 
     fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
+        let has_lost = self.has_lost_arguments();
         let Some(end) = self.end else { return Err(Failure::cut()) };
         let mut output = Output::default();
         let mut items = Vec::new();
@@ -130,6 +157,9 @@ impl TurnReader for Reader {
             _ if output.is_refusal => Stop::Refusal,
             _ => Stop::End,
         };
+        if stop == Stop::Call && has_lost {
+            return Err(Failure::protocol("the arguments of a call have come, but its item does not have them"));
+        }
         Ok(ModelTurn {
             stop,
             text: output.texts.join(BREAK),
@@ -178,6 +208,7 @@ impl Output {
                 }
             }
             Some("function_call") => {
+                only_arguments(&fields, "arguments")?;
                 let own = fields.text("call_id");
                 let call_id = ids.take(own.clone());
                 let arguments = match fields.get("arguments").map_or("", RawValue::get) {

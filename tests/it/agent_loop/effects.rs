@@ -176,6 +176,18 @@ fn an_incomplete_call_is_not_made() {
             json!({"index": 0, "function": {"arguments": 7}}),
         ],
         vec![json!({"index": 0, "id": "a", "function": {"name": "echo", "arguments": "", "Arguments": whole}})],
+        // Arguments of the same name under another index, and in other places.
+        vec![empty.clone(), begun(1, "echo", whole)],
+        vec![
+            json!({"index": 0, "function": {"name": "echo"}}),
+            json!({"index": 1, "function": {"name": "echo", "arguments": whole}}),
+        ],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo", "parameters": {"message": "x"}}})],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo", "arguments": "{}", "args": whole}})],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo", "input": {"message": "x"}}})],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo", "values": {"message": "x"}}})],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo"}, "arguments": whole})],
+        vec![json!({"index": 0, "id": "a", "function": {"name": "echo"}, "custom": {"input": whole}})],
     ] {
         assert_eq!(calls(&deltas, call.clone()), Vec::<String>::new(), "{deltas:?}");
     }
@@ -190,10 +202,19 @@ fn an_incomplete_call_is_not_made() {
         let both = [begun(0, "echo", whole), begun(1, "echo", "{\"message\":\"y")];
         assert_eq!(calls(&both, json!(finish)), [format!("echo {whole}")], "{finish}");
     }
-    for finish in [Value::Null, json!("abort"), json!("insufficient_system_resource")] {
+    for finish in ["abort", "error", "cancelled", "insufficient_system_resource"] {
+        assert_eq!(calls(&[begun(0, "echo", whole)], json!(finish)), Vec::<String>::new(), "{finish}");
+    }
+    for finish in [Value::Null, json!("eos")] {
         assert_eq!(calls(std::slice::from_ref(&empty), finish.clone()), Vec::<String>::new(), "{finish}");
         assert_eq!(calls(&[begun(0, "echo", whole)], finish), [format!("echo {whole}")]);
     }
+    // A piece of nothing is no call.
+    for nothing in [json!({"index": 1}), json!({"index": 1, "function": {"name": "", "arguments": ""}})] {
+        assert_eq!(calls(&[begun(0, "echo", whole), nothing], call.clone()), [format!("echo {whole}")]);
+    }
+    let old = [json!({"tool_calls": [empty]}), json!({"function_call": {"arguments": whole}})];
+    assert_eq!(made("vllm/m", chat(&old, call.clone())), Vec::<String>::new());
     let cut = chat(&pieces(std::slice::from_ref(&empty)), Value::Null);
     assert_eq!(made("vllm/m", cut[..2].to_vec()), Vec::<String>::new());
     // Required by its schema; without arguments, a call may be complete.
@@ -225,6 +246,12 @@ fn an_incomplete_call_of_any_provider_is_not_made() {
     // A block that does not end, and arguments both in its beginning and in pieces.
     assert_eq!(anthropic(json!({}), &[]), Vec::<String>::new());
     assert_eq!(anthropic(json!({"message": "y"}), &[piece, stop]), Vec::<String>::new());
+    // Pieces under the index of a block that has no input, and arguments under another name.
+    let text_block = json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}});
+    let strayed = json!({"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": "{\"message\":\"x\"}"}});
+    let stop = json!({"type": "content_block_stop", "index": 0});
+    assert_eq!(anthropic(json!({}), &[text_block, strayed, stop.clone()]), Vec::<String>::new());
+    assert_eq!(anthropic(json!({}), &[stop]), ["echo {}"]);
     let interactions = |events: &[Value]| {
         let begin = json!({"event_type": "step.start", "index": 0, "step": {"type": "function_call", "id": "a", "name": "echo", "arguments": {}}});
         let end = json!({"event_type": "interaction.completed", "interaction": {"status": "requires_action"}});
@@ -243,6 +270,10 @@ fn an_incomplete_call_of_any_provider_is_not_made() {
         )
     };
     assert_eq!(gemini(json!({"name": "echo", "args": {"message": "x"}})), [r#"echo {"message":"x"}"#]);
+    assert_eq!(gemini(json!({"name": "echo"})), ["echo {}"]);
+    for key in ["arguments", "input", "values"] {
+        assert_eq!(gemini(json!({"name": "echo", key: {"message": "x"}})), Vec::<String>::new(), "{key}");
+    }
     assert_eq!(gemini(json!({"name": "echo", "willContinue": true})), Vec::<String>::new());
     assert_eq!(
         gemini(json!({"name": "echo", "partialArgs": [{"jsonPath": "$.message", "stringValue": "x"}]})),

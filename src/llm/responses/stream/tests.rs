@@ -37,6 +37,42 @@ fn stream(items: &[&str], last: &str) -> String {
 const COMPLETED: &str = r#"{"type":"response.completed","response":{"status":"completed","output":[]}}"#;
 
 #[test]
+fn arguments_that_an_item_does_not_have_are_not_left_out() {
+    let item = |arguments: &str| {
+        format!(
+            r#"{{"type":"response.output_item.done","output_index":0,"item":{{"type":"function_call","call_id":"a","name":"x"{arguments}}}}}"#
+        )
+    };
+    let given = |event: &str, at: &str| format!(r#"{{"type":"response.function_call_arguments.{event}"{at}}}"#);
+    let end = |kind: &str, status: &str| format!(r#"{{"type":"response.{kind}","response":{{"status":"{status}"}}}}"#);
+    let completed = end("completed", "completed");
+    let turn = |data: &[&str]| answer(&Responses, &short(), &events(data)).turn;
+    let done = given("done", r#","output_index":0,"arguments":"{\"n\":1}""#);
+    let no_index = given("done", r#","arguments":"{\"n\":1}""#);
+    let delta = given("delta", r#","output_index":0,"delta":"{\"n\":1}""#);
+    let other = given("done", r#","output_index":1,"arguments":"{\"n\":1}""#);
+    let whole = item(r#","arguments":"{\"n\":1}""#);
+    for empty in ["", r#","arguments":"""#, r#","arguments":null"#, r#","arguments":"{}""#] {
+        for event in [&done, &no_index, &delta, &other] {
+            assert_eq!(turn(&[event, &item(empty), &completed]).unwrap_err().what.kind, Kind::Protocol, "{event}");
+        }
+        assert_eq!(turn(&[&item(empty), &completed]).unwrap().stop, Stop::Call);
+    }
+    assert!(turn(&[&item(r#","parameters":{"n":1}"#), &completed]).is_err());
+    for event in [&done, &no_index, &delta] {
+        assert_eq!(
+            calls(&turn(&[event, &whole, &completed]).unwrap()),
+            r#"{"call_id":"a","tool_name":"x","arguments":{"n":1}}"#
+        );
+    }
+    for status in ["failed", "cancelled"] {
+        assert_eq!(turn(&[&whole, &end("completed", status)]).unwrap_err(), Failure::cut());
+    }
+    let cut = turn(&[&whole, &end("completed", "incomplete")]).unwrap();
+    assert_eq!((cut.stop, cut.calls.len()), (Stop::Length, 0));
+}
+
+#[test]
 fn a_captured_stream_gives_the_unstreamed_output() {
     let answer = answer(&Responses, &short(), TOOL);
     let (text, reasoning) = shown(&answer);
