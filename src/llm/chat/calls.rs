@@ -88,12 +88,13 @@ impl Calls {
         if self.0.iter().any(|call| call.text("name").is_empty()) {
             return Err(Failure::protocol("a call has no name, so that its arguments may be those of another call"));
         }
-        let has_arguments_of = |call: &Call| {
-            self.0.iter().any(|other| other.text("name") == call.text("name") && !other.has_no_arguments())
+        let has_arguments_behind = |at: usize, call: &Call| {
+            let behind = &self.0[at + 1..];
+            behind.iter().any(|other| other.text("name") == call.text("name") && !other.has_no_arguments())
         };
-        if self.0.iter().any(|call| call.has_no_arguments() && has_arguments_of(call)) {
+        if self.0.iter().enumerate().any(|(at, call)| call.has_no_arguments() && has_arguments_behind(at, call)) {
             return Err(Failure::protocol(
-                "a call has no arguments, and those of a call of the same tool may be its own",
+                "a call has no arguments, and those of the next call of the same tool may be its own",
             ));
         }
         // Arguments that cannot be read may contain those of a call that has none.
