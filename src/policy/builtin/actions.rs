@@ -426,7 +426,8 @@ fn words_of(text: &str) -> impl Iterator<Item = String> {
 
 /// Whether a tool, by its name, finds texts by words: `search_docs`, but not `search_database`.
 pub(super) fn is_prose(tool: &str) -> bool {
-    let words = words(tool);
+    // A server may be called `search`.
+    let words = words(parts::own(tool));
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     has(PROSE) && !has(DATABASES)
 }

@@ -137,6 +137,7 @@ fn tools_of_other_databases_and_for_prose_are_told_apart() {
         ("docs_query", "query", "how do I delete a user", Verdict::Allow),
         ("search_docs", "query", "DROP TABLE syntax", Verdict::Allow),
         ("web_search", "query", "insert into a table from python", Verdict::Allow),
+        ("mcp__search__run_query", "query", "DROP TABLE t", Verdict::Confirm),
         ("search_database", "query", "DROP TABLE t", Verdict::Confirm),
     ] {
         assert_eq!(verdict(tool, json!({key: text}), Hint::None), expected, "{tool} {key} {text}");
