@@ -44,7 +44,7 @@ pub struct Place {
 /// What a text does in its folder, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct Visits {
-    /// The programs, with the folders in which git is told to run.
+    /// The programs, with the values of `git -C`.
     programs: Vec<(Runner, Vec<String>)>,
     /// The folders to which the text changes; `None` for one that is not known.
     folders: Vec<Option<String>>,
@@ -95,7 +95,7 @@ impl Visits {
             if self.repeats && !change.starts_with('/') {
                 return None;
             }
-            // A shell goes back to where it came from, unless it is told to go to the folder that contains its own.
+            // `cd link/..` leads back to the folder of the link; `cd -P` leads to the parent of its target.
             let changed = changed(&folders, change, place)?;
             for folder in changed.iter().map(|folder| without_parents(folder)).chain(changed.iter().cloned()) {
                 if !folders.contains(&folder) {
@@ -107,7 +107,7 @@ impl Visits {
     }
 }
 
-/// The folders in which git runs, if it is told to change to others first.
+/// The folders in which git runs with these values of `-C`.
 fn as_told(folders: &[PathBuf], told: &[String], place: &Place) -> Option<Vec<PathBuf>> {
     told.iter().try_fold(folders.to_vec(), |folders, change| changed(&folders, change, place))
 }

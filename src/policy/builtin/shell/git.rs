@@ -47,7 +47,7 @@ const WRITING: &[&str] = &[
     "--filters",
 ];
 
-/// The words behind git's own options, and the folders to which these tell it to change.
+/// The words behind git's own options, and the values of `-C`.
 fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
     let (mut rest, mut folders) = (words, Vec::new());
     loop {
@@ -64,7 +64,7 @@ fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
     }
 }
 
-/// The folders to which git is told to change, one after the other.
+/// The values of `git -C`, in order.
 pub(super) fn folders(words: &[Word]) -> Vec<String> {
     behind_own_options(words).1
 }
