@@ -75,17 +75,15 @@ pub type Inner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
 
 /// The decision on the arguments, if they need approval.
 pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: Inner<'_>) -> Option<Decision> {
-    let tool = words(call.tool);
-    let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
+    let has = |list: &[&str]| call.words.iter().any(|word| list.contains(&word.as_str()));
     let top: Vec<Key<'_>> = call.arguments.iter().map(|(key, _)| Key::new(key)).collect();
     let judged = Judged {
         inner,
         name: call.tool,
-        tool: &tool,
+        tool: &call.words,
         class,
         is_describing: *class == Class::Observe && has(DESCRIBING),
         is_parsing: has(PARSING),
-        is_prose: is_prose(call.tool),
         is_graph: has(&["cypher", "graph", "memgraph", "neo4j"]) || top.iter().any(|key| key.is(&["cypher"])),
         is_request: top.iter().any(Key::is_address),
         is_get: call.arguments.iter().zip(&top).any(|((_, raw), key)| {
@@ -153,8 +151,6 @@ struct Judged<'a> {
     is_describing: bool,
     /// Whether it reads its arguments without running them.
     is_parsing: bool,
-    /// Whether it takes words, and no query.
-    is_prose: bool,
     /// Whether it asks a graph database.
     is_graph: bool,
     /// Whether it has an address.
@@ -280,7 +276,7 @@ impl Judged<'_> {
     /// Judges SQL, or a query in another language.
     fn sql(&self, key: &str, text: &str) -> Option<Decision> {
         let is_query = QUERIES.contains(&key);
-        let writes = !(is_query && self.is_prose) && is_writing_sql(key, text)
+        let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text)
             || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
         writes.then(|| ask_about_text(ActionKind::Run, format!("the query in {key:?} may do more than read")))?
     }

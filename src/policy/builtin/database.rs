@@ -7,40 +7,56 @@ use super::{JudgedCall, plain_key, run, sql};
 use crate::identifier::words;
 use crate::policy::annotations::Hint;
 use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Words for reading, running and explaining. Tools that search or ask take words of a person.
-const VERBS: &str = "analyse analyze check count describe exec execute executor explain fetch get list preview read reader \
-     retrieve run runner scan show view";
+static VERBS: List = List::new(|| {
+    set("analyse analyze check count describe exec execute executor explain fetch get list preview read reader \
+     retrieve run runner scan show view")
+});
 /// Verbs whose text is what the database gets.
-const RUNNING: &str = "exec execute explain fetch read reader run runner";
-const QUERIES: &str = "ddl dml plsql psql queries query select selects sql statement statements tsql";
-const DATABASES: &str = "alloydb athena aurora bigquery clickhouse cockroach cockroachdb d1 database databases databricks db db2 dbs \
+static RUNNING: List = List::new(|| set("exec execute explain fetch read reader run runner"));
+static QUERIES: List =
+    List::new(|| set("ddl dml plsql psql queries query select selects sql statement statements tsql"));
+static DATABASES: List = List::new(|| {
+    set("alloydb athena aurora bigquery clickhouse cockroach cockroachdb d1 database databases databricks db db2 dbs \
      dolt duckdb hive libsql mariadb motherduck mssql mysql neon oracle pg planetscale postgres postgresql presto \
      rds redshift singlestore snowflake spanner spark sqlite sqlite3 sqlserver supabase tidb timescale \
-     timescaledb trino turso warehouse";
+     timescaledb trino turso warehouse")
+});
 /// Other words, which tell nothing about the text.
-const OTHERS: &str = "a ad adhoc all and any aws azure batch big cloud custom data direct gcp google hoc many multi multiple my \
+static OTHERS: List = List::new(|| {
+    set("a ad adhoc all and any aws azure batch big cloud custom data direct gcp google hoc many multi multiple my \
      native on one only or parallel parameterized parameters params plan prepared raw readonly result results row \
-     rows safe server simple single table tables the tool with";
+     rows safe server simple single table tables the tool with")
+});
 
 /// Keys for SQL, where a single word is a statement, too.
-const KEYS: &str = "cmd code command commands expression input q queries query querystring querytext raw rawquery rawsql select \
-     sql sqlquery sqlstatement sqltext statement statements stmt stmts text";
+static KEYS: List = List::new(|| {
+    set("cmd code command commands expression input q queries query querystring querytext raw rawquery rawsql select \
+     sql sqlquery sqlstatement sqltext statement statements stmt stmts text")
+});
 /// Keys for a part of a query, or for a name.
-const PARTS: &str = "columns fields filter filters groupby having name orderby question search sort where";
+static PARTS: List =
+    List::new(|| set("columns fields filter filters groupby having name orderby question search sort where"));
 
 /// Keys for sentences.
 const PROSE: &[&str] = &["description", "explanation", "purpose", "reason", "reasoning", "thought", "title"];
 
 /// Words that statements with effects, or perhaps with effects, begin with.
-const STATEMENTS: &str = "alter analyse analyze attach backup begin bulk call checkpoint cluster comment commit copy create dbcc \
+static STATEMENTS: List = List::new(|| {
+    set("alter analyse analyze attach backup begin bulk call checkpoint cluster comment commit copy create dbcc \
      deallocate declare delete deny desc describe detach disable discard do drop enable exec execute explain \
      export flush from grant handler import insert install kill listen load lock merge msck notify optimize \
      pragma prepare purge reassign refresh reindex rename repair replace reset restore revoke rollback savepoint \
-     security select set shutdown start truncate unload unlock update upsert use vacuum waitfor with";
+     security select set shutdown start truncate unload unlock update upsert use vacuum waitfor with")
+});
 
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|listed| listed == word)
+type List = LazyLock<HashSet<&'static str>>;
+
+fn set(words: &'static str) -> HashSet<&'static str> {
+    words.split_whitespace().collect()
 }
 
 /// What the arguments of such a tool are, together.
@@ -67,7 +83,7 @@ enum Which {
 
 /// The texts of a call, if its tool runs them as SQL.
 pub fn judge(call: &JudgedCall<'_>, class: &Class, hint: Hint) -> Option<Texts> {
-    let which = match of_tool(call.tool)? {
+    let which = match of_tool(call)? {
         _ if *class == Class::Run => Which::All,
         // The server, which is trusted, may have a language of its own.
         _ if hint == Hint::ReadOnly => Which::Statements,
@@ -81,14 +97,18 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, hint: Hint) -> Option<Texts> 
 }
 
 /// Which texts of a tool are SQL, by its name; `None` if it may be a tool for something else.
-fn of_tool(tool: &str) -> Option<Which> {
-    let own: Vec<String> = own_parts(without_version(tool)).flat_map(words).collect();
-    let has = |words: &[String], lists: &[&str]| words.iter().any(|word| lists.iter().any(|list| is_in(list, word)));
-    let is_known = |word: &String| has(std::slice::from_ref(word), &[VERBS, QUERIES, DATABASES, OTHERS]);
-    if !own.iter().all(is_known) || !has(&words(tool), &[QUERIES, DATABASES]) {
+fn of_tool(call: &JudgedCall<'_>) -> Option<Which> {
+    let has = |words: &[String], lists: &[&List]| {
+        words.iter().any(|word| lists.iter().any(|list| list.contains(word.as_str())))
+    };
+    // Most calls are of other tools.
+    if !has(&call.words, &[&QUERIES, &DATABASES]) {
         return None;
     }
-    Some(if has(&own, &[QUERIES, RUNNING]) { Which::Queries } else { Which::Statements })
+    let own: Vec<String> = own_parts(without_version(call.tool)).flat_map(words).collect();
+    let is_known = |word: &String| has(std::slice::from_ref(word), &[&VERBS, &QUERIES, &DATABASES, &OTHERS]);
+    let which = if has(&own, &[&QUERIES, &RUNNING]) { Which::Queries } else { Which::Statements };
+    own.iter().all(is_known).then_some(which)
 }
 
 fn of_value(which: Which, key: &str, value: &Value) -> Texts {
@@ -114,9 +134,9 @@ fn of_text(which: Which, key: &str, text: &str) -> Texts {
             return Texts::None;
         }
         Which::All => true,
-        Which::Queries if is_in(KEYS, key) => true,
-        Which::Queries if has_words && !is_in(PARTS, key) => true,
-        _ => (has_words || is_in(KEYS, key)) && is_statement(text),
+        Which::Queries if KEYS.contains(key) => true,
+        Which::Queries if has_words && !PARTS.contains(key) => true,
+        _ => (has_words || KEYS.contains(key)) && is_statement(text),
     };
     match sql::only_reads(text) {
         true => Texts::Read,
@@ -135,7 +155,7 @@ fn is_statement(text: &str) -> bool {
         part.starts_with('\\')
             || part.starts_with("/*")
             || is_command(part)
-            || is_in(STATEMENTS, &part[..end].to_lowercase())
+            || STATEMENTS.contains(&*part[..end].to_lowercase())
     })
 }
 

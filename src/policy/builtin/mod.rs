@@ -97,6 +97,8 @@ impl Acts {
 /// The parts of a call that count here.
 struct JudgedCall<'a> {
     tool: &'a str,
+    /// The words of the tool's name.
+    words: Vec<String>,
     /// JSON text: an object.
     raw: &'a str,
     arguments: Fields<'a>,
@@ -171,7 +173,7 @@ impl Builtin {
             (Class::Press, Some(focused), Named::Nothing) => (Named::Element(focused.clone()), true),
             (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
         };
-        let call = JudgedCall { tool: &call.tool, raw, arguments, named, is_focused };
+        let call = JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused };
         let sql = database::judge(&call, &class, hint);
         // `sql_select` selects no element of a page.
         if matches!(class, Class::Activate | Class::Unknown) && sql == Some(Texts::Read) && call.named == Named::Nothing
@@ -197,7 +199,7 @@ impl Builtin {
             decision = decision.or_stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
         }
         decision.pays |= names::pays(call.tool, &class);
-        decision.runs_text |= takes_text(call.tool)
+        decision.runs_text |= takes_text(&call.words)
             || class == Class::Run
             || sql == Some(Texts::MayWrite)
             || class == Class::Unknown && run::takes_arguments(&call.arguments);
@@ -302,7 +304,7 @@ impl Builtin {
 
     /// Judges the place on which a dragged element is dropped.
     fn judge_drop(&self, call: &JudgedCall<'_>, decision: Decision) -> Decision {
-        if !words(call.tool).iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
+        if !call.words.iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
             return decision;
         }
         let named = |text: &str| {
@@ -318,7 +320,7 @@ impl Builtin {
 }
 
 /// Whether a tool, by its name, passes a text or another call on to something that carries it out: `write_query`, `write_to_terminal`.
-fn takes_text(tool: &str) -> bool {
+fn takes_text(tool: &[String]) -> bool {
     const TAKING: &[&str] = &[
         "code",
         "command",
@@ -347,13 +349,12 @@ fn takes_text(tool: &str) -> bool {
         "transact",
         "db",
     ];
-    words(tool).iter().any(|word| TAKING.contains(&word.as_str()))
+    tool.iter().any(|word| TAKING.contains(&word.as_str()))
 }
 
 /// Whether a call sets the value of an element that was shown.
 fn sets_seen_value(call: &JudgedCall<'_>) -> bool {
-    words(call.tool) == ["set", "value"]
-        && matches!(&call.named, Named::Element(target) if target.snapshot_id.is_some())
+    call.words == ["set", "value"] && matches!(&call.named, Named::Element(target) if target.snapshot_id.is_some())
 }
 
 /// A dialog of the page. If its question has too few words to be judged ("Really?"), agreeing needs approval.

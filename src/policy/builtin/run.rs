@@ -3,7 +3,6 @@
 use super::database::Texts;
 use super::place::Place;
 use super::{JudgedCall, allow, found, plain_key, shell, sql};
-use crate::identifier::words;
 use crate::policy::detector::ActionKind;
 use crate::policy::verdict::Decision;
 use crate::record::Fields;
@@ -129,7 +128,7 @@ pub fn judge_run(call: &JudgedCall<'_>, sql: Option<Texts>, place: &Place) -> De
     }
     let has = |keys: &[&str]| fields.keys().any(|key| keys.contains(&key.as_str()));
     let is_known = |key: &String| [SHELL, SQL, HARMLESS].iter().any(|keys| keys.contains(&key.as_str()));
-    let is_foreign = words(call.tool).iter().any(|word| FOREIGN.contains(&word.as_str()));
+    let is_foreign = call.words.iter().any(|word| FOREIGN.contains(&word.as_str()));
     match (has(SHELL), has(SQL)) {
         _ if !fields.keys().all(is_known) || is_foreign => run(),
         (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {

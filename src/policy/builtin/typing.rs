@@ -149,7 +149,7 @@ pub fn judge_action(call: &JudgedCall<'_>) -> Option<Decision> {
 }
 
 fn action(call: &JudgedCall<'_>) -> Option<String> {
-    words(call.tool).iter().any(|word| word == "act").then(|| super::text(&call.arguments, "action"))?
+    call.words.iter().any(|word| word == "act").then(|| super::text(&call.arguments, "action"))?
 }
 
 /// Judges text that is typed or an option that is chosen, without submitting it.
@@ -159,7 +159,7 @@ pub fn judge_entering(call: &JudgedCall<'_>) -> Decision {
 
 /// An item of a Godot node, which is chosen by its label or its path ("File/Delete all"); a number tells nothing about it.
 pub fn judge_item(call: &JudgedCall<'_>) -> Option<Decision> {
-    let chooses = words(call.tool).iter().any(|word| ["select", "choose", "pick"].contains(&word.as_str()));
+    let chooses = call.words.iter().any(|word| ["select", "choose", "pick"].contains(&word.as_str()));
     let item = call.arguments.get("item").filter(|_| chooses && call.arguments.get("path").is_some())?;
     let parts: Vec<String> = match serde_json::from_str(item.get()).ok()? {
         Value::String(path) => path.split('/').map(str::to_owned).collect(),
@@ -229,8 +229,8 @@ fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
     {
         chosen.push(target.clone());
     }
-    let tool = words(call.tool);
-    let chooses = tool
+    let chooses = call
+        .words
         .iter()
         .any(|word| ["select", "choose", "option", "check", "pick", "set", "toggle"].contains(&word.as_str()));
     let selects = action(call).is_some_and(|action| action == "select");
