@@ -5,24 +5,19 @@ use memchr::memchr_iter;
 use memchr::memmem;
 use std::ops::Range;
 
-/// The `@` sign as written in URLs and HTML.
-const ENCODED: &[&str] = &["%40", "%2540", "&#64;", "&#x40;", "&commat;"];
-
 /// Endings of file names and systemd units that are not top-level domains.
 const ENDINGS: &[&str] = &[
     "service", "socket", "timer", "mount", "slice", "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "css", "json",
     "html", "tgz", "gz",
 ];
 
-/// Finds addresses such as `ann@example.com`, also with `%40` for the sign. The domain has a dot and ends in letters. A file name
+/// Finds addresses such as `ann@example.com`, The domain has a dot and ends in letters. A file name
 /// such as `icon@2x.png` does not count.
 pub(super) fn find_emails(text: &str, found: &mut Vec<Finding>) {
     let bytes = text.as_bytes();
-    let encoded = ENCODED.iter().flat_map(|sign| memmem::find_iter(bytes, sign).map(|at| (at, sign.len())));
-    for (at, length) in memchr_iter(b'@', bytes).map(|at| (at, 1)).chain(encoded) {
-        let (before, domain) = (&text[..at], &text[at + length..]);
-        if let (Some(local), Some(domain)) = (local_part(before), domain_length(domain)) {
-            found.push(Finding::new(text, at - local..at + length + domain, Kind::EMAIL));
+    for at in memchr_iter(b'@', bytes) {
+        if let (Some(local), Some(domain)) = (local_part(&text[..at]), domain_length(&text[at + 1..])) {
+            found.push(Finding::new(text, at - local..at + 1 + domain, Kind::EMAIL));
         }
     }
 }

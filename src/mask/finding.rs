@@ -80,3 +80,9 @@ pub(super) fn settle(text: &str, mut found: Vec<Finding>) -> Vec<Finding> {
     }
     settled
 }
+
+/// Whether any of the findings, which are sorted and do not overlap, overlaps this range.
+pub(super) fn has_any(found: &[Finding], range: &Range<usize>) -> bool {
+    let next = found.partition_point(|finding| finding.range.end <= range.start);
+    found.get(next).is_some_and(|finding| finding.range.start < range.end)
+}

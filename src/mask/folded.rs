@@ -1,23 +1,41 @@
-//! A text as its reader sees it: JSON escapes resolved, digits and marks of other scripts replaced by ASCII, invisible characters
-//! left out. Findings are mapped back to the original bytes.
+//! A text as its reader sees it: escapes, encodings and a terminal's control sequences resolved, digits and marks of other scripts
+//! replaced by ASCII, invisible characters left out. Findings are mapped back to the original bytes.
 
+use super::encoded;
 use super::finding::Finding;
+use super::sequence;
 use std::ops::Range;
 
-/// The folded text; `None` if it equals `raw`.
-///
-/// Text that is not JSON is read in the same way, since logs quote JSON: a backslash that does not begin a JSON escape is kept.
-pub(super) fn fold(raw: &str) -> Option<String> {
-    if raw.is_ascii() && !raw.contains('\\') {
-        return None;
-    }
-    let folded: String = Characters { raw, at: 0 }.filter_map(|(_, character)| character).collect();
-    (folded != raw).then_some(folded)
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// JSON escapes are resolved, control sequences and invisible characters left out.
+    Shown,
+    /// Each control sequence is a blank, since a colour may also end a word.
+    Apart,
+    /// Encodings of bytes are resolved: of URLs, of HTML, of mails, of string literals in programs.
+    Decoded,
 }
 
-/// Maps findings in `fold(raw)` to their ranges in `raw`. The findings are sorted and do not overlap.
-pub(super) fn map_back(raw: &str, found: &mut [Finding]) {
-    let mut characters = Characters { raw, at: 0 };
+/// The text that is read; `None` if it equals `raw`.
+///
+/// Text that is not JSON is read in the same way, since logs quote JSON: a backslash that does not begin a JSON escape is kept.
+pub(super) fn read(raw: &str, reading: Reading) -> Option<String> {
+    let may_differ = match reading {
+        Reading::Shown => !raw.is_ascii() || raw.contains('\\') || sequence::is_in(raw),
+        Reading::Apart => sequence::is_in(raw),
+        Reading::Decoded => encoded::may_be_in(raw),
+    };
+    if !may_differ {
+        return None;
+    }
+    let text: String = Characters::new(raw, reading).filter_map(|(_, character)| character).collect();
+    (text != raw).then_some(text)
+}
+
+/// Maps findings in `read(raw, reading)` to their ranges in `raw`. The findings are sorted and do not overlap.
+pub(super) fn map_back(raw: &str, reading: Reading, found: &mut [Finding]) {
+    let mut characters = Characters::new(raw, reading);
     let mut folded = 0;
     for finding in found {
         let Range { start, end } = finding.range.clone();
@@ -40,6 +58,30 @@ pub(super) fn map_back(raw: &str, found: &mut [Finding]) {
 struct Characters<'a> {
     raw: &'a str,
     at: usize,
+    reading: Reading,
+    is_quoted_printable: bool,
+}
+
+impl<'a> Characters<'a> {
+    fn new(raw: &'a str, reading: Reading) -> Characters<'a> {
+        let is_quoted_printable = reading == Reading::Decoded && encoded::is_quoted_printable(raw);
+        Characters { raw, at: 0, reading, is_quoted_printable }
+    }
+
+    /// The length of what is at the beginning of `rest`, and its character.
+    fn first(&self, rest: &str) -> Option<(usize, Option<char>)> {
+        let first = rest.chars().next()?;
+        if self.reading == Reading::Decoded {
+            let decoded = encoded::first(rest, self.is_quoted_printable);
+            return Some(decoded.unwrap_or((first.len_utf8(), Some(first))));
+        }
+        let length = sequence::length(rest);
+        if length > 0 {
+            return Some((length, (self.reading == Reading::Apart).then_some(' ')));
+        }
+        let (length, character) = if first == '\\' { unescape(rest) } else { (first.len_utf8(), first) };
+        Some((length, plain(character)))
+    }
 }
 
 impl Iterator for Characters<'_> {
@@ -47,11 +89,9 @@ impl Iterator for Characters<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let start = self.at;
-        let rest = self.raw.get(start..)?;
-        let first = rest.chars().next()?;
-        let (length, character) = if first == '\\' { unescape(rest) } else { (first.len_utf8(), first) };
+        let (length, character) = self.first(self.raw.get(start..)?)?;
         self.at += length;
-        Some((start..self.at, plain(character)))
+        Some((start..self.at, character))
     }
 }
 

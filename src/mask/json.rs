@@ -16,6 +16,35 @@ pub(super) fn find(search: Search<'_>, json: &str) -> Vec<Finding> {
     settle(json, walk.found)
 }
 
+/// The strings of one JSON value with the names of their fields, in order. `json` is valid. The strings of an array have its name.
+pub(super) fn strings(json: &str) -> Vec<(&str, Range<usize>)> {
+    let bytes = json.as_bytes();
+    let mut strings = Vec::new();
+    // The name of the next value, and of the open arrays and objects.
+    let (mut name, mut open) = ("", Vec::new());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                let content = at + 1..string_end(bytes, at + 1) - 1;
+                at = behind_space(bytes, content.end + 1);
+                match bytes.get(at) {
+                    Some(b':') => name = &json[content],
+                    _ => {
+                        strings.push((name, content));
+                        continue;
+                    }
+                }
+            }
+            b'{' | b'[' => open.push(name),
+            b'}' | b']' => name = open.pop().unwrap_or_default(),
+            _ => {}
+        }
+        at += 1;
+    }
+    strings
+}
+
 struct Walk<'a> {
     search: Search<'a>,
     json: &'a str,

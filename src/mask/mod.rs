@@ -5,6 +5,8 @@
 
 mod address;
 mod assigned;
+mod base64_text;
+mod encoded;
 mod finding;
 mod folded;
 mod json;
@@ -14,9 +16,11 @@ mod page;
 mod pattern;
 mod phone;
 mod placeholders;
+mod private_key;
 mod rules;
 mod search;
 mod secrets;
+mod sequence;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
@@ -26,10 +30,13 @@ pub use names::mentions_secret;
 pub use rules::Rules;
 
 use crate::io::lines;
-use finding::{Finding, Kind};
+use finding::{Finding, Kind, settle};
+use folded::{Reading, map_back, read};
 use placeholders::Placeholders;
+use private_key::OpenKey;
 use search::Search;
 use std::borrow::Cow;
+use std::cell::Cell;
 
 /// Masks the lines of a run: the same value always gets the same placeholder.
 ///
@@ -46,8 +53,9 @@ pub struct Masker {
     /// JSON text that nests deeper than this is read as plain text.
     max_depth: usize,
     placeholders: Placeholders,
-    /// The text lines so far end within a private key.
-    in_private_key: bool,
+    /// The lines so far end within a private key.
+    open_key: Option<OpenKey>,
+    unread: Cell<u64>,
 }
 
 impl Masker {
@@ -58,27 +66,88 @@ impl Masker {
     /// recognised; callers that need them withhold such a line.
     pub fn new(rules: Rules, max_depth: usize) -> Masker {
         let placeholders = Placeholders::new(rules.kinds());
-        Masker { rules, max_depth, placeholders, in_private_key: false }
+        Masker { rules, max_depth, placeholders, open_key: None, unread: Cell::new(0) }
     }
 
     /// Masks a line without its line ending: one JSON value, or else text. Bytes that are not UTF-8 are kept.
     pub fn line<'a>(&mut self, line: &'a [u8]) -> Cow<'a, [u8]> {
-        let text = lines::text(line);
-        let is_json = lines::is_json(text.as_bytes(), self.max_depth);
-        let found = if is_json {
-            Search::new(&self.rules, self.max_depth).in_value(&text, false)
-        } else {
-            self.in_text_line(&text)
-        };
+        let found = self.found(line);
         match self.replaced(line, &found) {
             Some(masked) => Cow::Owned(masked),
             None => Cow::Borrowed(line),
         }
     }
 
+    /// Masks a line that was recorded in pieces, which end at these positions. A value over several pieces is replaced in the first.
+    pub fn pieces(&mut self, line: &[u8], ends: &[usize]) -> Vec<Vec<u8>> {
+        let found = self.found(line);
+        let mut start = 0;
+        let mut pieces = Vec::with_capacity(ends.len());
+        for &end in ends {
+            let within = |finding: &&Finding| finding.range.start < end && finding.range.end > start;
+            let mut masked = Vec::new();
+            let mut copied = start;
+            for finding in found.iter().filter(within) {
+                if finding.range.start >= start {
+                    masked.extend_from_slice(&line[copied..finding.range.start]);
+                    self.replace(finding, &mut masked);
+                }
+                copied = finding.range.end.min(end);
+            }
+            masked.extend_from_slice(&line[copied..end]);
+            pieces.push(masked);
+            start = end;
+        }
+        pieces
+    }
+
+    /// How many texts could not be searched so far: pictures and other data in base64, lines that are not text, and what is encoded
+    /// more often than is decoded. They are unchanged.
+    pub fn unread(&self) -> u64 {
+        self.unread.get()
+    }
+
+    fn found(&mut self, line: &[u8]) -> Vec<Finding> {
+        let text = lines::text(line);
+        let is_json = lines::is_json(text.as_bytes(), self.max_depth);
+        if !is_json && is_binary(line) {
+            self.unread.set(self.unread.get() + 1);
+        }
+        let mut found = Search::new(&self.rules, self.max_depth, &self.unread).in_value(&text, false);
+        if self.open_key.is_some() || private_key::may_begin_in(line) {
+            found.extend(if is_json { self.keys_in_json(&text) } else { self.keys_in_text("", &text, 0) });
+            found = settle(&text, found);
+        }
+        found
+    }
+
+    /// The parts of private keys that began in earlier lines.
+    fn keys_in_json(&mut self, json: &str) -> Vec<Finding> {
+        let strings = json::strings(json);
+        let found =
+            strings.into_iter().map(|(field, content)| self.keys_in_text(field, &json[content.clone()], content.start));
+        found.flatten().collect()
+    }
+
+    /// Those in a text that begins at `start` in its line.
+    fn keys_in_text(&mut self, field: &str, raw: &str, start: usize) -> Vec<Finding> {
+        let shown = read(raw, Reading::Shown);
+        let text = shown.as_deref().unwrap_or(raw);
+        let parts = OpenKey::search(&mut self.open_key, field, text);
+        let mut found: Vec<Finding> =
+            parts.into_iter().map(|part| Finding::new(text, part, Kind::PRIVATE_KEY)).collect();
+        if shown.is_some() {
+            map_back(raw, Reading::Shown, &mut found);
+        }
+        for finding in &mut found {
+            finding.range = finding.range.start + start..finding.range.end + start;
+        }
+        found
+    }
+
     /// Masks a text that is not a JSON line itself; JSON within it is searched.
     pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        let found = Search::new(&self.rules, self.max_depth).in_value(text, false);
+        let found = Search::new(&self.rules, self.max_depth, &self.unread).in_value(text, false);
         match self.replaced(text.as_bytes(), &found).map(String::from_utf8) {
             Some(Ok(masked)) => Cow::Owned(masked),
             // Findings begin and end at character boundaries, so the rest is text.
@@ -92,19 +161,6 @@ impl Masker {
         self.placeholders.is_full()
     }
 
-    /// A line of text, which may be one of several lines of a private key.
-    fn in_text_line(&mut self, text: &str) -> Vec<Finding> {
-        if self.in_private_key {
-            let (continues, ends) = secrets::continues_private_key(text);
-            self.in_private_key = continues && !ends;
-            if continues && !text.trim().is_empty() {
-                return vec![Finding::new(text, 0..text.len(), Kind::PRIVATE_KEY)];
-            }
-        }
-        self.in_private_key |= secrets::leaves_private_key_open(text);
-        Search::new(&self.rules, self.max_depth).in_value(text, false)
-    }
-
     /// The line with its findings replaced; `None` if there are none.
     fn replaced(&mut self, line: &[u8], found: &[Finding]) -> Option<Vec<u8>> {
         if found.is_empty() {
@@ -112,17 +168,32 @@ impl Masker {
         }
         let mut masked = Vec::with_capacity(line.len());
         let mut copied = 0;
-        for Finding { range, kind, value } in found {
-            masked.extend_from_slice(&line[copied..range.start]);
-            if *kind == Kind::LOOKALIKE {
-                masked.extend_from_slice(b"<_");
-            } else {
-                let (kind, number) = self.placeholders.of(*kind, value);
-                masked.extend_from_slice(format!("<{}_{number}>", self.rules.name(kind)).as_bytes());
-            }
-            copied = range.end;
+        for finding in found {
+            masked.extend_from_slice(&line[copied..finding.range.start]);
+            self.replace(finding, &mut masked);
+            copied = finding.range.end;
         }
         masked.extend_from_slice(&line[copied..]);
         Some(masked)
     }
+
+    fn replace(&mut self, finding: &Finding, out: &mut Vec<u8>) {
+        if finding.kind == Kind::LOOKALIKE {
+            return out.extend_from_slice(b"<_");
+        }
+        let (kind, number) = self.placeholders.of(finding.kind, &finding.value);
+        out.extend_from_slice(format!("<{}_{number}>", self.rules.name(kind)).as_bytes());
+    }
+}
+
+/// Whether many bytes of a line are no text in UTF-8, as in UTF-16 or compressed data.
+fn is_binary(line: &[u8]) -> bool {
+    const FEWEST: usize = 4;
+    const ONE_IN: usize = 4;
+    let is_text = |one: char| !one.is_control() || matches!(one, '\t' | '\r' | '\u{1b}' | '\u{8}');
+    let strange: usize = line
+        .utf8_chunks()
+        .map(|chunk| chunk.valid().chars().filter(|one| !is_text(*one)).count() + chunk.invalid().len())
+        .sum();
+    strange >= FEWEST && strange * ONE_IN > line.len()
 }

@@ -1,10 +1,12 @@
-//! How a text is searched: as JSON, as text with escapes, or as plain text.
+//! How a text is searched: as JSON, as text with escapes or encodings, or as plain text.
 
-use super::finding::Finding;
-use super::folded::{fold, map_back};
+use super::base64_text::{self, Content};
+use super::finding::{Finding, Kind, has_any, settle};
+use super::folded::{Reading, map_back, read};
 use super::rules::Rules;
 use super::{json, text};
 use crate::io::lines::is_json;
+use std::cell::Cell;
 
 /// Finds the values to mask.
 #[derive(Clone, Copy)]
@@ -13,6 +15,8 @@ pub(super) struct Search<'a> {
     max_depth: usize,
     /// How many more levels of text within text are decoded.
     levels: usize,
+    /// Counts what cannot be searched.
+    unread: &'a Cell<u64>,
 }
 
 impl<'a> Search<'a> {
@@ -20,8 +24,8 @@ impl<'a> Search<'a> {
     /// quadratic time.
     const LEVELS: usize = 8;
 
-    pub(super) fn new(rules: &'a Rules, max_depth: usize) -> Search<'a> {
-        Search { rules, max_depth, levels: Self::LEVELS }
+    pub(super) fn new(rules: &'a Rules, max_depth: usize, unread: &'a Cell<u64>) -> Search<'a> {
+        Search { rules, max_depth, levels: Self::LEVELS, unread }
     }
 
     pub(super) fn rules(&self) -> &'a Rules {
@@ -46,16 +50,58 @@ impl<'a> Search<'a> {
         if content.contains('\\') { self.in_text(content, is_phone) } else { self.in_value(content, is_phone) }
     }
 
-    /// Searches text that is not JSON, with its escapes resolved if it has any.
+    /// Searches text that is not JSON, with its escapes and encodings resolved if it has any.
     pub(super) fn in_text(self, raw: &str, is_phone: bool) -> Vec<Finding> {
-        match (self.deeper(), fold(raw)) {
-            (Some(deeper), Some(folded)) => {
-                let mut found = deeper.in_value(&folded, is_phone);
-                map_back(raw, &mut found);
-                found
+        let Some(deeper) = self.deeper() else {
+            let has_more = [Reading::Shown, Reading::Decoded].iter().any(|reading| read(raw, *reading).is_some());
+            self.unread.set(self.unread.get() + u64::from(has_more));
+            return text::find(self.rules, raw, is_phone);
+        };
+        if let Some(shown) = read(raw, Reading::Shown) {
+            let mut found = deeper.in_value(&shown, is_phone);
+            map_back(raw, Reading::Shown, &mut found);
+            if let Some(apart) = read(raw, Reading::Apart) {
+                found.extend(self.mapped(raw, Reading::Apart, text::find(self.rules, &apart, is_phone)));
+                found = settle(raw, found);
             }
-            _ => text::find(self.rules, raw, is_phone),
+            return found;
         }
+        let mut found = text::find(self.rules, raw, is_phone);
+        if let Some(decoded) = read(raw, Reading::Decoded) {
+            found.extend(self.mapped(raw, Reading::Decoded, deeper.in_value(&decoded, is_phone)));
+        }
+        let mut found = settle(raw, found);
+        let in_base64 = deeper.in_base64(raw, &found);
+        if !in_base64.is_empty() {
+            found.extend(in_base64);
+            found = settle(raw, found);
+        }
+        found
+    }
+
+    /// The findings in another reading, at their places in `raw`.
+    fn mapped(self, raw: &str, reading: Reading, mut found: Vec<Finding>) -> Vec<Finding> {
+        // What looks like a placeholder only there is none for a reader of the masked text.
+        found.retain(|finding| finding.kind != Kind::LOOKALIKE);
+        map_back(raw, reading, &mut found);
+        found
+    }
+
+    /// Searches the base64 outside of what is found already. If anything is found in it, all of it is masked.
+    fn in_base64(self, raw: &str, known: &[Finding]) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for (range, content) in base64_text::find(raw).filter(|(range, _)| !has_any(known, range)) {
+            match content {
+                Content::Text(text) => {
+                    let within = self.in_value(&text, false);
+                    if let Some(first) = within.iter().find(|finding| finding.kind != Kind::LOOKALIKE) {
+                        found.push(Finding::new(raw, range, first.kind));
+                    }
+                }
+                Content::Data => self.unread.set(self.unread.get() + 1),
+            }
+        }
+        found
     }
 
     fn deeper(self) -> Option<Search<'a>> {

@@ -1,11 +1,9 @@
-//! Keys and tokens with a provider's fixed form, JSON Web Tokens, private keys in PEM, and the Authorization header.
+//! Keys and tokens with a provider's fixed form, JSON Web Tokens, and the Authorization header.
 
+use super::base64_text;
 use super::finding::{Finding, Kind};
 use super::pattern::Pattern;
-use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use memchr::memmem;
+use super::private_key;
 
 /// The length of the shortest of them.
 const SHORTEST: usize = 14;
@@ -40,7 +38,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
     if text.len() < SHORTEST {
         return;
     }
-    find_private_keys(text, found);
+    private_key::find(text, found);
     for matched in KEYS.find_iter(text) {
         let kind = if matched.as_str().starts_with("eyJ") { Kind::JWT } else { Kind::KEY };
         // Names in CSS and the like have neither digits nor capitals.
@@ -64,13 +62,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
 
 /// Whether it is the base64 of `user:password`.
 fn is_basic(value: &str) -> bool {
-    const LENIENT: GeneralPurpose = GeneralPurpose::new(
-        &STANDARD,
-        GeneralPurposeConfig::new()
-            .with_decode_padding_mode(DecodePaddingMode::Indifferent)
-            .with_decode_allow_trailing_bits(true),
-    );
-    LENIENT.decode(value).is_ok_and(|bytes| bytes.contains(&b':'))
+    base64_text::decoded(value).is_some_and(|bytes| bytes.contains(&b':'))
 }
 
 /// The length of the authentication scheme's name at the beginning of `value`, including the blanks after it.
@@ -94,43 +86,4 @@ pub(super) fn is_reference(value: &str) -> bool {
     value
         .strip_prefix('$')
         .is_some_and(|name| is_name(name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name)))
-}
-
-const BEGIN: &str = "-----BEGIN ";
-const END: &str = "-----END ";
-
-/// Finds private keys (RFC 7468) from their first line to their last, or to the end of the text if that is missing.
-fn find_private_keys(text: &str, found: &mut Vec<Finding>) {
-    let mut end = 0;
-    for start in memmem::find_iter(text.as_bytes(), BEGIN) {
-        if start < end || !begins_private_key(&text[start..]) {
-            continue;
-        }
-        end = text[start..].find(END).map_or(text.len(), |at| end_of_line(text, start + at + END.len()));
-        found.push(Finding::new(text, start..end, Kind::PRIVATE_KEY));
-    }
-}
-
-/// The position after the five dashes that end an `END` line whose name begins at `at`.
-fn end_of_line(text: &str, at: usize) -> usize {
-    text[at..].find("-----").map_or(text.len(), |dashes| at + dashes + 5)
-}
-
-fn begins_private_key(text: &str) -> bool {
-    let name = text[BEGIN.len()..].split("-----").next().unwrap_or_default();
-    name.len() < 60 && name.contains("PRIVATE KEY")
-}
-
-/// Whether a private key begins in `text` and does not end in it.
-pub(super) fn leaves_private_key_open(text: &str) -> bool {
-    text.rfind(BEGIN).is_some_and(|at| begins_private_key(&text[at..]) && !text[at..].contains(END))
-}
-
-/// Whether `text` may be a line within a private key; the second value: whether that is its last line.
-pub(super) fn continues_private_key(text: &str) -> (bool, bool) {
-    let text = text.trim();
-    let is_end = text.contains(END);
-    let is_header = ["Proc-Type:", "DEK-Info:", "Version:", "Comment:"].iter().any(|name| text.starts_with(name));
-    let is_base64 = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-    (is_end || is_header || is_base64, is_end)
 }

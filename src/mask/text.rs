@@ -12,7 +12,6 @@ struct Marks {
 }
 
 const AT: u8 = 1;
-const ENCODES: u8 = 2;
 const ASSIGNS: u8 = 4;
 const LESS: u8 = 8;
 
@@ -23,7 +22,6 @@ impl Marks {
             marks.digits += usize::from(byte.is_ascii_digit());
             marks.has |= match byte {
                 b'@' => AT,
-                b'%' | b'&' => ENCODES,
                 b':' | b'=' => ASSIGNS,
                 b'<' => LESS,
                 _ => 0,
@@ -46,7 +44,7 @@ pub(super) fn find(rules: &Rules, text: &str, is_phone: bool) -> Vec<Finding> {
     if marks.has(AT) && marks.has(ASSIGNS) {
         address::find_credentials(text, &mut found);
     }
-    if marks.has(AT | ENCODES) {
+    if marks.has(AT) {
         address::find_emails(text, &mut found);
     }
     if marks.has(ASSIGNS) {

@@ -1,0 +1,120 @@
+//! Base64 in a text (RFC 4648, both alphabets; RFC 2045 with line breaks): text in it is searched; what is no text cannot be.
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use std::ops::Range;
+
+/// Shorter text has no room for a name and a value.
+const SHORTEST: usize = 20;
+/// Shorter data may be a hash or an identifier.
+const SHORTEST_DATA: usize = 128;
+/// Lines of broken base64 are at least so long, except for the last.
+const SHORTEST_LINE: usize = 60;
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// What is encoded at a place.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Text(String),
+    /// A picture, compressed or encrypted data.
+    Data,
+}
+
+/// The encoded contents of a text.
+pub(super) fn find(text: &str) -> impl Iterator<Item = (Range<usize>, Content)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let run = next_run(text.as_bytes(), at);
+            at = run.end;
+            if run.len() >= SHORTEST
+                && let Some(content) = content(&text[run.clone()])
+            {
+                return Some((run, content));
+            }
+        }
+        None
+    })
+}
+
+/// The bytes of a base64 text.
+pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+    let plain = |byte: u8| match byte {
+        b'-' => Some(b'+'),
+        b'_' => Some(b'/'),
+        b'\r' | b'\n' => None,
+        byte => Some(byte),
+    };
+    LENIENT.decode(text.bytes().filter_map(plain).collect::<Vec<u8>>()).ok()
+}
+
+fn belongs(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"+/-_".contains(&byte)
+}
+
+/// The next characters of the alphabets, from `from` on, over the ends of long lines.
+fn next_run(bytes: &[u8], from: usize) -> Range<usize> {
+    let start = from + bytes[from..].iter().position(|byte| belongs(*byte)).unwrap_or(bytes.len() - from);
+    let mut end = start;
+    loop {
+        let line = bytes[end..].iter().take_while(|byte| belongs(**byte)).count();
+        end += line;
+        let break_length = match bytes[end..] {
+            [b'\r', b'\n', next, ..] if belongs(next) => 2,
+            [b'\n', next, ..] if belongs(next) => 1,
+            _ => 0,
+        };
+        if line < SHORTEST_LINE || break_length == 0 {
+            break;
+        }
+        end += break_length;
+    }
+    let padding = bytes[end..].iter().take(2).take_while(|byte| **byte == b'=').count();
+    start..end + padding
+}
+
+fn content(run: &str) -> Option<Content> {
+    // Most long names and paths are not text when they are decoded, which their first bytes show.
+    const SAMPLE: usize = 16;
+    let sample = decoded(run.get(..SAMPLE)?);
+    let is_text = sample.is_some_and(|sample| text_of(&sample, true).is_some());
+    if is_text && let Some(text) = decoded(run).and_then(|bytes| text_of(&bytes, false)) {
+        return Some(Content::Text(text));
+    }
+    (run.len() >= SHORTEST_DATA && is_random(run) && decoded(run).is_some()).then_some(Content::Data)
+}
+
+/// Whether it is neither a path nor a hexadecimal number: in one alphabet, with capitals, small letters and digits.
+fn is_random(run: &str) -> bool {
+    let has = |belongs: fn(&u8) -> bool| run.as_bytes().iter().any(belongs);
+    has(u8::is_ascii_uppercase)
+        && has(|byte| matches!(byte, b'g'..=b'z'))
+        && has(u8::is_ascii_digit)
+        && !(run.contains(['+', '/']) && run.contains(['-', '_']))
+}
+
+/// The text that bytes are, in UTF-8 or UTF-16. `may_be_cut`: the last character may be incomplete.
+fn text_of(bytes: &[u8], may_be_cut: bool) -> Option<String> {
+    let is_wide = bytes.len() >= 2 && bytes[1] == 0;
+    let text = if is_wide {
+        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+        String::from_utf16(&units).ok()?
+    } else {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => text.to_owned(),
+            Err(error) if may_be_cut && error.error_len().is_none() => {
+                std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?.to_owned()
+            }
+            Err(_) => return None,
+        }
+    };
+    let is_plain = |one: char| !one.is_control() || one.is_whitespace() || one == '\u{1b}';
+    text.chars().all(is_plain).then_some(text)
+}

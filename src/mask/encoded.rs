@@ -1,0 +1,114 @@
+//! Encodings of characters by others, in text: percent signs (RFC 3986), HTML's references, quoted-printable (RFC 2045), and the
+//! hexadecimal and octal escapes of string literals.
+
+use memchr::{memchr3_iter, memmem};
+
+/// Names of HTML's references for marks that stand in or around a value.
+const NAMED: &[(&str, char)] = &[
+    ("amp", '&'),
+    ("apos", '\''),
+    ("colon", ':'),
+    ("comma", ','),
+    ("commat", '@'),
+    ("dollar", '$'),
+    ("equals", '='),
+    ("gt", '>'),
+    ("hyphen", '-'),
+    ("lowbar", '_'),
+    ("lt", '<'),
+    ("nbsp", ' '),
+    ("NewLine", '\n'),
+    ("num", '#'),
+    ("percnt", '%'),
+    ("period", '.'),
+    ("plus", '+'),
+    ("quot", '"'),
+    ("semi", ';'),
+    ("sol", '/'),
+    ("Tab", '\t'),
+];
+
+/// Whether there may be an encoded character in a text.
+pub(super) fn may_be_in(text: &str) -> bool {
+    is_quoted_printable(text)
+        || memchr3_iter(b'%', b'&', b'\\', text.as_bytes()).any(|at| first(&text[at..], false).is_some())
+}
+
+/// Whether a text is quoted-printable: an equals sign is encoded, or a line is broken.
+pub(super) fn is_quoted_printable(text: &str) -> bool {
+    ["=3D", "=3d", "=\n", "=\r\n"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
+}
+
+/// The length of the encoded character at the beginning of `text`, and the character; `None` for a broken line.
+pub(super) fn first(text: &str, is_quoted_printable: bool) -> Option<(usize, Option<char>)> {
+    match text.as_bytes().first()? {
+        b'%' => match text.strip_prefix("%u").and_then(|rest| hexadecimal(rest, 4)) {
+            Some(code) => char::from_u32(code).map(|character| (6, Some(character))),
+            None => character(text, |text| hexadecimal(text.strip_prefix('%')?, 2).map(|byte| (3, byte))),
+        },
+        b'&' => reference(text).map(|(length, character)| (length, Some(character))),
+        b'\\' => character(text, |text| {
+            let rest = text.strip_prefix('\\')?;
+            match rest.strip_prefix('x') {
+                Some(rest) => hexadecimal(rest, 2).map(|byte| (4, byte)),
+                None => octal(rest).map(|byte| (4, byte)),
+            }
+        }),
+        b'=' if is_quoted_printable => {
+            let broken = ["=\r\n", "=\n"].iter().find(|line| text.starts_with(**line));
+            match broken {
+                Some(line) => Some((line.len(), None)),
+                None => character(text, |text| hexadecimal(text.strip_prefix('=')?, 2).map(|byte| (3, byte))),
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The character whose UTF-8 bytes are encoded at the beginning of `text`. `byte` gives the length and value of the first one.
+fn character(text: &str, byte: impl Fn(&str) -> Option<(usize, u32)>) -> Option<(usize, Option<char>)> {
+    let mut bytes = Vec::with_capacity(4);
+    let mut length = 0;
+    while let Some((more, one)) = byte(&text[length..]).filter(|_| bytes.len() < 4) {
+        length += more;
+        bytes.push(u8::try_from(one).ok()?);
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => return Some((length, text.chars().next())),
+            // The bytes may be the beginning of a character.
+            Err(error) if error.error_len().is_none() => {}
+            Err(_) => break,
+        }
+    }
+    let (length, _) = byte(text)?;
+    Some((length, Some(char::REPLACEMENT_CHARACTER)))
+}
+
+fn hexadecimal(text: &str, digits: usize) -> Option<u32> {
+    let digits = text.get(..digits).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// Three digits, the first of which is at most 3.
+fn octal(text: &str) -> Option<u32> {
+    let digits = text.get(..3).filter(|digits| digits.starts_with(['0', '1', '2', '3']))?;
+    u32::from_str_radix(digits, 8).ok()
+}
+
+/// The length of a reference such as `&quot;` or `&#34;`, and its character.
+fn reference(text: &str) -> Option<(usize, char)> {
+    const LONGEST: usize = 10;
+    let inner = text.strip_prefix('&')?;
+    let end = inner.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let name = &inner[..end];
+    let character = match name.strip_prefix('#') {
+        Some(number) => {
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(code.ok()?)
+        }
+        None => NAMED.iter().find(|(known, _)| *known == name).map(|(_, character)| *character),
+    };
+    Some((end + 2, character?))
+}
