@@ -3,16 +3,20 @@
 //! In a filter, `.` is the message (a line that is not JSON is a string); `$dir`, `$t` and `$seq` are those of its log entry, or `null`.
 //! A filter is bounded in time, depth and memory, and has no access to the environment or the clock.
 
-use crate::io::report::{Failure, Status};
+use crate::io::report::{Failure, Report, Status};
 use crate::journal::Direction;
 use crate::journal::read::{Content, Message};
 use pipewright_jq::{Error, ErrorKind, Input, Limits};
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::fmt::Display;
 
 /// A compiled filter, and the option that it was given with.
 pub struct Filter {
     option: &'static str,
     filter: pipewright_jq::Filter,
+    /// The messages on which it could not be run; the first has been reported.
+    unjudged: Cell<u64>,
 }
 
 /// The result of a filter on a line.
@@ -38,7 +42,7 @@ impl Filter {
     /// [`Status::Usage`] with the place of the syntax error.
     pub fn compile(option: &'static str, source: &str) -> Result<Filter, Failure> {
         match pipewright_jq::Filter::compile(source, &VARIABLES, Limits::default()) {
-            Ok(filter) => Ok(Filter { option, filter }),
+            Ok(filter) => Ok(Filter { option, filter, unjudged: Cell::new(0) }),
             Err(error) => Err(Failure::new(Status::Usage, format_args!("{option}: {error}"))),
         }
     }
@@ -51,28 +55,44 @@ impl Filter {
         source.map(|source| Filter::compile(option, source)).transpose()
     }
 
-    /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text.
-    ///
-    /// # Errors
-    /// Why the filter couldn't be run, such as that it took too long.
-    pub fn matches(&self, message: &Message<'_>) -> Result<bool, String> {
-        self.verdict(with_input(message, |input, variables| self.filter.matches(input, variables)))
+    /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text. If it cannot be run at all,
+    /// for instance because it takes too long, that is a fault, which is reported with `place` the first time; then it is not true.
+    pub fn matches(&self, message: &Message<'_>, report: &Report, place: impl Display) -> bool {
+        let verdict = with_input(message, |input, variables| self.filter.matches(input, variables));
+        self.verdict(verdict, report, place).unwrap_or(false)
     }
 
-    fn verdict(&self, matches: Result<bool, Error>) -> Result<bool, String> {
+    /// Whether the filter is true of a line that passes; `None` if it cannot be run, with a fault as in [`Filter::matches`].
+    pub fn matches_line(
+        &self,
+        body: &[u8],
+        direction: Direction,
+        report: &Report,
+        place: impl Display,
+    ) -> Option<bool> {
+        let verdict = with_line(body, |input| self.filter.matches(input, &around(direction)));
+        self.verdict(verdict, report, place)
+    }
+
+    fn verdict(&self, matches: Result<bool, Error>, report: &Report, place: impl Display) -> Option<bool> {
         match matches {
-            Err(error) if error.kind() == ErrorKind::Failed => Ok(false),
-            Err(error) => Err(self.words(&error)),
-            Ok(matches) => Ok(matches),
+            Err(error) if error.kind() == ErrorKind::Failed => Some(false),
+            Err(error) => {
+                if self.unjudged.replace(self.unjudged.get() + 1) == 0 {
+                    report.fault(place, self.words(&error));
+                }
+                None
+            }
+            Ok(matches) => Some(matches),
         }
     }
 
-    /// Whether the filter is true of a line that passes.
-    ///
-    /// # Errors
-    /// As [`Filter::matches`].
-    pub fn matches_line(&self, body: &[u8], direction: Direction) -> Result<bool, String> {
-        self.verdict(with_line(body, |input| self.filter.matches(input, &around(direction))))
+    /// Reports on how many messages the filter could not be run, if it was more than the one that has been reported.
+    pub fn sum_up(&self, report: &Report) {
+        let count = self.unjudged.get();
+        if count > 1 {
+            report.fault(self.option, format_args!("it could not be run on {count} messages"));
+        }
     }
 
     /// Appends the result for a line that passes and is JSON.
@@ -139,6 +159,7 @@ impl Filter {
 fn without_values(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Unreadable => "the message isn't JSON in UTF-8",
+        ErrorKind::BadPattern => "the filter uses a pattern that cannot be compiled",
         ErrorKind::OutOfFuel => "the filter took too many steps",
         ErrorKind::TooDeep => "the message, or what the filter makes of it, is nested too deeply",
         ErrorKind::TooLarge => "what the filter makes of the message is too large",

@@ -20,6 +20,17 @@ pub struct Appender {
     is_torn: bool,
 }
 
+/// What another process did to an open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Incident {
+    /// Its name was removed, and with it the file, unless the file is written again.
+    Removed,
+    /// It was removed, and its name is that of another file.
+    Replaced,
+    /// It was truncated.
+    Truncated,
+}
+
 /// The torn last line of a file: one that its writer did not finish.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Torn {
@@ -52,8 +63,7 @@ impl Appender {
     /// # Errors
     /// Any I/O error, also if the file exists already.
     pub fn create(path: &Path) -> io::Result<Appender> {
-        let file = private::file().append(true).create_new(true).open(path)?;
-        file.try_lock().map_err(io::Error::from)?;
+        let file = create(path)?;
         sync_name(path)?;
         Ok(Appender { file, path: path.to_owned(), end: 0, is_regular: true, is_torn: false })
     }
@@ -103,13 +113,33 @@ impl Appender {
         Ok((appender, torn))
     }
 
+    /// What happened to the file since its last line was written, if anything.
+    ///
+    /// # Errors
+    /// Any I/O error.
+    pub fn incident(&self) -> io::Result<Option<Incident>> {
+        let about = self.file.metadata()?;
+        Ok(match (about.nlink(), about.len()) {
+            _ if !self.is_regular => None,
+            (0, _) if self.path.symlink_metadata().is_ok() => Some(Incident::Replaced),
+            (0, _) => Some(Incident::Removed),
+            (_, length) if length < self.end => Some(Incident::Truncated),
+            _ => None,
+        })
+    }
+
     /// Appends lines (each with its line feed) in one write: when this returns, they are in the kernel, and
     /// a crash of this process loses none of them. If only a part could be written (a full disk), the file is
-    /// truncated to its last complete line.
+    /// truncated to its last complete line. A file whose name was removed is written again.
     ///
     /// # Errors
     /// The error of the write; the file then contains nothing of `lines`.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self.incident()? {
+            Some(Incident::Removed | Incident::Replaced) => self.write_again()?,
+            Some(Incident::Truncated) => self.end_torn_line()?,
+            None => {}
+        }
         self.cut_off()?;
         let written = self.file.write_all(lines);
         match written {
@@ -121,6 +151,33 @@ impl Appender {
             }
         }
         written
+    }
+
+    /// Writes what is in the removed file to a new one, since nothing else keeps it.
+    fn write_again(&mut self) -> io::Result<()> {
+        let failed = |error| io::Error::other(format!("it was removed, and cannot be written again: {error}"));
+        let mut again = create(&self.path).map_err(failed)?;
+        let copied = (&self.file)
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| io::copy(&mut (&self.file).take(self.end), &mut again))
+            .and_then(|_| sync_name(&self.path));
+        if let Err(error) = copied {
+            // An incomplete copy would be taken for the whole file; it holds nothing that the removed one does not.
+            let _ = std::fs::remove_file(&self.path);
+            return Err(failed(error));
+        }
+        (self.file, self.is_torn) = (again, false);
+        Ok(())
+    }
+
+    /// The next line must not become a part of one that was cut off in the middle.
+    fn end_torn_line(&mut self) -> io::Result<()> {
+        self.end = self.file.metadata()?.len();
+        if self.end > 0 {
+            self.file.write_all(b"\n")?;
+            self.end += 1;
+        }
+        Ok(())
     }
 
     fn cut_off(&mut self) -> io::Result<()> {
@@ -230,6 +287,13 @@ fn last_lines(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         lines.drain(..first);
     }
     Ok(lines)
+}
+
+/// Creates and locks a new file. It can be read, too, since [`Appender::append`] may have to write it again.
+fn create(path: &Path) -> io::Result<File> {
+    let file = private::file().read(true).append(true).create_new(true).open(path)?;
+    file.try_lock().map_err(io::Error::from)?;
+    Ok(file)
 }
 
 /// Waits until the file's name is on disk, in its folder.

@@ -2,7 +2,7 @@
 
 use crate::io::append::Appender;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// When to rotate, and how many files to keep.
@@ -25,10 +25,21 @@ impl Rotation {
     /// Renames the files, and creates a new one at `log`.
     ///
     /// # Errors
-    /// If a file cannot be renamed; the log then stays in place.
+    /// If a file cannot be renamed, or one of that name is no log of this kind; the log then stays in place.
     pub fn rotate(&self, log: &Path) -> io::Result<Appender> {
         // Renaming stops at the first gap: there may be far fewer files than are kept.
         let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
+        let beginning = beginning(log)?;
+        for path in (1..=last).map(|number| rotated(log, number)) {
+            match self::beginning(&path) {
+                Ok(other) if !other.is_empty() && other != beginning => {
+                    let why = format!("{} is not an older part of it; move it away", path.display());
+                    return Err(io::Error::new(ErrorKind::AlreadyExists, why));
+                }
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
         for number in (1..=last).rev() {
             let from = if number == 1 { log.to_owned() } else { rotated(log, number - 1) };
             match fs::rename(from, rotated(log, number)) {
@@ -38,6 +49,16 @@ impl Rotation {
         }
         Appender::create(log)
     }
+}
+
+/// The name of the first field of a file of NDJSON, by which the parts of a log are told from other files.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    const LONGEST: u64 = 32;
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
+    let end = bytes.iter().position(|byte| *byte == b':').unwrap_or(bytes.len());
+    bytes.truncate(end);
+    Ok(bytes)
 }
 
 /// The path of a file that was rotated `number` times.

@@ -4,7 +4,7 @@
 //! next, its complete records are read.
 
 pub use super::problem::Problem;
-pub use super::shape::{Numbered, numbered};
+pub use super::shape::{Numbered, TextMessage, numbered, text_message};
 
 use super::pieces::{HEADER, length_of_complete_objects, start_after_torn};
 use super::shape::{Record, Understood, What, plain_message};

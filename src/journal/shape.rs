@@ -26,6 +26,31 @@ pub struct Numbered {
     pub version: Option<u64>,
 }
 
+/// A message of our format that is text, or bytes that are not UTF-8; `None` for any other line.
+pub fn text_message(body: &[u8]) -> Option<TextMessage> {
+    let record: Record<'_> = serde_json::from_slice(body).ok()?;
+    let What::Message { direction, content, more, .. } = record.understand()?.what else { return None };
+    let (field, bytes) = match content {
+        Content::Text(text) => ("text", text.into_owned().into_bytes()),
+        Content::Bytes(bytes) => ("b64", bytes.into_owned()),
+        Content::Json(_) | Content::Withheld(_) => return None,
+    };
+    Some(TextMessage { direction, field, bytes, more })
+}
+
+/// A message that is text or bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextMessage {
+    /// Its direction.
+    pub direction: Direction,
+    /// The field of its content: `text` or `b64`.
+    pub field: &'static str,
+    /// Its content.
+    pub bytes: Vec<u8>,
+    /// The line continues in the next message of this direction.
+    pub more: bool,
+}
+
 /// A line of our format as written; [`Record::understand`] gives its meaning.
 #[derive(Deserialize)]
 pub(super) struct Record<'a> {

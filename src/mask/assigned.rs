@@ -4,7 +4,7 @@ use super::finding::{Finding, Kind};
 use super::names::secret;
 use super::pattern::Pattern;
 use super::rules::Rules;
-use super::secrets::{is_random, is_reference, scheme_length};
+use super::secrets::{is_file, is_path, is_random, is_reference, scheme_length};
 use super::text::is_lookalike;
 use memchr::{memchr2_iter, memmem};
 use std::ops::Range;
@@ -30,7 +30,9 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
             && let Some(range) = value_after(text, at, kind)
         {
             end = range.end;
-            if is_lookalike(rules, &text[range.clone()]) {
+            let value = &text[range.clone()];
+            let is_folder = matches!(name, "PWD" | "OLDPWD" | "pwd") && is_path(value);
+            if is_lookalike(rules, value) || is_folder || kind != Kind::PASSWORD && is_file(value) {
                 continue;
             }
             found.push(Finding::new(text, range, kind));
@@ -56,7 +58,7 @@ pub(super) fn find_options(rules: &Rules, text: &str, found: &mut Vec<Finding>) 
         {
             end = range.end;
             let value = &text[range.clone()];
-            if is_random(value) && !is_lookalike(rules, value) {
+            if is_random(value) && !is_lookalike(rules, value) && !(kind != Kind::PASSWORD && is_file(value)) {
                 found.push(Finding::new(text, range, kind));
             }
         }

@@ -2,8 +2,9 @@
 
 use super::finding::{Finding, Kind, settle};
 use super::names::{Field, described, field, secret, takes_no_text};
+use super::placeholders::normal;
 use super::search::Search;
-use super::secrets::{is_random, is_reference, scheme_length};
+use super::secrets::{is_file, is_path, is_random, is_reference, scheme_length};
 use crate::io::lines::{behind_space, string_end};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -75,6 +76,8 @@ struct Frame {
     /// The kind that the previous string in this array names.
     named: Option<Kind>,
     is_array: bool,
+    /// The keys with values to mask: as compared, and as written.
+    masked_keys: Vec<(String, String)>,
 }
 
 impl Walk<'_> {
@@ -106,6 +109,7 @@ impl Walk<'_> {
         let secret = match field {
             Field::Secret(kind) | Field::Secrets(kind) => Some(kind),
             Field::Token => Some(Kind::TOKEN),
+            Field::Folder => Some(Kind::PASSWORD),
             _ => None,
         };
         self.frames.push(Frame {
@@ -124,6 +128,7 @@ impl Walk<'_> {
             is_text: false,
             named: None,
             is_array,
+            masked_keys: Vec::new(),
         });
     }
 
@@ -190,7 +195,27 @@ impl Walk<'_> {
                 _ => next,
             };
         }
+        let from = self.found.len();
         self.look_into(content, false);
+        if self.found.len() > from {
+            self.tell_apart(from, name.into_owned());
+        }
+    }
+
+    /// Gives a key a placeholder of its own if another key of the object would become the same one. The findings in the key begin
+    /// at `from`.
+    fn tell_apart(&mut self, from: usize, name: String) {
+        let Some(frame) = self.frames.last_mut() else { return };
+        let compared = self.found[from..]
+            .iter()
+            .fold(name.clone(), |text, finding| text.replace(&finding.value, &normal(finding.kind, &finding.value)));
+        let others = frame.masked_keys.iter().filter(|(other, written)| *other == compared && *written != name).count();
+        frame.masked_keys.push((compared, name));
+        if others > 0
+            && let Some(last) = self.found.last_mut()
+        {
+            last.value.push_str(&format!("\0{others}"));
+        }
     }
 
     fn value(&mut self, content: Range<usize>) {
@@ -203,6 +228,8 @@ impl Walk<'_> {
                     self.take(earlier, Kind::TOKEN);
                 }
             }
+            Field::Folder if is_path(&self.json[content.clone()]) => self.look_into(content, false),
+            Field::Folder => self.take(content, Kind::PASSWORD),
             Field::Secret(kind) | Field::Secrets(kind) => self.take(content, kind),
             Field::Phone => self.look_into(content, true),
             other => {
@@ -230,7 +257,7 @@ impl Walk<'_> {
         let start = content.start + scheme_length(&self.json[content.clone()]);
         let range = start..content.end;
         let text = &self.json[range.clone()];
-        if is_reference(text) {
+        if is_reference(text) || kind != Kind::PASSWORD && is_file(text) {
             return;
         }
         if self.search.is_lookalike(text) {

@@ -14,6 +14,8 @@ pub(super) enum Field {
     Token,
     /// A phone number, in any form.
     Phone,
+    /// The working folder of a shell, or a password.
+    Folder,
     /// Typed or set text: a secret if the field it is typed into is one for secrets.
     Typed,
     /// Describes the field that something is typed into.
@@ -32,6 +34,7 @@ pub(super) fn field(name: &str) -> Field {
         "name" | "element" | "label" | "role" | "id" | "key" | "field" | "header" | "variable" | "selector"
         | "locator" | "xpath" | "css" | "path" | "ref" | "uid" | "placeholder" | "context" => Field::Described,
         "token" => Field::Token,
+        "pwd" | "oldpwd" => Field::Folder,
         "target" => Field::Target,
         "arguments" | "args" | "edited_arguments" | "params" | "input" | "_meta" => Field::Arguments,
         "type" => Field::Described,

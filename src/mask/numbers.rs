@@ -36,7 +36,18 @@ pub(super) fn find_cards(text: &str, groups: &[Group], found: &mut Vec<Finding>)
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < groups.len() {
+        let goes_on = |index: usize| {
+            at + index > 0
+                && groups.get(at + index).is_some_and(|group| {
+                    let before = groups[at + index - 1];
+                    before.length() >= 3 && group.length() >= 3 && is_gap_of_card(&bytes[before.end..group.start])
+                })
+        };
         match card_from(bytes, &groups[at..]) {
+            // Short numbers in groups within longer rows of such groups: "1234 5678 9012 3456".
+            Some(count) if count > 1 && digits(&groups[at..at + count]) < 14 && (goes_on(0) || goes_on(count)) => {
+                at += 1
+            }
             Some(count) => {
                 found.push(Finding::new(text, groups[at].start..groups[at + count - 1].end, Kind::CARD));
                 at += count;
@@ -44,6 +55,10 @@ pub(super) fn find_cards(text: &str, groups: &[Group], found: &mut Vec<Finding>)
             None => at += 1,
         }
     }
+}
+
+fn digits(groups: &[Group]) -> usize {
+    groups.iter().map(Group::length).sum()
 }
 
 /// How many groups a card number has that begins with the first one.

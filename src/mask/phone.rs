@@ -9,17 +9,47 @@ use std::ops::{Range, RangeInclusive};
 /// The digits of a phone number: at most 15 (ITU-T E.164), at least 6 for a local one.
 const DIGITS: RangeInclusive<usize> = 6..=15;
 
-/// Words that mention phones.
-static WORDS: Pattern = Pattern::new(
-    r"(?i)(?-u:\b)(?:(?:tele|mobile|cell)?phones?|tel|mobile|cell|call(?:s|ed|ing)?|fax|contact|reach|dial|sms|messages?|whatsapp|answering|desk|office|telefon\p{L}*|t[eé]l[eé]phone|tel[eé]fono|handy|m[oó]vil|celular|tlf)(?-u:\b)|телефон|电话|手机|電話|携帯|전화",
+/// Words that mention phones. Those in the first group are mostly about something else, those in the second are never before a
+/// colon and a number of a phone.
+static WORDS: Pattern = Pattern::new(concat!(
+    r"(?i)(?-u:\b)(?:(mobile|cell|contact|desk|office)|(call(?:s|ed|ing)?|reach|dial|sms|messages?|answering)",
+    r"|(?:tele|mobile|cell)?phones?|tel|fax|whatsapp|telefon\p{L}*|t[eé]l[eé]phone|tel[eé]fono|handy|m[oó]vil|celular|tlf)(?-u:\b)",
+    r"|телефон|电话|手机|電話|携帯|전화",
+));
+
+/// Text between such a word and a number of a phone: "call me on 445 6271".
+static LINK: Pattern = Pattern::new(concat!(
+    r#"(?i)^[\s:.,;'"(=–—-]*(?:(?:a|and|at|back|by|for|her|here|him|his|is|it|line|me|my|new|no|now|number|on|or|our|phone|please"#,
+    r#"|registered|the|their|them|this|to|us|via|was|you|your)(?:[\s:.,;'"(=–—-]+|$))*$"#,
+));
+/// Text between a number of a phone and such a word: "445 6271 is my office".
+static LINK_BACK: Pattern = Pattern::new(r"(?i)^[\s(,–—-]*(?:(?:her|his|is|my|our|the|their)\s+)*$");
+/// What is counted or measured.
+static UNIT: Pattern = Pattern::new(
+    r"(?i)^ ?(?:[mnµu]?s|bytes?|[kmg]i?b|calls?|errors?|failed|items?|messages?|of|requests?|returned|rows?|steps?|times|tokens?|took|users?)(?-u:\b)",
 );
+
+/// A word that mentions phones.
+struct Word {
+    range: Range<usize>,
+    /// Whether it is mostly about something else.
+    is_weak: bool,
+    /// Whether a number after it and a colon is one of a phone.
+    is_label: bool,
+}
 
 /// An extension: `x123`, ` ext. 12`.
 static EXTENSION: Pattern = Pattern::new(r"(?i)^ ?(?:x|ext\.?|extension|#) ?[0-9]{1,6}(?-u:\b)");
 
 /// Finds phone numbers. `is_phone`: the field of this text is for phone numbers.
 pub(super) fn find(text: &str, groups: &[Group], is_phone: bool, found: &mut Vec<Finding>) {
-    let words: Vec<Range<usize>> = WORDS.find_iter(text).map(|word| word.range()).collect();
+    let words: Vec<Word> = WORDS
+        .captures_iter(text)
+        .filter_map(|groups| {
+            let (is_noun, is_verb) = (groups.get(1).is_some(), groups.get(2).is_some());
+            Some(Word { range: groups.get(0)?.range(), is_weak: is_noun || is_verb, is_label: !is_verb })
+        })
+        .collect();
     let mut at = 0;
     while at < groups.len() {
         match longest_from(text, groups, at, is_phone, &words) {
@@ -38,7 +68,7 @@ fn longest_from(
     groups: &[Group],
     first: usize,
     is_phone: bool,
-    words: &[Range<usize>],
+    words: &[Word],
 ) -> Option<(Range<usize>, usize)> {
     let bytes = text.as_bytes();
     let start = beginning(bytes, groups[first].start)?;
@@ -168,6 +198,10 @@ impl Number<'_> {
         let gaps = self.gaps();
         let dotted = gaps.iter().all(|gap| *gap == b".");
         let is_address = lengths.len() == 4 && dotted && lengths.iter().all(|length| *length <= 3);
+        // Versions: "Chrome/131.0.6778.85 Mobile".
+        let is_version = lengths.len() > 1 && dotted && lengths.contains(&1);
+        let is_rounded =
+            lengths.len() > 1 && self.groups[1..].iter().all(|group| self.text[group.start..group.end] == *"000");
         let is_decimal = lengths.len() == 2 && dotted;
         // "128123 tokens in 100000 calls"
         let is_short = lengths.len() == 1 && self.digits < 9 && !is_phone;
@@ -177,6 +211,8 @@ impl Number<'_> {
             && (is_phone || !self.is_time())
             && !is_address
             && !is_decimal
+            && !is_version
+            && !is_rounded
             && lengths.iter().filter(|length| **length == 1).count() <= 1
     }
 
@@ -200,20 +236,33 @@ impl Number<'_> {
     }
 
     /// Whether it follows a label: "Tel.: 12345678".
-    fn is_labelled(&self, words: &[Range<usize>]) -> bool {
-        let next = words.partition_point(|word| word.end <= self.start);
-        let between =
-            next.checked_sub(1).and_then(|last| self.text.get(words[last].end..self.start)).unwrap_or_default();
+    fn is_labelled(&self, words: &[Word]) -> bool {
+        let next = words.partition_point(|word| word.range.end <= self.start);
+        let Some(word) = next.checked_sub(1).and_then(|last| words.get(last)).filter(|word| word.is_label) else {
+            return false;
+        };
+        let between = self.text.get(word.range.end..self.start).unwrap_or_default();
         between.contains(':') && between.chars().all(|character| " .:\"'".contains(character))
     }
 
     /// Whether one of the words before it, or right after it, mentions phones.
-    fn is_near_phone_word(&self, words: &[Range<usize>]) -> bool {
+    fn is_near_phone_word(&self, words: &[Word]) -> bool {
         const BEFORE: usize = 60;
         const BEHIND: usize = 12;
-        let next = words.partition_point(|word| word.end <= self.start);
-        let is_before = next > 0 && words[next - 1].end + BEFORE >= self.start;
-        is_before || words.get(next).is_some_and(|word| word.start <= self.end() + BEHIND)
+        let next = words.partition_point(|word| word.range.end <= self.start);
+        let rest = &self.text[self.end()..];
+        let is_counted = self.text[..self.start].ends_with('#') || UNIT.is_match(rest);
+        let links = |word: &Word| {
+            let between = self.text.get(word.range.end..self.start).unwrap_or_default();
+            !word.is_weak || !is_counted && LINK.is_match(between)
+        };
+        let before = words[..next].iter().rev().take_while(|word| word.range.end + BEFORE >= self.start);
+        let behind = words.get(next).filter(|word| word.range.start <= self.end() + BEHIND);
+        let links_back = |word: &Word| {
+            let between = self.text.get(self.end()..word.range.start).unwrap_or_default();
+            !word.is_weak || word.is_label && LINK_BACK.is_match(between)
+        };
+        before.take(3).any(links) || behind.is_some_and(links_back)
     }
 }
 

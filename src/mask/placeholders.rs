@@ -48,7 +48,7 @@ impl Placeholders {
 
 /// A value in the form in which it is compared: separators between the digits of a number do not count, nor does the case of an
 /// address.
-fn normal(kind: Kind, value: &str) -> String {
+pub(super) fn normal(kind: Kind, value: &str) -> String {
     match kind {
         Kind::CARD | Kind::IBAN | Kind::PHONE => {
             value.chars().filter(|character| character.is_ascii_alphanumeric()).collect::<String>().to_uppercase()

@@ -173,6 +173,52 @@ fn fields_are_recognised_by_name_in_any_spelling() {
 }
 
 #[test]
+fn different_keys_of_an_object_stay_different() {
+    check(&[
+        (
+            r#"{"a@b.co":1,"A@b.co":2,"A@B.co":3,"x":"a@b.co"}"#,
+            r#"{"<EMAIL_1>":1,"<EMAIL_2>":2,"<EMAIL_3>":3,"x":"<EMAIL_1>"}"#,
+        ),
+        (r#"[{"a@b.co":1},{"A@b.co":2}]"#, r#"[{"<EMAIL_1>":1},{"<EMAIL_1>":2}]"#),
+        (r#"{"+44 7700 900123":1,"+447700900123":2}"#, r#"{"<PHONE_1>":1,"<PHONE_2>":2}"#),
+    ]);
+}
+
+#[test]
+fn paths_are_no_secrets() {
+    for line in [
+        "PWD=/home/bob/work OLDPWD=/ pwd=/srv/app",
+        r#"{"env":{"PWD":"/home/bob/work","OLDPWD":"/"},"pwd":"C:\\Users\\bob","cookies":"/home/bob/cookies2.txt"}"#,
+        "TOKEN=/run/secrets/token1 yt --cookies /home/bob/cookies2.txt",
+    ] {
+        assert_eq!(masked(line), line);
+    }
+    check(&[
+        ("pwd=hunter2 DB_PWD=/abc1", "pwd=<PASSWORD_1> DB_PWD=<PASSWORD_2>"),
+        (r#"{"pwd":"abc"}"#, r#"{"pwd":"<PASSWORD_1>"}"#),
+    ]);
+}
+
+#[test]
+fn numbers_near_words_that_mostly_mean_something_else_are_no_phones() {
+    for line in [
+        "calls: 1234567, errors: 3; messages: 12345678; reach: 1234567",
+        "Call #1234567890 took 12 ms; call 1234567890 took 12 ms",
+        "Mozilla/5.0 (Linux; Android 14; Pixel 8 Build/UD1A.230803.041) Chrome/131.0.6778.85 Mobile Safari/537.36",
+        "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) Version/17.5.1 Mobile/15E148 Safari/604.1",
+        "The previous call returned order 998877665. The office of building 12 345678 burnt",
+        "pids 1234 5678 9012 3456",
+        "ads reach 1 000 000 users; 12 345678 calls",
+    ] {
+        assert_eq!(masked(line), line);
+    }
+    check(&[
+        ("my cell is 445 6271; 24 644270 office", "my cell is <PHONE_1>; <PHONE_2> office"),
+        ("Mobile: 1234567", "Mobile: <PHONE_1>"),
+    ]);
+}
+
+#[test]
 fn text_typed_into_a_password_field_is_masked() {
     check(&[
         (

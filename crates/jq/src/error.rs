@@ -10,6 +10,8 @@ pub enum ErrorKind {
     Unreadable,
     /// The filter failed on this input: one of jq's own errors, or more than one output.
     Failed,
+    /// The filter failed on a pattern that is not valid, too large, or uses what is not supported.
+    BadPattern,
     /// The filter took more steps than allowed.
     OutOfFuel,
     /// The input, a value or a recursion is nested too deeply.

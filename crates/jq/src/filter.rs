@@ -257,7 +257,7 @@ fn out_of_fuel() -> Error {
 fn failed(exception: Exn<'_, Value>) -> Error {
     match exception.get_err() {
         Ok(error) => Error::new(
-            ErrorKind::Failed,
+            if fuel::has_bad_pattern() { ErrorKind::BadPattern } else { ErrorKind::Failed },
             match error.into_val() {
                 Value::Text(text) => text.as_str().to_owned(),
                 other => format!("the filter failed with {other}"),

@@ -30,11 +30,19 @@ struct Meter {
     max_depth: Cell<u32>,
     /// The number of the run, for charges that a run pays only once.
     run: Cell<u64>,
+    /// Whether a pattern could not be used.
+    has_bad_pattern: Cell<bool>,
 }
 
 thread_local! {
     static METER: Meter = const {
-        Meter { fuel: Cell::new(0), stop: Cell::new(None), max_depth: Cell::new(0), run: Cell::new(0) }
+        Meter {
+            fuel: Cell::new(0),
+            stop: Cell::new(None),
+            max_depth: Cell::new(0),
+            run: Cell::new(0),
+            has_bad_pattern: Cell::new(false),
+        }
     };
 }
 
@@ -45,7 +53,18 @@ pub fn begin(fuel: u64, max_depth: u32) {
         meter.stop.set(None);
         meter.max_depth.set(max_depth);
         meter.run.set(meter.run.get().wrapping_add(1));
+        meter.has_bad_pattern.set(false);
     });
+}
+
+/// Notes that a pattern could not be used in this run.
+pub fn note_bad_pattern() {
+    METER.with(|meter| meter.has_bad_pattern.set(true));
+}
+
+/// Whether a pattern could not be used in this run.
+pub fn has_bad_pattern() -> bool {
+    METER.with(|meter| meter.has_bad_pattern.get())
 }
 
 /// The number of this thread's current run.

@@ -72,7 +72,7 @@ pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
     if !fuel::charge(FIRST_USE) {
         return Err("out of fuel".to_owned());
     }
-    let matcher = Rc::new(Matcher::new(pattern, flags)?);
+    let matcher = Rc::new(Matcher::new(pattern, flags).inspect_err(|_| fuel::note_bad_pattern())?);
     fuel::charge(matcher.size);
     CACHE.with_borrow_mut(|cache| {
         if cache.len() >= KEPT {
@@ -82,6 +82,16 @@ pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
         cache.push(Kept { pattern, flags, matcher: Rc::clone(&matcher), run });
     });
     Ok(matcher)
+}
+
+/// Whether a pattern with its flags can be used.
+///
+/// # Errors
+/// As [`matcher`].
+pub fn check(pattern: &str, flags: &str) -> Result<(), String> {
+    // Compiling it is paid for when it is used.
+    fuel::begin(u64::MAX, u32::MAX);
+    Matcher::new(pattern, flags).map(drop)
 }
 
 #[derive(Default)]

@@ -236,7 +236,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     gate.caller = family.caller();
     gate.how_to_approve = arguments.approver.then_some(HOW_TO_APPROVE);
     let far = Way::child(arguments.command);
-    let ends = Ends { far, answers, stays: true, limits, ..Ends::default() };
+    let ends = Ends { far, answers, stays: true, limits, drains: true, ..Ends::default() };
     let ended = between(Box::new(gate), ends, signals, &report);
     if let Some(terminal_reset) = terminal_reset {
         terminal_reset.wait();

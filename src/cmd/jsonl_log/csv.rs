@@ -137,12 +137,9 @@ impl Work for Csv {
 
     fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, _out: &mut Vec<u8>) {
         let Found::Message(message) = &entry.found else { return };
-        if let Some(filter) = &self.filter {
-            match filter.matches(message) {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => return report.fault(format_args!("{log}:{}", entry.line), error),
-            }
+        let place = format_args!("{log}:{}", entry.line);
+        if self.filter.as_ref().is_some_and(|filter| !filter.matches(message, report, place)) {
+            return;
         }
         self.write_row(log, entry.line, message, report);
     }
@@ -152,6 +149,9 @@ impl Work for Csv {
     }
 
     fn end(&mut self, report: &Report, _out: &mut Vec<u8>) {
+        if let Some(filter) = &self.filter {
+            filter.sum_up(report);
+        }
         for path in self.unmatched.iter().flatten().filter(|_| self.has_rows) {
             report.note(format_args!("no message has {path}, so its column is empty"));
         }

@@ -109,13 +109,33 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
             files.sort_by_cached_key(|file| LogFile::first_seq(file, options));
             work(&files, options, signals, &report, &mut check::Check::default())
         }
-        Task::Recover { files } => work(files, options, signals, &report, &mut Recover),
+        Task::Recover { files } => work(&in_order(files, options), options, signals, &report, &mut Recover),
         Task::Csv { fields, files, filter } => {
             let filter = Filter::compile_some("--where", filter.as_ref())?;
-            work(files, options, signals, &report, &mut csv::Csv::new(fields, filter)?)
+            work(&in_order(files, options), options, signals, &report, &mut csv::Csv::new(fields, filter)?)
         }
-        Task::Summary { files, format } => work(files, options, signals, &report, &mut summary::Summary::new(*format)),
+        Task::Summary { files, format } => {
+            work(&in_order(files, options), options, signals, &report, &mut summary::Summary::new(*format))
+        }
     }
+}
+
+/// The files in the given order, but those of one rotated log by their first numbers, in the place of the first of them.
+fn in_order(files: &[OsString], options: &LogOptions) -> Vec<OsString> {
+    let log = |file: &OsString| {
+        let name = file.to_string_lossy().into_owned();
+        match name.rsplit_once('.') {
+            Some((log, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+                log.to_owned()
+            }
+            _ => name,
+        }
+    };
+    let logs: Vec<String> = files.iter().map(log).collect();
+    let place = |file: &OsString| logs.iter().position(|other| *other == log(file));
+    let mut files = files.to_vec();
+    files.sort_by_cached_key(|file| (place(file), LogFile::first_seq(file, options)));
+    files
 }
 
 /// A task that processes the entries of logs. Everything it appends to `out` goes to stdout.

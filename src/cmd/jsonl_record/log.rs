@@ -1,7 +1,7 @@
 //! The log file: numbered lines, written in one write before the data that they record is passed on.
 
 use super::resume::{first_seq, open_file};
-use crate::io::append::Appender;
+use crate::io::append::{Appender, Incident};
 use crate::io::lines::Piece;
 use crate::io::report::{Failure, Report, Status};
 use crate::io::rotation::Rotation;
@@ -62,6 +62,8 @@ pub(super) struct Log {
     /// When the written data has to be on disk.
     sync_by: Option<Instant>,
     ended: bool,
+    /// Whether the file was removed when the batch began.
+    is_removed: bool,
     /// A message could not be recorded with --must-record: nothing of this read may be passed on.
     stopped: bool,
 }
@@ -107,6 +109,7 @@ impl Log {
             loss: Loss::default(),
             sync_by: None,
             ended: false,
+            is_removed: false,
             stopped: false,
         };
         log.begin_batch();
@@ -189,6 +192,7 @@ impl Log {
         if !self.batch.is_empty() {
             return;
         }
+        self.look_after_file();
         if self.needs_header {
             let seq = self.next_seq();
             let Settings { child, command, .. } = &self.settings;
@@ -225,7 +229,7 @@ impl Log {
         }
         self.batch_t = None;
         // (With `each`, it is synced already.)
-        if self.ended && matches!(self.settings.sync, Sync::Within(_)) { self.sync() } else { Ok(()) }
+        if self.ended && self.sync_by.is_some() { self.sync() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), Failure> {
@@ -237,6 +241,10 @@ impl Log {
         let messages = std::mem::take(&mut self.messages);
         if let Err(error) = written {
             return self.lose(messages, &error);
+        }
+        if std::mem::take(&mut self.is_removed) {
+            let path = self.settings.path.display();
+            self.report.note(format_args!("{path}: was removed by another process; it was written again"));
         }
         self.written_seq = self.seq;
         self.needs_header = false;
@@ -292,6 +300,24 @@ impl Log {
         self.file.sync_aside(move |error| report.fault(path.display(), format_args!("{NOT_ON_DISK}: {error}")));
     }
 
+    /// Reports what another process did to the file, and makes the log a log again. (A removed file is written again with the
+    /// batch, if that is possible.)
+    fn look_after_file(&mut self) {
+        let path = self.settings.path.display();
+        match self.file.incident() {
+            Ok(Some(Incident::Removed)) => self.is_removed = true,
+            Ok(Some(Incident::Replaced)) => {
+                self.report.fault(path, "was replaced by another process; recording continues in the new file");
+                self.reopen();
+            }
+            Ok(Some(Incident::Truncated)) => {
+                self.report.fault(path, "was truncated by another process, which removed messages");
+                self.needs_header = true;
+            }
+            Ok(None) | Err(_) => {}
+        }
+    }
+
     /// Continues in the file that is now at the log's path, if it is a different one.
     pub(super) fn reopen(&mut self) {
         if self.file.path_names_it() || !self.file.is_regular() {
@@ -326,7 +352,8 @@ impl Log {
 
     /// Ends this file and begins the next. If that fails, this file keeps growing.
     fn rotate(&mut self) {
-        if let Some(rotation) = &self.settings.rotation {
+        let is_there = matches!(self.file.incident(), Ok(None));
+        if let Some(rotation) = self.settings.rotation.as_ref().filter(|_| is_there) {
             match rotation.rotate(&self.settings.path) {
                 Ok(file) => self.go_on_in(file),
                 Err(error) => {
@@ -339,9 +366,12 @@ impl Log {
     }
 
     /// Reports how many messages were lost.
-    pub(super) fn finish(&self) {
+    pub(super) fn finish(&mut self) {
+        let path = self.settings.path.display();
+        if matches!(self.file.incident(), Ok(Some(Incident::Removed | Incident::Replaced))) {
+            self.report.fault(&path, "was removed by another process, with all that was recorded in it");
+        }
         if self.loss.total > 0 {
-            let path = self.settings.path.display();
             self.report.fault(path, format_args!("{} messages were not recorded", self.loss.total));
         }
     }

@@ -13,7 +13,7 @@ use crate::io::child::{describe, exit_code};
 use crate::io::lines::{Limits, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::rotation::Rotation;
-use crate::io::signal::Signals;
+use crate::io::signal::{Signal, Signals};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::journal::{Direction, Part};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
@@ -138,11 +138,12 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         far: Way::child(arguments.command),
         receives_errors: wraps,
         reopens: true,
+        drains: true,
         prompt: filter.is_none() && redaction.is_none(),
         limits,
         ..Ends::default()
     };
-    let recorder = Recorder { log, filter, redaction, withheld_texts: 0, report: Arc::clone(&report) };
+    let recorder = Recorder { log, filter, redaction, withheld_texts: 0, signal: None, report: Arc::clone(&report) };
     between(Box::new(recorder), ends, signals, &report)
 }
 
@@ -153,6 +154,8 @@ struct Recorder {
     redaction: Option<Redaction>,
     /// Text lines that no filter applied to.
     withheld_texts: u64,
+    /// The signal that ends the run, once the child has ended.
+    signal: Option<Signal>,
     report: Arc<Report>,
 }
 
@@ -168,10 +171,9 @@ impl Recorder {
         };
         let place = || place(direction, line.number());
         if let Some(filter) = &self.filter {
-            match filter.matches_line(line.body(), direction) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(error) => self.report.fault(place(), format_args!("{error}; recorded")),
+            // A line that cannot be judged is recorded.
+            if filter.matches_line(line.body(), direction, &self.report, place()) == Some(false) {
+                return Ok(());
             }
         }
         let Some(redaction) = &self.redaction else {
@@ -205,14 +207,19 @@ impl Recorder {
         self.log.push_withheld(direction, &why)
     }
 
-    fn end(&mut self, how: &str, status: Option<u8>) {
+    fn finish(&mut self, how: &str, status: Option<u8>) -> Result<(), Failure> {
         self.log.push_end(how, status);
+        self.log.commit()?;
         self.log.finish();
+        if let Some(filter) = &self.filter {
+            filter.sum_up(&self.report);
+        }
         let count = std::mem::take(&mut self.withheld_texts);
         if count > 0 {
             let advice = "--redact-text defines what to record of them";
             self.report.note(format_args!("text lines withheld from the log: {count} ({advice})"));
         }
+        Ok(())
     }
 }
 
@@ -230,15 +237,17 @@ impl Stage for Recorder {
                 out.onward(side).extend_from_slice(piece.raw());
             }
             // Half-close: the child's remaining output is relayed and recorded to its end.
-            Event::Closed(Side::Near) if out.is_pipe() => self.end("stdin ended", None),
+            Event::Closed(Side::Near) if out.is_pipe() => self.finish("stdin ended", None)?,
             Event::Closed(Side::Near) => out.close_far(),
             Event::Exited(status) => {
                 let code = exit_code(status);
-                self.end(&describe(status), Some(code));
+                let how = self.signal.take().map_or_else(|| describe(status), |signal| signal.to_string());
+                self.finish(&how, Some(code))?;
                 out.stop(Status::Child(code));
             }
-            Event::Broken(Side::Near, error) => self.end(&format!("stdout: {error}"), None),
-            Event::Signal(signal) => self.end(&signal.to_string(), None),
+            Event::Broken(Side::Near, error) => self.finish(&format!("stdout: {error}"), None)?,
+            Event::Signal(signal) if out.is_pipe() => self.finish(&signal.to_string(), None)?,
+            Event::Signal(signal) => self.signal = Some(signal),
             Event::Due => self.log.sync_aside(),
             Event::Reopen => self.log.reopen(),
             // As with a pipe: the next write to our stdin must fail.
@@ -250,6 +259,16 @@ impl Stage for Recorder {
 
     fn commit(&mut self) -> Result<(), Failure> {
         self.log.commit()
+    }
+
+    fn end(&mut self, _out: &Out) {
+        // The child did not end in time.
+        if let Some(signal) = self.signal.take()
+            && let Err(failure) = self.finish(&signal.to_string(), None)
+        {
+            self.report.say(failure);
+            self.report.fail();
+        }
     }
 
     fn deadline(&self) -> Option<Instant> {

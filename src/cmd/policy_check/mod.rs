@@ -162,5 +162,5 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         broken: None,
     };
     let far = Way::child(arguments.command);
-    between(Box::new(gate), Ends { far, limits, reopens, ..Ends::default() }, signals, &report)
+    between(Box::new(gate), Ends { far, limits, reopens, drains: true, ..Ends::default() }, signals, &report)
 }

@@ -138,6 +138,11 @@ impl Feeds {
         &self.feeds[at].bytes[item.bytes.clone()]
     }
 
+    /// Reports on how many messages a filter could not be run.
+    pub fn sum_up(&self) {
+        [&self.choice.filter, &self.choice.breaks].into_iter().flatten().for_each(|filter| filter.sum_up(&self.report));
+    }
+
     /// A log's name.
     pub fn name(&self, at: usize) -> &str {
         &self.feeds[at].log.name
@@ -214,13 +219,7 @@ impl Choice {
             report.fault(place(), format_args!("was not recorded: {why}"));
             return None;
         }
-        let is_true = |filter: &Filter| match filter.matches(message) {
-            Ok(is_true) => is_true,
-            Err(error) => {
-                report.fault(place(), error);
-                false
-            }
-        };
+        let is_true = |filter: &Filter| filter.matches(message, report, place());
         if !self.filter.as_ref().is_none_or(is_true) {
             return None;
         }

@@ -53,6 +53,7 @@ impl Player<'_> {
     /// [`Status::Fault`] if a log cannot be read or stdout cannot be written.
     pub fn play(mut self, feeds: &mut Feeds) -> Result<Status, Failure> {
         let ended = self.run(feeds);
+        feeds.sum_up();
         match ended.map_or_else(|stop| stop, |()| Stop::Drained) {
             Stop::Drained | Stop::Waiting => {
                 self.output.flush().map_or_else(|closed| closed.end(self.report), |()| Ok(self.report.finish()))

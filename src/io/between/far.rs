@@ -99,8 +99,27 @@ impl Far {
         }
     }
 
-    /// Closes its stdin, gives it time to end by itself, then ends it together with all processes it started. Allows less time if
-    /// `hurried`.
+    /// Whether its end has been reported to the stage, or cannot come.
+    pub(super) fn is_over(&self) -> bool {
+        self.reported || self.group.is_none()
+    }
+
+    /// What is needed to end it.
+    pub(super) fn ending(&self) -> Ending {
+        Ending { sink: Arc::clone(&self.sink), group: self.group, exit: Arc::clone(&self.exit) }
+    }
+}
+
+/// The end of a child.
+pub(super) struct Ending {
+    sink: Arc<Sink>,
+    group: Option<Group>,
+    exit: Arc<Exit>,
+}
+
+impl Ending {
+    /// Closes the child's stdin, gives it time to end by itself, then ends it together with all processes it started. Allows less
+    /// time if `hurried`.
     pub(super) fn end(self, hurried: impl Fn() -> bool) {
         self.sink.close();
         let sink = Arc::clone(&self.sink);

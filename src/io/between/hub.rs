@@ -8,6 +8,7 @@ use crate::io::child::Group;
 use crate::io::lines::Limits;
 use crate::io::lock;
 use crate::io::report::{Failure, Report, Status};
+use crate::io::signal::Signal;
 use crate::io::sink::Sink;
 use crate::io::stage::{Out, Side, Stage};
 use std::collections::BTreeMap;
@@ -50,6 +51,8 @@ pub(super) struct Manners {
     pub(super) has_several: bool,
     /// Whether the near side's reader waits until a far side has read what was sent to it.
     pub(super) waits_for_far: bool,
+    /// Whether a signal only begins the end, see [`Ends::drains`](super::Ends::drains).
+    pub(super) drains: bool,
 }
 
 pub(super) struct Core {
@@ -61,6 +64,8 @@ pub(super) struct Core {
     pub(super) fars: BTreeMap<usize, Slot>,
     /// Once it is set, no more events are passed to the stage.
     pub(super) end: Option<Result<Status, Failure>>,
+    /// The signal that began the end, and until when the far sides are still read.
+    pub(super) draining: Option<(Signal, Instant)>,
     /// When the main thread will wake up by itself.
     pub(super) asleep_until: Option<Instant>,
 }
@@ -158,7 +163,7 @@ impl Hub {
         let mut out = if manners.is_pipe { Out::joined() } else { Out::default() };
         out.next_far = fars.len();
         let fars = fars.into_iter().map(|way| Slot::new(way, false)).enumerate().collect();
-        let core = Core { stage, out, nears, fars, end: None, asleep_until: None };
+        let core = Core { stage, out, nears, fars, end: None, draining: None, asleep_until: None };
         let (core, changed) = (Mutex::new(core), Condvar::new());
         let (signalled, running) = (AtomicBool::new(false), Mutex::default());
         Hub { core, changed, sinks, report, manners, signalled, running }
@@ -168,7 +173,8 @@ impl Hub {
     /// dropped.
     pub(super) fn decide(&self, about: Option<Peer>, act: Box<Act<'_>>) -> Dirty {
         let mut core = lock(&self.core);
-        if about.is_some_and(|peer| core.is_former(peer)) {
+        let is_late = |peer: Peer| core.draining.is_some() && !peer.is_far();
+        if about.is_some_and(|peer| core.is_former(peer) || is_late(peer)) {
             return Dirty::default();
         }
         self.decide_in(&mut core, about, act)

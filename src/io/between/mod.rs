@@ -83,6 +83,8 @@ pub struct Ends {
     pub far_limits: Option<Limits>,
     /// How the run ends.
     pub manner: Manner,
+    /// Whether a signal only begins the end: children are ended, and the stage still gets what they print until then.
+    pub drains: bool,
 }
 
 /// The near side.
@@ -177,7 +179,7 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     let system = |error: io::Error| Failure::new(Status::NotStarted, error);
     let signals = signals.receive();
     let Ends { near, clients, far, receives_errors, prompt, reopens, mut person, answers, stays, .. } = ends;
-    let Ends { holds_near, adds_far_sides, limits, far_limits, manner, .. } = ends;
+    let Ends { holds_near, adds_far_sides, limits, far_limits, manner, drains, .. } = ends;
     let mut person_input = None;
     let mut person_output = None;
     if let Some(terminal) = &mut person {
@@ -202,7 +204,8 @@ pub fn between(stage: Box<dyn Stage>, ends: Ends, signals: &Signals, report: &Ar
     let far_limits = far_limits.unwrap_or(limits);
     let (far_count, has_several) = (far.len(), far.len() > 1 || adds_far_sides);
     let waits_for_far = !(has_several || has_clients || holds_near);
-    let manners = Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, waits_for_far };
+    let manners =
+        Manners { limits, far_limits, manner, is_pipe, stays, prompt, reopens, has_several, waits_for_far, drains };
     let hub = Arc::new(Hub::new(stage, nears, far, sinks, Arc::clone(report), manners));
     // Before any input is read, which may be for them.
     (0..far_count).for_each(|far| hub.start(far));

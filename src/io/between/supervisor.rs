@@ -1,7 +1,7 @@
 //! The main thread: starts and ends children, wakes the stage at its deadline, and ends the run.
 
 use super::far::{Exit, Far};
-use super::hub::{Core, Hub, Peer};
+use super::hub::{Core, Hub, Peer, Slot};
 use super::{Dial, Link, Manner, Program, Way};
 use crate::io::child::{self, Child, Pipes, Streams};
 use crate::io::lock;
@@ -127,12 +127,13 @@ impl Hub {
     pub(super) fn supervise(self: &Arc<Hub>) -> Result<Status, Failure> {
         let mut core = lock(&self.core);
         loop {
+            let now = Instant::now();
+            core.end_draining(now);
             if let Some(end) = core.end.take() {
                 // Mark the run as ended for the other threads.
                 core.end = Some(Ok(Status::Well));
                 return end;
             }
-            let now = Instant::now();
             let deadline = core.stage.deadline();
             if let Some((far, former, then)) = core.next_replaced() {
                 drop(core);
@@ -158,7 +159,8 @@ impl Hub {
                 self.deliver_aside(|stage, out| stage.on(Event::Due, out));
                 core = lock(&self.core);
             } else {
-                core.asleep_until = deadline.into_iter().chain(look_again).min();
+                let drained = core.draining.map(|(_, until)| until);
+                core.asleep_until = deadline.into_iter().chain(look_again).chain(drained).min();
                 core = match core.asleep_until {
                     Some(until) => {
                         let slept = self.changed.wait_timeout(core, until - now);
@@ -197,7 +199,7 @@ impl Hub {
 
     fn end_child(&self, far: usize, child: Option<Far>) {
         if let Some(child) = child {
-            child.end(|| self.signalled.load(Ordering::Relaxed));
+            child.ending().end(|| self.signalled.load(Ordering::Relaxed));
             lock(&self.running).remove(&far);
         }
     }
@@ -284,6 +286,16 @@ struct Ended {
 }
 
 impl Core {
+    /// Ends a run that a signal has begun to end, if its children have ended or the time for that is over.
+    fn end_draining(&mut self, now: Instant) {
+        let Some((signal, until)) = self.draining else { return };
+        let is_over = |slot: &Slot| slot.far.as_ref().is_none_or(Far::is_over);
+        let is_done = matches!(self.end, Some(Ok(_))) || now >= until || self.fars.values().all(is_over);
+        if is_done && !matches!(self.end, Some(Err(_))) {
+            self.end = Some(Ok(Status::Signal(signal)));
+        }
+    }
+
     /// A far side that the stage wants to end, with its child, and what is to follow.
     fn next_replaced(&mut self) -> Option<(usize, Option<Far>, Replace)> {
         for (&far, slot) in self.fars.iter_mut().filter(|(_, slot)| !slot.is_ending) {

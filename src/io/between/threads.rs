@@ -1,6 +1,7 @@
 //! The threads that read the sides, receive signals, and watch our own stdin and stdout.
 
 use super::Manner;
+use super::far::Far;
 use super::hub::{Hub, Peer};
 use crate::io::descriptor::{Descriptor, close_stdin, stdin, stdout, wait_readable};
 use crate::io::lines::Splitter;
@@ -15,7 +16,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long to read lines that a session's near side sent before it hung up.
 const HUNG_UP: Duration = Duration::from_millis(300);
@@ -25,6 +26,9 @@ const UNFINISHED: Duration = Duration::from_millis(200);
 
 /// The run ends this long after the request to end even if the orderly end hangs (writing to an stderr that is not read blocks).
 const LAST_RESORT: Duration = Duration::from_millis(1900);
+
+/// How long children are read after a signal: a little longer than it takes to end them, so that our own last writes have time.
+const DRAINING: Duration = Duration::from_millis(1300);
 
 /// Ends the run if a thread panics, so that a defect is reported and no other thread waits forever.
 struct EndOnPanic(Arc<Hub>);
@@ -55,7 +59,7 @@ impl Hub {
                 while side == Side::Near && core.is_held(number) {
                     core = hub.changed.wait(core).unwrap_or_else(PoisonError::into_inner);
                 }
-                if core.end.is_some() {
+                if core.end.is_some() || core.draining.is_some() && !peer.is_far() {
                     return;
                 }
                 if side == Side::Near && core.out.closes_near(number) {
@@ -156,7 +160,7 @@ impl Hub {
         });
     }
 
-    /// Passes the signal to the stage, as its last event.
+    /// Passes the signal to the stage, as its last event unless the children are still read.
     fn end_by(self: &Arc<Hub>, signal: Signal) {
         let dirty = {
             let mut core = lock(&self.core);
@@ -165,7 +169,15 @@ impl Hub {
                 stage.on(Event::Signal(signal), out)
             };
             let dirty = self.decide_in(&mut core, None, Box::new(act));
-            core.end.get_or_insert(Ok(Status::Signal(signal)));
+            match self.manners.drains && core.end.is_none() {
+                true => core.draining = Some((signal, Instant::now() + DRAINING)),
+                false => drop(core.end.get_or_insert(Ok(Status::Signal(signal)))),
+            }
+            for slot in core.fars.values().filter(|_| self.manners.drains) {
+                if let Some(ending) = slot.far.as_ref().map(Far::ending) {
+                    self.spawn(move |_| ending.end(|| true));
+                }
+            }
             dirty
         };
         self.changed.notify_all();

@@ -4,6 +4,7 @@ mod recall;
 
 use crate::process::{command, pipe, text};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// The output for an input, and the exit status.
 fn run(arguments: &[&str], input: &[u8]) -> (Vec<u8>, String, Option<i32>) {
@@ -147,4 +148,86 @@ fn nothing_in_the_recordings_is_mistaken_for_personal_data() {
         lines += content.split(|byte| *byte == b'\n').count();
     }
     assert!(lines > 500, "{lines}");
+}
+
+/// A recording of what a shell command prints.
+fn recorded(script: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log.jsonl");
+    let recorder = command("jsonl-record").arg(&log).args(["--", "sh", "-c", script]).stdin(Stdio::null()).output();
+    assert!(recorder.unwrap().status.success());
+    std::fs::read(&log).unwrap()
+}
+
+#[test]
+fn bytes_in_a_recording_are_masked() {
+    let log = recorded(r#"printf '{"password":"hunter2x","name":"caf\351"}\n'"#);
+    let (masked, stderr, status) = run(&[], &log);
+    assert_eq!((stderr.as_str(), status), ("", Some(0)));
+    let record = text(&masked).lines().find(|line| line.contains("\"out\"")).unwrap().to_owned();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    let bytes = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, record["b64"].as_str().unwrap());
+    assert_eq!(bytes.unwrap(), b"{\"password\":\"<PASSWORD_1>\",\"name\":\"caf\xe9\"}");
+}
+
+#[test]
+fn a_private_key_in_a_recording_is_masked() {
+    let log = recorded(
+        "printf -- '-----BEGIN RSA PRIVATE KEY-----\\nMIIEowIBAAKCAQEAwJ1v\\nZg==\\n-----END RSA PRIVATE KEY-----\\nend\\n'",
+    );
+    let masked = text(&run(&[], &log).0);
+    assert!(!masked.contains("MIIE") && !masked.contains("Zg==") && masked.contains("\"text\":\"end\""), "{masked}");
+}
+
+#[test]
+fn a_line_in_two_records_is_masked_as_one() {
+    let record =
+        |seq: u32, dir: &str, content: &str| format!("{{\"t\":{seq},\"seq\":{seq},\"dir\":\"{dir}\",{content}}}\n");
+    let lines = [
+        record(1, "out", r#""text":"{\"a\":1,\"k\":\"ghp_0123456789ab","more":true"#),
+        record(2, "in", r#""msg":{"to":"ann@example.com"}"#),
+        record(3, "err", r#""text":"to bob@exa","more":true"#),
+        record(4, "out", r#""text":"cdefghij0123456789","more":true"#),
+        record(5, "out", r#""text":"abcdef\"}""#),
+        record(6, "err", r#""text":"mple.com""#),
+        record(7, "out", r#""text":"end""#),
+    ];
+    let expected = [
+        record(1, "out", r#""text":"{\"a\":1,\"k\":\"<KEY_1>","more":true"#),
+        record(2, "in", r#""msg":{"to":"<EMAIL_1>"}"#),
+        record(3, "err", r#""text":"to <EMAIL_2>","more":true"#),
+        record(4, "out", r#""text":"","more":true"#),
+        record(5, "out", r#""text":"\"}""#),
+        record(6, "err", r#""text":"""#),
+        record(7, "out", r#""text":"end""#),
+    ];
+    assert_eq!(masked(&lines.concat()), expected.concat());
+    // A log that was cut off is masked as far as it goes.
+    assert_eq!(masked(&lines[..4].concat()).lines().count(), 4);
+}
+
+#[test]
+fn a_line_in_records_that_are_too_long_together_is_withheld() {
+    let piece = |seq: u32, more: &str| {
+        format!("{{\"t\":1,\"seq\":{seq},\"dir\":\"out\",\"text\":\"{}\"{more}}}\n", "x".repeat(900))
+    };
+    let more = ",\"more\":true";
+    let input = [piece(1, more), piece(2, more), piece(3, more), piece(4, ""), piece(5, "")].concat();
+    let (stdout, stderr, status) = run(&["--max-line", "2K"], input.as_bytes());
+    let lines: Vec<String> = text(&stdout).lines().map(str::to_owned).collect();
+    assert_eq!((lines.len(), status), (5, Some(1)), "{stderr}");
+    assert!(lines[..4].iter().all(|line| line.contains("is withheld")) && lines[4].contains("xxx"), "{lines:?}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_reported_and_never_passes_as_clean() {
+    let picture: String = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ/9j+Zz3q".repeat(3);
+    let input = format!("{{\"a\":1}}\n{{\"data\":\"{picture}\"}}\n{{\"data\":\"{picture}\"}}\n");
+    let (stdout, stderr, status) = run(&[], input.as_bytes());
+    assert_eq!((text(&stdout), status), (input, Some(1)));
+    assert_eq!(
+        stderr,
+        "jsonl-mask: stdin:2: from here on, texts that could not be searched: 2 (pictures, other data, lines that are not text); \
+         they are unchanged\n"
+    );
 }

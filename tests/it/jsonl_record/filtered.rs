@@ -248,3 +248,40 @@ fn an_invalid_filter_exits_2_and_nothing_is_started() {
     }
     assert!(!file.exists());
 }
+
+#[test]
+fn a_pattern_that_cannot_be_compiled_is_an_error_at_the_start_and_records_nothing() {
+    for (filter, why) in [
+        (r#".m | test("^(?!.*(event|ppv))")"#, "--where: test at character 6: the pattern is wrong: look-around"),
+        (r#"test("a"; "q")"#, "--where: test at character 1: \"q\" is not a flag of a pattern"),
+        (r#".a | any(.[]; test(["(", "i"]))"#, "--where: test at character 15: the pattern is wrong: unclosed group"),
+        (r#"sub("(a"; "b") == "b""#, "--where: sub at character 1: "),
+        (r#"[scan("a\\1")] != []"#, "--where: scan at character 2: the pattern is wrong: backreferences"),
+        (r#"test("a", "(")"#, "--where: test at character 1: "),
+        (r#"capture("(?<a")"#, "--where: capture at character 1: "),
+        (r#"[splits("[")]"#, "--where: splits at character 2: "),
+    ] {
+        let (_folder, file) = new_log();
+        for words in [&["jsonl-record"][..], &["jsonl-log", "csv", "."], &["replay"]] {
+            let mut command = crate::process::command(words[0]);
+            let output = pipe(command.args(&words[1..]).arg(&file).args(["--where", filter]), b"{\"m\":\"news\"}\n");
+            let stderr = text(&output.stderr);
+            assert!(stderr.contains(why) && output.status.code() == Some(2), "{filter}: {stderr}");
+        }
+        assert!(!file.exists());
+    }
+}
+
+#[test]
+fn a_pattern_from_a_message_that_cannot_be_compiled_is_counted() {
+    let (_folder, file) = new_log();
+    let input = "{\"m\":\"a(\"}\n{\"m\":\"b\"}\n{\"m\":\"c[\"}\n{\"n\":1}\n";
+    let output = pipe(record(&file).args(["--where", ".m as $p | \"b\" | test($p)"]), input.as_bytes());
+    let stderr = text(&output.stderr);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (input, Some(1)), "{stderr}");
+    assert!(stderr.starts_with("jsonl-record: stdin:1: --where: the pattern is wrong: unclosed group"), "{stderr}");
+    assert!(stderr.ends_with("jsonl-record: --where: it could not be run on 2 messages\n"), "{stderr}");
+    // What cannot be judged is recorded.
+    let recorded = text(&Log::read(&file).clean().stream(Direction::In));
+    assert_eq!(recorded, input.lines().take(3).map(|line| format!("{line}\n")).collect::<String>());
+}

@@ -5,6 +5,7 @@ mod filtered;
 mod full_disk;
 mod killed;
 mod pipe;
+mod removed;
 mod rotation;
 mod wrapped;
 

@@ -216,3 +216,37 @@ fn the_pipe_to_a_child_that_stops_reading_is_closed() {
     }
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn what_a_child_prints_after_a_signal_is_passed_on_and_recorded() {
+    let scripts = [
+        "echo '{\"ready\":1}'; while read -r line; do :; done; echo '{\"last\":1}'; echo closed >&2",
+        "trap 'echo \"{\\\"last\\\":1}\"; echo closed >&2; exit 0' TERM; echo '{\"ready\":1}'; while :; do sleep 0.01; done",
+    ];
+    for script in scripts {
+        for signal in [Signal::SIGTERM, Signal::SIGINT] {
+            let (_folder, file) = new_log();
+            let mut recorder = Talk::start(&mut wrap(&file, script));
+            assert_eq!(recorder.receive(), "{\"ready\":1}");
+            recorder.signal(signal);
+            assert_eq!(recorder.receive(), "{\"last\":1}");
+            let ended = recorder.end();
+            assert_eq!(ended.status.signal(), Some(signal as i32));
+            assert!(ended.stderr.ends_with("closed\n"), "{}", ended.stderr);
+            let log = Log::read(&file).clean();
+            assert_eq!(text(&log.stream(Direction::Out)), "{\"ready\":1}\n{\"last\":1}\n");
+            assert!(log.stream(Direction::Err).ends_with(b"closed\n"));
+            assert_eq!(log.end(), (signal.as_str(), Some(0)));
+        }
+    }
+}
+
+#[test]
+fn a_child_that_ignores_a_signal_ends_within_two_seconds_and_the_log_has_its_end() {
+    let (_folder, file) = new_log();
+    let mut recorder = Talk::start(&mut wrap(&file, "trap '' TERM; echo ready; while :; do sleep 0.01; done"));
+    assert_eq!(recorder.receive(), "ready");
+    recorder.signal(Signal::SIGTERM);
+    assert_eq!(recorder.end().status.signal(), Some(15));
+    assert_eq!(Log::read(&file).clean().end().0, "SIGTERM");
+}

@@ -2,6 +2,7 @@
 
 mod check;
 mod explain;
+mod patterns;
 mod plain;
 mod rewrite;
 
@@ -60,6 +61,7 @@ fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Resu
     let body =
         Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
     check::rows(&body)?;
+    patterns::constant(source, &body)?;
     let plain = Predicate::of(&body);
     let main = rewrite::definition(Def { name: MAIN, args: Vec::new(), body }, null_order);
     let prelude = prelude().into_iter().map(|def| rewrite::definition(def, NullOrder::First));

@@ -1,5 +1,7 @@
 //! `jsonl-mask`: replaces personal data and secrets with placeholders.
 
+mod held;
+
 use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use super::{Command, needs_input};
 use crate::io::between::{Ends, between};
@@ -10,6 +12,7 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::mask::{Masker, Rules};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use held::Held;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -57,7 +60,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let masker = Masker::new(rules, limits.max_depth);
-    let stage = Filter { masker, limits, report: Arc::clone(&report), is_full: false };
+    let stage =
+        Filter { masker, limits, report: Arc::clone(&report), is_full: false, held: Held::default(), unread: None };
     between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, &report)
 }
 
@@ -73,6 +77,9 @@ struct Filter {
     report: Arc<Report>,
     /// Whether the full table has been reported.
     is_full: bool,
+    held: Held,
+    /// The first line with something that could not be searched.
+    unread: Option<u64>,
 }
 
 impl Stage for Filter {
@@ -83,6 +90,8 @@ impl Stage for Filter {
                 let line = Line::new(bytes, number);
                 self.withhold(TOO_LONG, &line, side, out);
             }
+            Event::Closed(side @ Side::Near) => self.release(side, out),
+            Event::Signal(_) => self.release(Side::Near, out),
             _ => {}
         }
         Ok(())
@@ -94,10 +103,23 @@ impl Filter {
         if deeper_than(line.body(), self.limits.max_depth) {
             return self.withhold(TOO_DEEP, line, side, out);
         }
-        let onward = out.onward(side);
-        onward.extend_from_slice(line.before());
-        onward.extend_from_slice(&self.masker.line(line.body()));
-        onward.extend_from_slice(line.after());
+        if self.held.take(line) {
+            self.held.mask(&mut self.masker, false);
+        } else if self.held.is_empty() {
+            let onward = out.onward(side);
+            onward.extend_from_slice(line.before());
+            onward.extend_from_slice(&self.masker.line(line.body()));
+            onward.extend_from_slice(line.after());
+        } else {
+            self.held.push(line.number(), [line.before(), &self.masker.line(line.body()), line.after()].concat());
+        }
+        if self.held.length() > self.limits.max_line {
+            self.held.withhold();
+        }
+        self.give(side, out);
+        if self.masker.unread() > 0 {
+            self.unread.get_or_insert(line.number());
+        }
         if self.masker.is_full() && !std::mem::replace(&mut self.is_full, true) {
             let most = Masker::MOST;
             self.report.note(format_args!(
@@ -107,14 +129,41 @@ impl Filter {
         }
     }
 
+    /// Writes the lines that need not wait any more for the rest of a line.
+    fn give(&mut self, side: Side, out: &mut Out) {
+        for (number, line) in self.held.ready() {
+            let line = line.unwrap_or_else(|| self.record_of_withheld(TOO_LONG, number, b"\n"));
+            out.onward(side).extend_from_slice(&line);
+        }
+    }
+
+    /// Masks and writes what waits for the rest of a line, which does not come, and reports what could not be searched.
+    fn release(&mut self, side: Side, out: &mut Out) {
+        self.held.mask(&mut self.masker, true);
+        self.give(side, out);
+        if let Some(number) = self.unread.take() {
+            let count = self.masker.unread();
+            self.report.fault(
+                format_args!("stdin:{number}"),
+                format_args!("from here on, texts that could not be searched: {count} (pictures, other data, lines that are not text); they are unchanged"),
+            );
+        }
+    }
+
     /// Writes a record in place of a line, which may contain anything.
-    fn withhold(&self, why: &str, line: &Line<'_>, side: Side, out: &mut Out) {
-        let number = line.number();
+    fn withhold(&mut self, why: &str, line: &Line<'_>, side: Side, out: &mut Out) {
+        let record = self.record_of_withheld(why, line.number(), line.after());
+        if self.held.is_empty() {
+            out.onward(side).extend_from_slice(&record);
+        } else {
+            self.held.push(line.number(), record);
+        }
+    }
+
+    fn record_of_withheld(&self, why: &str, number: u64, after: &[u8]) -> Vec<u8> {
         self.report.fault(format_args!("stdin:{number}"), format_args!("{why}; withheld"));
         let content = format!("line {number} is withheld, since it cannot be masked: {why}");
         let record = Object::default().text("type", "error").put("context", "{}").text("content", &content).end();
-        let onward = out.onward(side);
-        onward.extend_from_slice(record.as_bytes());
-        onward.extend_from_slice(line.after());
+        [record.as_bytes(), after].concat()
     }
 }
