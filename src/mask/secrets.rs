@@ -40,7 +40,7 @@ static KEYS: Pattern = Pattern::new(concat!(
     r"|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|[12]/[0-9]{10,}(?:/[0-9]+)?:[a-f0-9]{32}|rdme_[a-z0-9]{60,}|shippo_(?:live|test)_[a-f0-9]{40}|EZ[AT]K[A-Za-z0-9]{54}", // Airtable, Asana, ReadMe, Shippo, EasyPost
     r"|[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}|EAA[A-Za-z0-9]{60,}|sha256~[A-Za-z0-9_-]{43}", // Discord, Meta, OpenShift
     r"|access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9-]{27}|[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}|v1\.0-[a-f0-9]{24}-[a-f0-9]{146}", // Plaid, Azure, Cloudflare
-    r"|(?:ico-|vc[apikr]_|rnd_|nrp_|glrt-|ops_eyJ|A3-[A-Z0-9]{6}-)[A-Za-z0-9_-]{26,}|FLWSEC(?:K|K_TEST)-[a-z0-9]{12,}", // Infracost, Vercel, Render, 1Password, Flutterwave
+    r"|(?:ico-|vc[apikr]_|rnd_|ops_eyJ|A3-[A-Z0-9]{6}-)[A-Za-z0-9_-]{26,}|FLWSEC(?:K|K_TEST)-[a-z0-9]{12,}", // Infracost, Vercel, Render, 1Password, Flutterwave
     r"|eyJ[A-Za-z0-9_-]{8,}(?:(?:\.[A-Za-z0-9_-]*){2,4}|\.eyJ[A-Za-z0-9_-]*)", // JSON Web Tokens (RFC 7515, RFC 7516), also cut off
     r")"
 ));

@@ -173,6 +173,93 @@ fn fields_are_recognised_by_name_in_any_spelling() {
 }
 
 #[test]
+fn keys_of_further_providers_are_found() {
+    // `*` stands for letters and digits, `#` for hexadecimal digits, `A` within a row of `^` for capitals and digits.
+    for (form, lengths) in [
+        ("ATATT*", [60, 0]),
+        ("figd_*", [43, 0]),
+        ("fm2_*", [60, 0]),
+        ("sbp_#", [40, 0]),
+        ("sb_secret_*", [31, 0]),
+        ("pscale_tkn_*", [43, 0]),
+        ("pscale_pw_*", [43, 0]),
+        ("ntn_*", [46, 0]),
+        ("secret_*", [43, 0]),
+        ("NRAK-^", [27, 0]),
+        ("sntrys_*", [90, 0]),
+        ("sntryu_#", [64, 0]),
+        ("glsa_*", [41, 0]),
+        ("glc_*", [60, 0]),
+        ("hvb.*", [90, 0]),
+        ("*.atlasv1.*", [14, 67]),
+        ("pul-#", [40, 0]),
+        ("dp.pt.*", [43, 0]),
+        ("dp.st.dev.*", [43, 0]),
+        ("xkeysib-#-*", [64, 16]),
+        ("#-us12", [32, 0]),
+        ("SK#", [32, 0]),
+        ("CFPAT-*", [43, 0]),
+        ("dt0c01.^.^", [24, 64]),
+        ("phx_*", [43, 0]),
+        ("LTAI*", [20, 0]),
+        ("AKID*", [32, 0]),
+        ("1//0*", [60, 0]),
+        ("amzn.oa2-cs.v1.*", [64, 0]),
+        ("fw_*", [24, 0]),
+        ("tgp_v1_*", [43, 0]),
+        ("csk-*", [48, 0]),
+        ("tvly-*", [32, 0]),
+        ("fc-#", [32, 0]),
+        ("jina_*", [60, 0]),
+        ("sess-*", [40, 0]),
+        ("nfp_*", [36, 0]),
+        ("HRKU-*", [60, 0]),
+        ("CLOJARS_#", [60, 0]),
+        ("cio*", [32, 0]),
+        ("oy2#", [43, 0]),
+        ("dckr_oat_*", [32, 0]),
+        ("AKCp*", [69, 0]),
+        ("sqp_#", [40, 0]),
+        ("sgp_#", [40, 0]),
+        ("pnu_*", [36, 0]),
+        ("pat*.#", [14, 64]),
+        ("2/1200000000000001:#", [32, 0]),
+        ("rdme_#", [70, 0]),
+        ("shippo_live_#", [40, 0]),
+        ("EZAK*", [54, 0]),
+        ("MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.*", [27, 0]),
+        ("EAAC*", [120, 0]),
+        ("sha256~*", [43, 0]),
+        ("access-sandbox-0123abcd-0123-4abc-8def-#", [12, 0]),
+        ("abc8Q~*", [34, 0]),
+        ("v1.0-#-#", [24, 146]),
+        ("ico-*", [32, 0]),
+        ("vcp_*", [40, 0]),
+        ("rnd_*", [32, 0]),
+        ("FLWSECK_TEST-#", [32, 0]),
+    ] {
+        let mut lengths = lengths.into_iter();
+        let text = |alphabet: &str, length: usize| -> String {
+            alphabet.chars().cycle().skip(3).step_by(7).take(length).collect()
+        };
+        let key: String = form
+            .chars()
+            .map(|one| match one {
+                '*' => text("aB3cD9eF0gH1iJ5kL7mN2oP8qR4sT6uVwXyZ", lengths.next().unwrap()),
+                '#' => text("0a1b2c3d4e5f6", lengths.next().unwrap()),
+                '^' => text("A2B3C4D5E6F7G", lengths.next().unwrap()),
+                other => other.to_string(),
+            })
+            .collect();
+        assert_eq!(masked(&format!("with {key}, which")), "with <KEY_1>, which", "{key}");
+    }
+    check(&[(
+        "https://a.blob.core.windows.net/b?sv=2026-02-06&sig=aB3cD9eF0gH1iJ5kL7mN2oP8qR4sT6uVwXyZ%2B8%3D&se=1",
+        "https://a.blob.core.windows.net/b?sv=2026-02-06&sig=<SECRET_1>&se=1",
+    )]);
+}
+
+#[test]
 fn different_keys_of_an_object_stay_different() {
     check(&[
         (

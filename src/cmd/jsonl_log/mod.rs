@@ -40,7 +40,7 @@ enum Task {
     },
     /// Write every readable record, byte for byte
     Recover {
-        /// Logs; `-` is stdin
+        /// Logs, rotated files in any order; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
     },
@@ -49,7 +49,7 @@ enum Task {
         /// Columns, separated by commas: paths in the message (.params.total), $time, $t, $seq, $dir, $file, $line, or jq filters; NAME=FIELD names a column
         #[arg(value_name = "FIELDS")]
         fields: String,
-        /// Logs; `-` is stdin
+        /// Logs, rotated files in any order; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
         /// Write only messages for which this jq filter is true; its input is the message, with $dir, $t and $seq
@@ -58,7 +58,7 @@ enum Task {
     },
     /// Print counts, sizes and answer times, by direction and type, and by turn
     Summary {
-        /// Logs; `-` is stdin
+        /// Logs, rotated files in any order; `-` is stdin
         #[arg(value_name = "FILE", default_value = "-")]
         files: Vec<OsString>,
         /// The output format

@@ -43,12 +43,13 @@ Examples:
 
 Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that \
 looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place. \
+Pictures, other data in base64 and lines that are not text cannot be searched: they are unchanged, and counted on stderr. \
 After 262,144 different values, all further values get the number 0.
 
 Names and postal addresses are not found. docs/masking.md lists what is found and what is not.
 
 Exit status:
-  0 success; 1 a line was withheld; 2 wrong usage, or the rules could not be read. See pipewright(7).";
+  0 success; 1 a line was withheld or could not be searched; 2 wrong usage, or the rules could not be read. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
