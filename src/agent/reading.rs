@@ -118,7 +118,7 @@ impl Agent {
         };
         match fields.text("type").as_deref() {
             Some("tool_list") if self.is_starting() => match ToolList::read(line) {
-                Ok(Some(list)) => self.take_tools(list),
+                Ok(Some(list)) => self.take_tools(list, now),
                 Ok(None) => {}
                 Err(why) => self.refuse_world(&why.to_string(), now),
             },

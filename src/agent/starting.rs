@@ -75,8 +75,11 @@ impl Agent {
     }
 
     /// The world has listed its tools.
-    pub(super) fn take_tools(&mut self, list: ToolList<'_>) {
-        let ToolList { tools, world, .. } = list;
+    pub(super) fn take_tools(&mut self, list: ToolList<'_>, now: Duration) {
+        let ToolList { tools, world, error, .. } = list;
+        if let Some(error) = error.filter(|_| tools.is_empty()) {
+            return self.refuse_world(&error, now);
+        }
         self.listed = tools.iter().map(OwnedTool::json).collect();
         self.world = world;
         self.leave_out(&tools);
@@ -116,7 +119,7 @@ impl Agent {
             return;
         }
         let request_id = request_id.and_then(|id| RawValue::from_string(id).ok());
-        let list = ListTools { request_id: request_id.as_deref() }.answer(&self.world, &self.listed);
+        let list = ListTools { request_id: request_id.as_deref() }.answer(&self.world, &self.listed, None);
         self.effects.push(Effect::Session(list));
     }
 

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn the_list_is_one_line_that_can_be_read_back() {
         let request = ListTools { request_id: None };
-        let answer = request.answer("godot", &Vec::from_iter(tools().map(|tool| tool.json())));
+        let answer = request.answer("godot", &Vec::from_iter(tools().map(|tool| tool.json())), None);
         assert!(!answer.contains('\n'));
         assert_eq!(ToolList::read(&answer).unwrap().unwrap().tools.len(), tools().count());
     }

@@ -32,11 +32,12 @@ impl<'a> ListTools<'a> {
         Object::default().text("type", "list_tools").put_some("request_id", self.request_id).end()
     }
 
-    /// The answer, JSON text without a line feed. `world` is the name of the world, `tools` each tool as [`Tool::json`] gives it.
-    pub fn answer(&self, world: &str, tools: &[String]) -> String {
+    /// The answer, JSON text without a line feed. `world` is the name of the world, `tools` each tool as [`Tool::json`] gives it,
+    /// `error` why tools are missing.
+    pub fn answer(&self, world: &str, tools: &[String], error: Option<&str>) -> String {
         let tools = tools.join(",");
         let record = Object::default().text("type", "tool_list").put_some("request_id", self.request_id);
-        record.text("world", world).put("tools", format_args!("[{tools}]")).end()
+        record.text("world", world).put("tools", format_args!("[{tools}]")).text_some("error", error).end()
     }
 }
 
@@ -62,7 +63,7 @@ impl Tool<'_> {
     }
 }
 
-/// `{"type":"tool_list","request_id"?,"world","tools":[{"name","description","input_schema","annotations"?}]}`.
+/// `{"type":"tool_list","request_id"?,"world","tools":[{"name","description","input_schema","annotations"?}],"error"?}`.
 #[derive(Debug, Clone)]
 pub struct ToolList<'a> {
     /// The id of the request, as JSON text.
@@ -71,6 +72,8 @@ pub struct ToolList<'a> {
     pub world: String,
     /// In the order of the list.
     pub tools: Vec<OwnedTool>,
+    /// Why tools are missing, such as a server that did not start.
+    pub error: Option<String>,
 }
 
 /// A tool read from a [`ToolList`]; the fields are those of [`Tool`].
@@ -102,7 +105,8 @@ impl<'a> ToolList<'a> {
         };
         let tools = list.into_iter().map(OwnedTool::read).collect::<Result<_, _>>()?;
         let world = fields.get("world").and_then(text).unwrap_or_default();
-        Ok(Some(ToolList { request_id: fields.get("request_id"), world, tools }))
+        let error = fields.get("error").and_then(text);
+        Ok(Some(ToolList { request_id: fields.get("request_id"), world, tools, error }))
     }
 }
 
@@ -148,7 +152,7 @@ mod tests {
         assert_eq!(request.record(), line);
         let schema = "{\n\"type\": \"object\"}";
         let tool = Tool { name: "a", description: "b\"", input_schema: schema, annotations: None };
-        let answer = request.answer("game", &[tool.json()]);
+        let answer = request.answer("game", &[tool.json()], None);
         assert_eq!(
             answer,
             r#"{"type":"tool_list","request_id":7.10,"world":"game","tools":[{"name":"a","description":"b\"","input_schema":{ "type": "object"}}]}"#

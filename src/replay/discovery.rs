@@ -50,7 +50,7 @@ impl Discovery {
             let description = "A tool from a recording, without its description. Only the recorded calls are answered.";
             Tool { name, description, input_schema: r#"{"type":"object"}"#, annotations: None }.json()
         };
-        request.answer(world, &Vec::from_iter(self.called.iter().map(tool)))
+        request.answer(world, &Vec::from_iter(self.called.iter().map(tool)), None)
     }
 }
 

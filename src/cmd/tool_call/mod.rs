@@ -151,6 +151,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         (false, false) => result::read(&line)?.map(|result| result::plain(result.get())).unwrap_or_default(),
     };
     let printed = print(&shown)?;
+    if list && let Some(error) = tools(&line)?.error {
+        report.say(format_args!("{}: {error}", Kind::StartFailed.name()));
+        return Ok(Status::NotStarted);
+    }
     match if list { None } else { result::read(&line)?.err() } {
         None => Ok(printed),
         Some(ToolError { kind, message, .. }) => {

@@ -349,6 +349,12 @@ impl Calls {
         self.fars[far].over.is_some()
     }
 
+    /// Why far sides are lost permanently.
+    pub fn losses(&self) -> Option<String> {
+        let why: Vec<&str> = self.fars.iter().filter_map(|far| Some(&*far.over.as_ref()?.failure.1)).collect();
+        (!why.is_empty()).then(|| why.join("; "))
+    }
+
     /// Whether all far sides are lost permanently.
     pub fn are_all_over(&self) -> bool {
         self.fars.iter().all(|far| far.over.is_some())

@@ -203,9 +203,10 @@ impl<W: World> Runtime<W> {
     /// Answers requests for the list of tools with the known tools: every request gets an answer, even if no world is left.
     fn list_what_is_known(&mut self, out: &mut Out) {
         let tools = self.world.tools();
+        let error = self.calls.losses();
         for request_id in self.list_requests.drain(..) {
             let request = ListTools { request_id: request_id.as_deref() };
-            out.add_line(Side::Near, &request.answer(self.world.name(), &tools));
+            out.add_line(Side::Near, &request.answer(self.world.name(), &tools, error.as_deref()));
         }
     }
 

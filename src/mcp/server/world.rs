@@ -26,10 +26,10 @@ impl Server {
         };
         let read = match fields.get("type").map_or("", RawValue::get) {
             "\"tool_result\"" => ToolResult::read(&fields).map(|result| self.answer(&result, out)),
-            "\"tool_list\"" => ToolList::read(line).map(|list| {
-                if let Some(list) = list {
-                    self.set_tools(list.tools, out);
-                }
+            "\"tool_list\"" => ToolList::read(line).map(|list| match list {
+                Some(ToolList { tools, error: Some(error), .. }) if tools.is_empty() => self.fail_held(&error, out),
+                Some(list) => self.set_tools(list.tools, out),
+                None => {}
             }),
             "\"list_tools\"" => return WorldLine::Echo,
             "\"observation\"" => {
