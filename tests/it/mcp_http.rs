@@ -145,9 +145,33 @@ fn a_failed_request_is_a_loss_and_the_server_is_connected_again() {
         let lost = value(&lines[1]);
         assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");
         assert!(lost["error"].as_str().unwrap().contains(says), "{lost}");
-        assert_eq!((&value(&lines[0])["epoch"], &value(&lines[2])["epoch"]), (&0.into(), &1.into()));
+        // A call that the server did not take was sent once more.
+        let connections = if tool == "forget" { 2 } else { 1 };
+        assert_eq!((&value(&lines[0])["epoch"], &value(&lines[2])["epoch"]), (&0.into(), &connections.into()));
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
     }
+}
+
+#[test]
+fn calls_that_an_expired_session_did_not_take_are_sent_once_more() {
+    for options in [&[][..], &["-j", "4"]] {
+        let server = Server::start("legacy");
+        let output = server.run(options, &["slow", "expire", "echo", "split"]);
+        let lines = lines(&output);
+        assert_eq!((output.status.code(), lines.len()), (Some(0), 4), "{lines:?} {}", text(&output.stderr));
+        for (line, tool) in lines.iter().zip(["slow", "expire", "echo", "split"]) {
+            let result = value(line);
+            assert_eq!((&result["tool"], &result["status"]), (&tool.into(), &"ok".into()), "{line}");
+        }
+        let sent = server.asked().iter().filter(|line| line.starts_with("POST tools/call")).count();
+        assert!((5..=8).contains(&sent), "{sent}");
+        assert!(text(&output.stderr).contains("has dropped the session"), "{}", text(&output.stderr));
+    }
+    // A server that always says so is not asked again and again.
+    let server = Server::start("legacy");
+    let output = server.run(&[], &["forget"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(server.asked().iter().filter(|line| line.starts_with("POST tools/call")).count(), 2);
 }
 
 #[test]

@@ -254,6 +254,7 @@ impl Servers {
         let then = self.connections[at].server.lose(loss, restarts);
         let lost = json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr});
         self.show(at, "lost", &lost.to_string(), out);
+        loss.refused.iter().for_each(|id| calls.send_once_more((at, *id)));
         calls.lose(at, &loss.refusal(Kind::Lost), then == Then::Restart);
         let (kind, failure, patience) = match then {
             Then::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),

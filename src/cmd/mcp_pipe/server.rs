@@ -27,6 +27,8 @@ pub struct Loss {
     cause: Cause,
     /// The end of its stderr.
     pub stderr: String,
+    /// The numbers of the calls that it certainly has not carried out.
+    pub refused: Vec<u64>,
 }
 
 impl Loss {
@@ -52,8 +54,8 @@ pub enum Cause {
     NoProgram,
 }
 
-/// Where a connection over HTTP leaves the reason of its end.
-pub type Trouble = Arc<Mutex<Option<String>>>;
+/// Where a connection over HTTP leaves the reason of its end, and the numbers of the calls that were certainly not carried out.
+pub type Trouble = Arc<Mutex<Option<(String, Vec<u64>)>>>;
 
 /// The consequence of a loss.
 #[derive(Debug, PartialEq, Eq)]
@@ -183,11 +185,13 @@ impl Server {
             return Some(self.loss(message, Cause::Unusable));
         }
         if self.end_by.is_some_and(|at| at <= now) {
-            let ended = match &self.trouble {
-                Some(trouble) => lock(trouble).take().unwrap_or_else(|| "the connection has ended".to_owned()),
-                None => "the server closed its stdout".to_owned(),
+            let (ended, refused) = match &self.trouble {
+                Some(trouble) => {
+                    lock(trouble).take().unwrap_or_else(|| ("the connection has ended".to_owned(), Vec::new()))
+                }
+                None => ("the server closed its stdout".to_owned(), Vec::new()),
             };
-            return Some(self.loss(ended, Cause::Ended));
+            return Some(Loss { refused, ..self.loss(ended, Cause::Ended) });
         }
         None
     }
@@ -206,7 +210,7 @@ impl Server {
             Some(name) => format!("{name}: {message}"),
             None => message,
         };
-        Loss { message, status: None, cause, stderr: self.tail.text() }
+        Loss { message, status: None, cause, stderr: self.tail.text(), refused: Vec::new() }
     }
 
     /// Records a loss, and decides what follows.

@@ -72,7 +72,10 @@ mod over_http {
             let (reason, report) = (Arc::clone(&reason), Arc::clone(&report));
             served(|from_stage, to_stage| {
                 let connection = connect(&address, longest, from_stage, to_stage, move |what| match what {
-                    Notice::Ended(why) => *lock(&reason) = Some(why),
+                    Notice::Ended(why, refused) => {
+                        let refused = refused.iter().filter_map(|id| id.parse().ok()).collect();
+                        *lock(&reason) = Some((why, refused));
+                    }
                     Notice::Warning(note) => report.note(note),
                 });
                 *lock(&last) = Some(connection);

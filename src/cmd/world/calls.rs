@@ -32,6 +32,8 @@ pub struct Waiting {
     number: Option<Number>,
     /// When it was first sent.
     sent_at: Option<Instant>,
+    /// Whether it is sent once more, since the far side has not carried it out.
+    is_sent_once_more: bool,
 }
 
 /// A line of the near side, until its answer is written.
@@ -146,7 +148,13 @@ impl Calls {
 
     /// Adds a call.
     pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
-        self.lines.push(Line::Call(Waiting { call: call.into(), far, number: None, sent_at: None }));
+        self.lines.push(Line::Call(Waiting {
+            call: call.into(),
+            far,
+            number: None,
+            sent_at: None,
+            is_sent_once_more: false,
+        }));
     }
 
     /// Adds a line that is passed on unchanged.
@@ -280,6 +288,18 @@ impl Calls {
         self.lines.change(0, |line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => {
                 waiting.number = again;
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        });
+    }
+
+    /// The far side is about to be lost, and has certainly not carried out this call: it is sent once more after a restart.
+    pub fn send_once_more(&mut self, number: Number) {
+        let Some(flight) = self.fars[number.0].flights.get_mut(&number.1) else { return };
+        self.lines.change(0, |line| match line {
+            Line::Call(waiting) if waiting.number == Some(number) => {
+                flight.is_repeatable |= !std::mem::replace(&mut waiting.is_sent_once_more, true);
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),

@@ -2,6 +2,7 @@
 
 use super::several::play as play_several;
 use super::{Played, play};
+use crate::process::{pipe, text};
 use serde_json::{Value, json};
 
 const LIST: &str = r#"{"type":"list_tools","request_id":7.10}"#;
@@ -45,10 +46,38 @@ fn the_tools_of_several_servers_have_their_full_names() {
 fn a_world_that_cannot_start_answers_too() {
     let played = play_several(&[("gone", "none")], &[], &[LIST]);
     assert_eq!(played.status, Some(3), "{}", played.stderr);
-    assert_eq!(
-        lists(&played),
-        [(json!({"type": "tool_list", "request_id": 7.10, "world": "mcp", "tools": []}), vec![])]
+    let (list, tools) = lists(&played).swap_remove(0);
+    assert_eq!((&list["request_id"], &list["tools"], tools.len()), (&json!(7.10), &json!([]), 0));
+    assert!(list["error"].as_str().unwrap().contains("cannot start /no/such/server"), "{list}");
+}
+
+#[test]
+fn a_failed_start_is_no_empty_list_for_those_that_ask() {
+    let world = ["--", "mcp-pipe", "--", "sh", "-c", "exit 1"];
+    let listed = pipe(crate::process::command("tool-call").arg("--list").args(world), b"");
+    assert_eq!((listed.stdout.len(), listed.status.code()), (0, Some(3)));
+    assert!(
+        text(&listed.stderr).ends_with("tool-call: start_failed: the server ended: exit status 1\n"),
+        "{}",
+        text(&listed.stderr)
     );
+    let messages = concat!(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"a","version":"1"}}}"#,
+        "\n",
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#,
+        "\n"
+    );
+    let served = pipe(crate::process::command("mcp-serve").args(world), messages.as_bytes());
+    assert_eq!(served.status.code(), Some(3));
+    let answer = text(&served.stdout);
+    assert!(
+        answer.contains(r#""id":2,"error":{"code":-32603,"message":"the server ended: exit status 1"}"#),
+        "{answer}"
+    );
+    // One of several servers: the others' tools are listed, and the status tells.
+    let played = play_several(&[("gone", "none"), ("there", "echo")], &[], &[LIST]);
+    let (list, tools) = lists(&played).swap_remove(0);
+    assert!(!tools.is_empty() && list["error"].as_str().unwrap().contains("gone"), "{list}");
 }
 
 #[test]

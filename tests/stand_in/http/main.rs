@@ -215,6 +215,11 @@ impl Server {
                 self.sessions.lock().unwrap().clear();
                 stream.say(404, "text/plain", "Session not found");
             }
+            // The first session ends before this call.
+            "expire" if *self.made.lock().unwrap() == 1 => {
+                self.sessions.lock().unwrap().clear();
+                stream.say(404, "text/plain", "Session not found");
+            }
             "refuse" => stream.say(
                 500,
                 "application/json",
@@ -239,8 +244,8 @@ impl Server {
 
 fn tools() -> Value {
     let names = [
-        "echo", "split", "slow", "breaks", "torn", "never", "forget", "refuse", "gateway", "redirect", "broken",
-        "other", "long", "die",
+        "echo", "split", "slow", "breaks", "torn", "never", "forget", "expire", "refuse", "gateway", "redirect",
+        "broken", "other", "long", "die",
     ];
     let tool = |name: &&str| {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}});

@@ -51,7 +51,7 @@ impl Session {
         let response = request.send().await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && pending.in_session {
-            return Err(Trouble::SessionLost);
+            return Err(Trouble::SessionLost(pending.id.clone()));
         }
         if pending.purpose == Purpose::Initialize && status.is_success() {
             *self.id.borrow_mut() = response.header(SESSION).map(str::to_owned);
@@ -141,7 +141,7 @@ impl Session {
                     self.read_stream(&mut response.events(self.longest), &mut position, None).await?;
                 }
                 Ok(response) if response.status() == StatusCode::NOT_FOUND && self.id.borrow().is_some() => {
-                    return Err(Trouble::SessionLost);
+                    return Err(Trouble::SessionLost(None));
                 }
                 Ok(_) => return Ok(()),
                 Err(_) => {}

@@ -26,8 +26,8 @@ use tokio::task::LocalSet;
 /// A notice about a connection, for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notice {
-    /// Why the connection has ended.
-    Ended(String),
+    /// Why the connection has ended, and the ids (JSON text) of requests that the server certainly has not carried out.
+    Ended(String, Vec<String>),
     /// A problem that does not end the connection.
     Warning(String),
 }
@@ -86,12 +86,12 @@ type Steps = (UnboundedSender<Step>, UnboundedReceiver<Step>);
 fn serve(address: Address, longest: usize, output: Box<dyn Write>, (steps, next): Steps, notify: Box<dyn Fn(Notice)>) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
-        Err(error) => return notify(Notice::Ended(error.to_string())),
+        Err(error) => return notify(Notice::Ended(error.to_string(), Vec::new())),
     };
     // Calls have no time limit here: the caller sets one, and cancels.
     let client = match Client::new(&address, Limits::default()) {
         Ok(client) => client,
-        Err(error) => return notify(Notice::Ended(error.to_string())),
+        Err(error) => return notify(Notice::Ended(error.to_string(), Vec::new())),
     };
     let session = Rc::new(Session::new(client, address, longest, output, steps, notify));
     LocalSet::new().block_on(&runtime, session.run(next));

@@ -11,13 +11,16 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::task::{AbortHandle, spawn_local};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// The session's id, which the server assigns and the client repeats.
 pub(super) const SESSION: &str = "mcp-session-id";
 const VERSION: &str = "mcp-protocol-version";
 /// How long a server may take to accept `notifications/initialized`; then the next request is sent anyway.
 const INITIALIZED: Duration = Duration::from_secs(10);
+/// How long to wait for the answers to other requests after the server has dropped the session.
+const REFUSALS: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(20);
 /// How long the server may take to end the session.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -48,6 +51,35 @@ pub(super) enum Purpose {
     Initialize,
     ListTools,
     Other,
+}
+
+/// After the server has dropped the session: waits for its answers to the other requests, and gives the ids of those that it has not
+/// carried out. Requests that come meanwhile are not sent.
+async fn wait_for_refusals(
+    first: Option<String>,
+    steps: &mut UnboundedReceiver<Step>,
+    in_flight: &mut HashMap<String, AbortHandle>,
+) -> Vec<String> {
+    let mut refused: Vec<String> = first.into_iter().collect();
+    let until = Instant::now() + REFUSALS;
+    loop {
+        match timeout(POLL, steps.recv()).await {
+            Ok(Some(Step::Failed(Trouble::SessionLost(id)))) => refused.extend(id),
+            Ok(Some(Step::Message(line))) => {
+                let message = std::str::from_utf8(&line).ok().and_then(Message::read);
+                let request = message.filter(Message::is_request);
+                refused.extend(request.and_then(|request| Some(request.id?.get().to_owned())));
+            }
+            Ok(Some(Step::Failed(_))) => {}
+            Ok(Some(Step::End) | None) => return refused,
+            Err(_) => {
+                in_flight.retain(|_, task| !task.is_finished());
+                if in_flight.is_empty() || until <= Instant::now() {
+                    return refused;
+                }
+            }
+        }
+    }
 }
 
 /// Used by one thread only.
@@ -94,8 +126,12 @@ impl Session {
                 Step::Message(line) => self.send(&line, &mut in_flight).await,
                 Step::End => break,
                 Step::Failed(trouble) => {
+                    let refused = match &trouble {
+                        Trouble::SessionLost(id) => wait_for_refusals(id.clone(), &mut steps, &mut in_flight).await,
+                        _ => Vec::new(),
+                    };
                     if let Some(why) = trouble.text(&self.address) {
-                        (self.notify)(Notice::Ended(why));
+                        (self.notify)(Notice::Ended(why, refused));
                     }
                     return;
                 }

@@ -7,8 +7,8 @@ use pipewright_http::{Address, Error, StatusCode};
 pub(super) enum Trouble {
     /// The server cannot be reached, or the connection broke.
     Http(Error),
-    /// The server has dropped the session.
-    SessionLost,
+    /// The server has dropped the session, and so did not carry out the request with this id.
+    SessionLost(Option<String>),
     /// The server answered with an HTTP error instead of MCP: the status, and the beginning of the body.
     Status(StatusCode, String),
     /// The answer has a content type that MCP does not use.
@@ -30,7 +30,7 @@ impl Trouble {
     pub(super) fn text(&self, address: &Address) -> Option<String> {
         let what = match self {
             Trouble::Http(error) => error.to_string(),
-            Trouble::SessionLost => "the server has dropped the session (HTTP 404)".to_owned(),
+            Trouble::SessionLost(_) => "the server has dropped the session (HTTP 404)".to_owned(),
             Trouble::Status(status, body) => {
                 let hint = match *status {
                     StatusCode::UNAUTHORIZED => "; it requires authorization (--header 'Authorization: Bearer ...')",
