@@ -1,9 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Converts the target of a command (a node, a position, a place in the world, a cell) to a point of the topmost viewport that a player can reach.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Place := preload("agent_place.gd")
 
 ## The arguments that name a target, for commands that take one.
@@ -19,7 +18,7 @@ func _init(session: Node) -> void:
 	_session = session
 
 ## Moves the pointer to the target that the arguments name; returns [viewport, point], or the failure.
-func aim(args: Dictionary, command: Command) -> Variant:
+func aim(args: Dictionary, command: RefCounted) -> Variant:
 	if ["path", "position", "world"].filter(func(name: String) -> bool: return args.has(name)).size() != 1 or args.has("cell") and not args.has("path"):
 		return Answer.fail("INVALID_ARGS", "give one of path, position and world as the target; cell needs the path of a TileMapLayer",
 			"{\"path\":\"#Go\"}, {\"position\":[100,50]}, {\"world\":[3,0,-2]} or {\"path\":\"#Map\",\"cell\":[4,7]}")
@@ -36,7 +35,7 @@ func aim(args: Dictionary, command: Command) -> Variant:
 	return await _aim_at_node(node, _point_of(node), command)
 
 ## The same for a target that is given as a text (a selector), a pair of numbers (a position) or the arguments above.
-func aim_at(target: Variant, command: Command) -> Variant:
+func aim_at(target: Variant, command: RefCounted) -> Variant:
 	if target is String:
 		return await aim({"path": target}, command)
 	if target is Dictionary:
@@ -46,7 +45,7 @@ func aim_at(target: Variant, command: Command) -> Variant:
 
 ## Moves the pointer to a point where a control can be pressed; returns [viewport, point], or the failure. `within` is the part of the control
 ## that is meant; a rectangle without area means all of it.
-func reach(control: Control, command: Command, within := Rect2()) -> Variant:
+func reach(control: Control, command: RefCounted, within := Rect2()) -> Variant:
 	var problem: Variant = _session.reach.problem(control)
 	if problem == null and Input.mouse_mode == Input.MOUSE_MODE_CAPTURED:
 		problem = _session.reach.refusal(control, "captured", "cannot be pointed at: the game has captured the pointer",
@@ -82,7 +81,7 @@ func _point_at(viewport: Viewport, point: Vector2) -> void:
 	_session.devices.move(viewport, point)
 	await _session.ticked
 
-func _aim_at_point(args: Dictionary, command: Command) -> Variant:
+func _aim_at_point(args: Dictionary, command: RefCounted) -> Variant:
 	var root: Window = _session.get_tree().root
 	var point: Variant = null
 	if args.has("position"):
@@ -114,7 +113,7 @@ func _in_window(place: Variant, root: Window) -> Variant:
 		return Answer.fail("NOT_ACTIONABLE", "%s is behind the camera" % at, "turn the camera first", {"reason": "offscreen"})
 	return camera.unproject_position(at)
 
-func _aim_at_cell(node: Node, cell: Variant, command: Command) -> Variant:
+func _aim_at_cell(node: Node, cell: Variant, command: RefCounted) -> Variant:
 	var numbers: Variant = _numbers(cell, 2)
 	if numbers == null or not node.has_method("map_to_local"):
 		return Answer.fail("INVALID_ARGS", "cell is [column, row] of a TileMapLayer", "{\"path\":\"TileMapLayer\",\"cell\":[4,7]}")
@@ -122,7 +121,7 @@ func _aim_at_cell(node: Node, cell: Variant, command: Command) -> Variant:
 	return await _aim_at_node(node, node.get_global_transform_with_canvas() * local, command)
 
 ## For a node that is not a control: `point` is in its viewport, and nothing that takes the click may cover it.
-func _aim_at_node(node: Node, point: Variant, command: Command) -> Variant:
+func _aim_at_node(node: Node, point: Variant, command: RefCounted) -> Variant:
 	if point == null:
 		return _session.reach.refusal(node, "not_a_control", "is not drawn", "click also takes a position")
 	if not _session.selector.is_visible(node):
@@ -173,7 +172,7 @@ func _in_view(control: Control) -> bool:
 	return rect.has_area() and Place.visible_part(control).has_point(rect.get_center())
 
 ## Scrolls each scroll container around it, the innermost first, until the control is visible, as far as the layout allows.
-func _scroll_to(control: Control, command: Command) -> void:
+func _scroll_to(control: Control, command: RefCounted) -> void:
 	for frame in FRAMES_OF_LAYOUT:
 		var parent := control.get_parent()
 		while parent != null:

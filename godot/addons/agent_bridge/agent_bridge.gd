@@ -1,10 +1,13 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends Node
 ## The AgentBridge autoload: lets a program observe and play this game if it was started with `--agent-mode` after `--`, or with the
 ## environment variable `AGENT_BRIDGE_MODE=1`.
 ##
 ## This script only decides whether the bridge is active. The bridge itself is agent_session.gd, which is otherwise not even loaded, so
 ## that in a game played by people this node does nothing. The protocol is described in README.md beside this file.
+##
+## No script has an inner class or names another script in a type: the engine would take a class_name or an autoload of the project that has the
+## same name. Elsewhere, the constants of a script go before those.
 ##
 ## The first line of each script is for projects that turn these warnings into errors: the types of command values are not known statically.
 

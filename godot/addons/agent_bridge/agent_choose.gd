@@ -1,9 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## select: chooses an item of a menu, a list, a tree or of tabs with the pointer, as a player does.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Controls := preload("agent_controls.gd")
 const Items := preload("agent_items.gd")
 const Place := preload("agent_place.gd")
@@ -18,7 +17,7 @@ var _session: Node
 func _init(session: Node) -> void:
 	_session = session
 
-func select(args: Dictionary, command: Command) -> Dictionary:
+func select(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
@@ -36,19 +35,19 @@ func select(args: Dictionary, command: Command) -> Dictionary:
 	return out if problem == null else problem
 
 ## Chooses an item; returns null, or the failure.
-func _choose(node: Node, item: Items.Item, command: Command) -> Variant:
+func _choose(node: Node, item: RefCounted, command: RefCounted) -> Variant:
 	if node is Tree:
 		return await select_cell(node, item.row, _column(item.row), command)
 	if node is ItemList:
 		return await _in_list(node, item.way[0], command)
 	if node is TabBar or node is TabContainer:
 		return await _tab(node if node is TabBar else node.get_tab_bar(), item.way[0], command)
-	var way := item.way.duplicate()
+	var way: Array[int] = item.way.duplicate()
 	var popup: Variant = node if node is PopupMenu else await _open(node, way, command)
 	return popup if popup is Dictionary else await pick(popup, way, command)
 
 ## Clicks a cell of a tree, which selects it.
-func select_cell(tree: Tree, row: TreeItem, column: int, command: Command) -> Variant:
+func select_cell(tree: Tree, row: TreeItem, column: int, command: RefCounted) -> Variant:
 	if not row.is_selectable(column):
 		return _session.reach.refusal(tree, "disabled", "has the item %s, which cannot be selected" % row.get_text(0), "name another item")
 	var problem: Variant = _session.reach.problem(tree)
@@ -69,7 +68,7 @@ func cell_rect(tree: Tree, row: TreeItem, column: int) -> Variant:
 	await _session.ticked
 	return tree.get_item_area_rect(row, column) if is_instance_valid(row) else Rect2()
 
-func _in_list(list: ItemList, index: int, command: Command) -> Variant:
+func _in_list(list: ItemList, index: int, command: RefCounted) -> Variant:
 	var problem: Variant = _session.reach.problem(list)
 	if problem != null:
 		return problem
@@ -84,7 +83,7 @@ func _in_list(list: ItemList, index: int, command: Command) -> Variant:
 	var rect := list.get_item_rect(index)
 	return await _click(list, Rect2(rect.position - shift, rect.size), "item_clicked", command)
 
-func _tab(bar: TabBar, index: int, command: Command) -> Variant:
+func _tab(bar: TabBar, index: int, command: RefCounted) -> Variant:
 	bar.ensure_tab_visible(index)
 	await _session.ticked
 	var rect := bar.get_tab_rect(index)
@@ -92,7 +91,7 @@ func _tab(bar: TabBar, index: int, command: Command) -> Variant:
 	return await _click(bar, Rect2(rect.position, rect.size * Vector2(0.5, 1)), "tab_clicked", command)
 
 ## Opens the first popup on the way to an item, and removes it from the way; or returns the failure.
-func _open(node: Control, way: Array[int], command: Command) -> Variant:
+func _open(node: Control, way: Array[int], command: RefCounted) -> Variant:
 	var popup: PopupMenu = Controls.holder(node) as PopupMenu
 	var part := Rect2()
 	if node is MenuBar:
@@ -107,7 +106,7 @@ func _open(node: Control, way: Array[int], command: Command) -> Variant:
 	return popup if await _is_open(popup, command) else _session.reach.refusal(node, "covered_by", "has not opened its menu",
 		"another control took the click, or the game keeps the menu closed")
 
-func _is_open(popup: PopupMenu, command: Command) -> bool:
+func _is_open(popup: PopupMenu, command: RefCounted) -> bool:
 	for frame in FRAMES_TO_OPEN:
 		if command.done or not is_instance_valid(popup) or popup.visible:
 			break
@@ -130,7 +129,7 @@ func _title(bar: MenuBar, index: int) -> Rect2:
 	return Rect2()
 
 ## Clicks through an open popup and its submenus; returns null, or the failure.
-func pick(popup: PopupMenu, way: Array[int], command: Command) -> Variant:
+func pick(popup: PopupMenu, way: Array[int], command: RefCounted) -> Variant:
 	for i in way.size():
 		if not await _is_open(popup, command):
 			return _session.reach.refusal(popup, "hidden", "is closed", "select on the button that opens it") if is_instance_valid(popup) else _gone()
@@ -147,7 +146,7 @@ func pick(popup: PopupMenu, way: Array[int], command: Command) -> Variant:
 
 ## Moves the pointer to an item of an open popup, and returns [viewport, point]; null if the item is not found. The engine reports the item
 ## under the pointer, but not the position of an item.
-func _spot_in(popup: PopupMenu, index: int, command: Command) -> Variant:
+func _spot_in(popup: PopupMenu, index: int, command: RefCounted) -> Variant:
 	popup.set_focused_item(index)
 	await _session.ticked
 	var height := float(popup.size.y)
@@ -168,7 +167,7 @@ func _spot_in(popup: PopupMenu, index: int, command: Command) -> Variant:
 	return null
 
 ## Moves the pointer to the height `at` in a popup, and returns the index of the item there; -1 for none, -2 if the popup is closed.
-func _item_under(popup: PopupMenu, at: float, command: Command) -> int:
+func _item_under(popup: PopupMenu, at: float, command: RefCounted) -> int:
 	popup.set_focused_item(-1)
 	var spot := _in_popup(popup, at)
 	# From a little aside, since the engine ignores a motion of length zero.
@@ -186,7 +185,7 @@ func _in_popup(popup: PopupMenu, at: float) -> Array:
 	return [top[0], top[1] * Vector2(popup.size.x * 0.5, at)]
 
 ## Clicks a part of a control; returns null if the control emits `signal_name`, or the failure.
-func _click(control: Control, part: Rect2, signal_name: String, command: Command) -> Variant:
+func _click(control: Control, part: Rect2, signal_name: String, command: RefCounted) -> Variant:
 	var spot: Variant = await _session.aim.reach(control, command, part)
 	if spot is Dictionary:
 		return spot

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The built-in commands with their arguments and implementations.
 
@@ -32,18 +32,18 @@ const DEVICES := {"mouse_move": true, "mouse_down": true, "mouse_up": true, "pre
 const LOOKS := ["get_tree", "get_node", "get_property", "get_signals", "get_state", "list_actions", "find", "performance"]
 
 var _session: Node
-var _look: Look
+var _look: RefCounted
 # A Callable does not keep its object alive.
-var _actions: Actions
-var _choose: Choose
-var _fill: Fill
-var _keys: Keys
-var _mouse: Mouse
-var _touch: Touch
-var _expect: Expect
-var _performance: Monitors
-var _picture: Picture
-var _edit: Edit
+var _actions: RefCounted
+var _choose: RefCounted
+var _fill: RefCounted
+var _keys: RefCounted
+var _mouse: RefCounted
+var _touch: RefCounted
+var _expect: RefCounted
+var _performance: RefCounted
+var _picture: RefCounted
+var _edit: RefCounted
 ## By name: the arguments (with a ? for optional ones) and the implementation, called with (args) or (args, command).
 var _built_in: Dictionary
 
@@ -122,7 +122,7 @@ func acts(name: String) -> bool:
 		not _built_in.has(name)
 
 ## A command among the arguments of `outer`, or a failure.
-func inner(json: Dictionary, outer: Command) -> Variant:
+func inner(json: Dictionary, outer: RefCounted) -> Variant:
 	if not json.get("cmd") is String or not json.get("args", {}) is Dictionary:
 		return Answer.fail("INVALID_ARGS", "%s is not a command" % JSON.stringify(json).left(200), "{\"cmd\":\"get_node\",\"args\":{\"path\":\"#Player\"}}")
 	var command := Command.new("{\"id\":0,\"cmd\":\"hello\"}", _session.get_tree())
@@ -140,15 +140,15 @@ func condition(args: Dictionary) -> Variant:
 	return problem if problem != null else _session.wait.condition(args)
 
 ## The same for a command that only reads.
-func looking(json: Dictionary, outer: Command) -> Variant:
+func looking(json: Dictionary, outer: RefCounted) -> Variant:
 	var command: Variant = inner(json, outer)
 	if command is Dictionary or command.name in LOOKS:
 		return command
 	return Answer.fail("INVALID_ARGS", "%s cannot observe" % command.name, "one of %s" % ", ".join(LOOKS))
 
 ## Executes a command; returns its data, or the failure. Waits if necessary.
-func carry_out(command: Command) -> Dictionary:
-	var name := command.name
+func carry_out(command: RefCounted) -> Dictionary:
+	var name: String = command.name
 	var offered := {}
 	if not _built_in.has(name) and name in Edit.NAMES:
 		return Edit.not_allowed(name)
@@ -180,7 +180,7 @@ func carry_out(command: Command) -> Dictionary:
 	return _session.hook.failed(name, before)
 
 ## Undoes the unfinished effects of a command that took too long.
-func abandon(command: Command) -> void:
+func abandon(command: RefCounted) -> void:
 	var each := command
 	while each != null:
 		each.done = true

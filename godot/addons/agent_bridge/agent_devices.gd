@@ -1,12 +1,10 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The player's devices: pointer, mouse buttons, keys, actions, touches and joypads.
 ##
 ## Their events go through the engine's Input, like those of real devices, so that polling Input, listening for events and the input map give
 ## the same result. The engine processes them at the start of its next frame. While the client has paused the game, events of commands that only
 ## change what is pressed wait for the next step.
-
-const Command := preload("agent_command.gd")
 
 const MODIFIERS := {KEY_CTRL: "ctrl_pressed", KEY_SHIFT: "shift_pressed", KEY_ALT: "alt_pressed", KEY_META: "meta_pressed"}
 
@@ -158,7 +156,7 @@ func release_all() -> Array:
 	return names
 
 ## Releases names after a number of frames of the game. While its time is held, that is in later steps, and this returns at once.
-func release_after(count: int, names: Array, command: Command) -> void:
+func release_after(count: int, names: Array, command: RefCounted) -> void:
 	if _session.time.is_held():
 		_due.append([count, names])
 		return

@@ -1,44 +1,34 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The changes of the tree since a revision that the client has received.
 
 const Values := preload("agent_values.gd")
-const Walk := preload("agent_tree.gd")
 
 ## The number of stored revisions; their common parts are stored once.
 const REMEMBERED := 4
 
-class Revision extends RefCounted:
-	var number: int
-	## The request: a difference is possible only between trees of the same root and fields.
-	var of: String
-	var found: Walk.Found
-
-var _revisions: Array[Revision] = []
+## Each with its number, the request that it is `of` (a difference is possible only between trees of the same root and fields), and the walk.
+var _revisions: Array[Dictionary] = []
 var _last := 0
 
 ## Stores a walk, and returns its number.
-func remember(of: String, found: Walk.Found) -> int:
+func remember(of: String, found: RefCounted) -> int:
 	_last += 1
-	var revision := Revision.new()
-	revision.number = _last
-	revision.of = of
-	revision.found = found
 	found.text = ""
-	_revisions.append(revision)
+	_revisions.append({"number": _last, "of": of, "found": found})
 	if _revisions.size() > REMEMBERED:
 		_revisions.pop_front()
 	return _last
 
-## The revision with this number, if it is stored and for the same request; otherwise null.
-func find(number: int, of: String) -> Revision:
+## The walk of the revision with this number, if it is stored and for the same request; otherwise null.
+func find(number: int, of: String) -> RefCounted:
 	for revision in _revisions:
-		if revision.number == number and revision.of == of:
-			return revision
+		if revision["number"] == number and revision["of"] == of:
+			return revision["found"]
 	return null
 
 ## `added`, `removed` and `changed` from one walk to a later one.
-func between(old: Walk.Found, new: Walk.Found) -> Dictionary:
+func between(old: RefCounted, new: RefCounted) -> Dictionary:
 	var added := PackedStringArray()
 	var removed: Array[String] = []
 	var changed := PackedStringArray()
@@ -62,7 +52,7 @@ func between(old: Walk.Found, new: Walk.Found) -> Dictionary:
 			changed.append("{\"path\":" + Values.quote(path) + "," + ",".join(fields) + "}")
 	return {"added": Values.raw("[" + ",".join(added) + "]"), "removed": removed, "changed": Values.raw("[" + ",".join(changed) + "]")}
 
-func _added(path: String, fields: Dictionary, new: Walk.Found) -> String:
+func _added(path: String, fields: Dictionary, new: RefCounted) -> String:
 	var parent := path.get_base_dir()
 	var out := PackedStringArray(["\"parent\":" + Values.quote(parent)])
 	if new.children.has(parent):

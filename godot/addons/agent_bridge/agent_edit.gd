@@ -1,11 +1,9 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The commands that change a game in ways that a player cannot. They exist only in a game that was started with --allow-edit.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Decode := preload("agent_decode.gd")
-const Look := preload("agent_look.gd")
 const Values := preload("agent_values.gd")
 
 const NAMES := {"set_property": true, "call": true, "change_scene": true, "evaluate": true}
@@ -13,9 +11,9 @@ const NAMES := {"set_property": true, "call": true, "change_scene": true, "evalu
 const ALIKE := [[TYPE_BOOL, TYPE_INT, TYPE_FLOAT], [TYPE_STRING, TYPE_STRING_NAME, TYPE_NODE_PATH]]
 
 var _session: Node
-var _look: Look
+var _look: RefCounted
 
-func _init(session: Node, look: Look) -> void:
+func _init(session: Node, look: RefCounted) -> void:
 	_session = session
 	_look = look
 
@@ -42,7 +40,7 @@ func set_property(args: Dictionary) -> Dictionary:
 			"it cannot be written, or the game or engine refuses this value", after)
 	return after
 
-func call_method(args: Dictionary, command: Command) -> Dictionary:
+func call_method(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
@@ -55,7 +53,7 @@ func call_method(args: Dictionary, command: Command) -> Dictionary:
 		return problem
 	return await _result(Callable(node, method).bindv(arguments), command)
 
-func evaluate(args: Dictionary, command: Command) -> Dictionary:
+func evaluate(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"]) if args.has("path") else _session.get_tree().current_scene
 	if node is Dictionary:
 		return node
@@ -71,7 +69,7 @@ func evaluate(args: Dictionary, command: Command) -> Dictionary:
 			"names in it are members of %s and built-in functions" % node.get_path())
 	return result
 
-func change_scene(args: Dictionary, command: Command) -> Dictionary:
+func change_scene(args: Dictionary, command: RefCounted) -> Dictionary:
 	var file: String = args["file"]
 	if not file.begins_with("res://") and not file.begins_with("uid://") or not ResourceLoader.exists(file):
 		return Answer.fail("INVALID_ARGS", "there is no file %s in the game" % file, "file is the path of a scene, such as res://main.tscn")
@@ -86,7 +84,7 @@ func change_scene(args: Dictionary, command: Command) -> Dictionary:
 	return _look.get_state({})
 
 ## The result of `run`, also if it comes later; or the failure if a script fails in it.
-func _result(run: Callable, command: Command) -> Dictionary:
+func _result(run: Callable, command: RefCounted) -> Dictionary:
 	var errors: int = _session.events.errors.script_errors
 	var results := []
 	_collect(run, results)

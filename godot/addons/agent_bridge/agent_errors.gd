@@ -1,10 +1,12 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Errors of the engine and of scripts, from any thread: converted to events, counted, and kept from flooding the queue.
 ##
 ## Errors of other threads than the main one are stored behind a mutex, and become events in the next frame. The first few occurrences of an error
 ## (the same kind, file, line and text) are separate events; after that, one per second, or the first during a command. The field `repeated` of
 ## such an event is the number of occurrences that it stands for.
+
+const Catcher := preload("agent_catcher.gd")
 
 ## The number of different error texts at one place that are counted separately; further texts count as one error.
 const TEXTS := 5
@@ -18,48 +20,10 @@ const LIMIT := 1000
 const REMEMBERED := 500
 ## The number of errors that a failed expect describes.
 const SHOWN := 5
-const LONGEST_STACK := 16
 const HOOK := "agent_command"
 
 ## Set while the bridge does something that may fail and is reported in another way.
 static var muted := false
-
-## Receives the engine's errors, on any thread.
-class Catcher extends Logger:
-	const KINDS := ["error", "warning", "script", "shader"]
-	var errors: WeakRef
-	## The addon's folder: its own stack frames are left out.
-	var own_folder: String
-	func _log_error(function: String, file: String, line: int, code: String, rationale: String, _notify: bool, type: int,
-			backtraces: Array[ScriptBacktrace]) -> void:
-		var to: RefCounted = errors.get_ref()
-		if to == null or to.is_muted():
-			return
-		var about := {"error": rationale if rationale != "" else code, "file": file, "line": line, "function": function, "kind": KINDS[type]}
-		for trace in backtraces:
-			var frames := _frames(trace)
-			if not frames.is_empty():
-				about["stack"] = frames
-		to.report(about)
-
-	func _frames(trace: ScriptBacktrace) -> Array[String]:
-		var out: Array[String] = []
-		for i in trace.get_frame_count():
-			var file := trace.get_frame_file(i)
-			if not file.begins_with(own_folder) and out.size() < LONGEST_STACK:
-				out.append("%s:%d in %s" % [file, trace.get_frame_line(i), trace.get_frame_function(i)])
-		return out
-
-## An error that has occurred before.
-class Known extends RefCounted:
-	var about: Dictionary
-	var count := 0
-	## The occurrences that no event has reported yet.
-	var waiting := 0
-	## When its last event was created, in milliseconds.
-	var reported := 0
-	## The command during which its last event was created.
-	var command := 0
 
 ## The number of script errors, by which a failed command is detected.
 var script_errors := 0
@@ -75,6 +39,8 @@ var _push: Callable
 var _catcher := Catcher.new()
 var _mutex := Mutex.new()
 var _from_threads: Array[Dictionary] = []
+## By its identity, what is known about an error that has occurred: its description (about), the count of its occurrences, how many of them no
+## event has reported yet (waiting), when its last event was created, in milliseconds (reported), and during which command.
 var _known := {}
 ## By place: the error texts that are counted separately.
 var _texts := {}
@@ -130,10 +96,10 @@ func collect() -> void:
 	if not _any_waiting:
 		return
 	_any_waiting = false
-	for known: Known in _known.values():
-		if known.waiting > 0 and _now() - known.reported >= EVERY:
+	for known: Dictionary in _known.values():
+		if known["waiting"] > 0 and _now() - known["reported"] >= EVERY:
 			_report(known)
-		_any_waiting = _any_waiting or known.waiting > 0
+		_any_waiting = _any_waiting or known["waiting"] > 0
 
 ## The number of errors (not warnings) since the last call, or since the start, and the first of them.
 func take_unchecked() -> Dictionary:
@@ -146,28 +112,27 @@ func take_unchecked() -> Dictionary:
 func _add(about: Dictionary) -> void:
 	_count(about)
 	var key := _key(about)
-	var known: Known = _known.get(key)
-	if known == null:
+	if not _known.has(key):
 		if _known.size() >= REMEMBERED:
 			_forget()
-		known = Known.new()
-		_known[key] = known
-	known.about = about
-	known.count += 1
-	known.waiting += 1
-	var is_due := _now() - known.reported >= EVERY
-	if known.count <= FIRST or is_due or _command != 0 and known.command != _command:
+		_known[key] = {"count": 0, "waiting": 0, "reported": 0, "command": 0}
+	var known: Dictionary = _known[key]
+	known["about"] = about
+	known["count"] += 1
+	known["waiting"] += 1
+	var is_due: bool = _now() - known["reported"] >= EVERY
+	if known["count"] <= FIRST or is_due or _command != 0 and known["command"] != _command:
 		_report(known)
 	else:
 		_any_waiting = true
 
-func _report(known: Known) -> void:
-	var about := known.about
-	if known.waiting > 1:
-		about = about.merged({"repeated": known.waiting})
-	known.waiting = 0
-	known.reported = _now()
-	known.command = _command
+func _report(known: Dictionary) -> void:
+	var about: Dictionary = known["about"]
+	if known["waiting"] > 1:
+		about = about.merged({"repeated": known["waiting"]})
+	known["waiting"] = 0
+	known["reported"] = _now()
+	known["command"] = _command
 	_push.call(about)
 
 ## The identity of an error: its kind, place and text; for a place with many texts, further texts share one identity.
@@ -197,5 +162,5 @@ func _count(about: Dictionary) -> void:
 ## The errors without unreported occurrences.
 func _forget() -> void:
 	for key: Array in _known.keys():
-		if _known[key].waiting == 0:
+		if _known[key]["waiting"] == 0:
 			_known.erase(key)

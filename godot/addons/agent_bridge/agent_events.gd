@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The events of the game, in order: signals of watched nodes, and errors of the engine and of scripts, kept until a client takes them.
 ##
@@ -11,14 +11,6 @@ const Values := preload("agent_values.gd")
 const LIMIT := 1000
 const RESERVED := ["type", "node", "seq", "frame", "args"]
 const OF_BUTTONS := ["pressed", "toggled", "button_down", "button_up"]
-
-## A connected signal: the data for its handler.
-class Source extends RefCounted:
-	var id: int
-	var signal_name: String
-	var names: PackedStringArray
-	## The last known path of the node, which may have left the tree before its signal.
-	var path: String
 
 ## The number of the last event.
 var seq := 0
@@ -94,10 +86,8 @@ func watch(node: Node, signals: Array, asked := true) -> void:
 	for name: String in signals:
 		if mine.has(name) and (mine[name] != null or not asked):
 			continue
-		var source := Source.new()
-		source.id = id
-		source.signal_name = name
-		source.path = _path_of(node)
+		# The path is the last known one: the node may have left the tree before its signal.
+		var source := {"id": id, "signal": name, "names": PackedStringArray(), "path": _path_of(node)}
 		mine[name] = _emitted.bind(source)
 		node.connect(name, mine[name])
 	if _connected.size() > _purge_at:
@@ -123,24 +113,24 @@ func _purge() -> void:
 	_purge_at = maxi(1024, _connected.size() * 2)
 
 func _emitted(...args: Array) -> void:
-	var source: Source = args.pop_back()
-	var node := instance_from_id(source.id) as Node
+	var source: Dictionary = args.pop_back()
+	var node := instance_from_id(source["id"]) as Node
 	if node == null:
 		return
-	if source.names.is_empty() and not args.is_empty():
-		source.names = _argument_names(node, source.signal_name, args.size())
+	if source["names"].is_empty() and not args.is_empty():
+		source["names"] = _argument_names(node, source["signal"], args.size())
 	var about := {}
 	for i in args.size():
-		if source.names[i] == "":
+		if source["names"][i] == "":
 			about.get_or_add("args", []).append(args[i])
 		else:
-			about[source.names[i]] = args[i]
+			about[source["names"][i]] = args[i]
 	if node.is_inside_tree():
-		source.path = String(node.get_path())
-	push(source.signal_name, about, source.path)
+		source["path"] = String(node.get_path())
+	push(source["signal"], about, source["path"])
 	if _untaken.size() >= LIMIT:
 		_untaken.erase(_untaken.keys()[0])
-	_untaken[[source.path, source.signal_name]] = Values.text(args)
+	_untaken[[source["path"], source["signal"]]] = Values.text(args)
 
 ## The path of a node, also while it is entering the tree.
 func _path_of(node: Node) -> String:

@@ -1,22 +1,21 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## expect: an assertion that waits until it holds, and fails with the actual state.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Conditions := preload("agent_conditions.gd")
 const Values := preload("agent_values.gd")
 
 const KINDS := ["selector", "property", "text", "signal", "no_errors"]
 
 var _session: Node
-var _conditions: Conditions
+var _conditions: RefCounted
 
 func _init(session: Node) -> void:
 	_session = session
 	_conditions = Conditions.new(session)
 
-func expect(args: Dictionary, command: Command) -> Dictionary:
+func expect(args: Dictionary, command: RefCounted) -> Dictionary:
 	var kinds: Array = KINDS.filter(func(kind: String) -> bool: return args.has(kind))
 	if kinds.size() != 1 or args.get("no_errors") == false:
 		return Answer.fail("INVALID_ARGS", "expect takes one of %s" % ", ".join(KINDS), "{\"path\":\"#Score\",\"text\":\"3\"}")
@@ -56,7 +55,7 @@ func _taken(args: Dictionary) -> Variant:
 	var given: Variant = _session.events.take_signal(path, args["signal"])
 	return null if given == null else {"signal": args["signal"], "path": path, "args": Values.raw(given)}
 
-func _failed(condition: Conditions.Condition, seconds: float) -> Dictionary:
+func _failed(condition: RefCounted, seconds: float) -> Dictionary:
 	var found: Array = condition.found.call()
 	return Answer.fail("EXPECTATION_FAILED", "expected %s within %s s; %s" % [condition.expected, String.num(seconds), found[0]],
 		"look at get_tree; a longer \"timeout\" (seconds) waits longer", {"expected": condition.expected, "found": found[1]})

@@ -1,28 +1,24 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## fill and set_value: set a text field, a slider, a toggle, a colour or the cell of a tree.
 
 const Answer := preload("agent_answer.gd")
-const Choose := preload("agent_choose.gd")
-const Command := preload("agent_command.gd")
 const Controls := preload("agent_controls.gd")
 const Items := preload("agent_items.gd")
-const Keys := preload("agent_keys.gd")
-const Mouse := preload("agent_mouse.gd")
 const Values := preload("agent_values.gd")
 
 var _session: Node
-var _keys: Keys
-var _mouse: Mouse
-var _choose: Choose
+var _keys: RefCounted
+var _mouse: RefCounted
+var _choose: RefCounted
 
-func _init(session: Node, keys: Keys, mouse: Mouse, choose: Choose) -> void:
+func _init(session: Node, keys: RefCounted, mouse: RefCounted, choose: RefCounted) -> void:
 	_session = session
 	_keys = keys
 	_mouse = mouse
 	_choose = choose
 
-func fill(args: Dictionary, command: Command) -> Dictionary:
+func fill(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
@@ -43,7 +39,7 @@ func fill(args: Dictionary, command: Command) -> Dictionary:
 		return _session.reach.refusal(node, "unchanged", "kept its text %s" % _session.tree.text_of(field), "it may accept only other texts, such as numbers or shorter texts")
 	return {"path": args["path"], "text": _session.tree.text_of(field)}
 
-func set_value(args: Dictionary, command: Command) -> Dictionary:
+func set_value(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
@@ -59,7 +55,7 @@ func set_value(args: Dictionary, command: Command) -> Dictionary:
 	return _session.reach.refusal(node, "not_a_control", "has no value that a player can set", "fill is for text fields, select for menus, lists and tabs")
 
 ## Replaces the text of a field; returns null, or the failure.
-func _replace(field: Control, text: String, is_entered: bool, command: Command) -> Variant:
+func _replace(field: Control, text: String, is_entered: bool, command: RefCounted) -> Variant:
 	var problem: Variant = await _keys.focus(field, command)
 	if problem != null:
 		return problem
@@ -75,7 +71,7 @@ func _replace(field: Control, text: String, is_entered: bool, command: Command) 
 	await _session.ticked
 	return null
 
-func _number(control: Range, value: Variant, path: String, command: Command) -> Dictionary:
+func _number(control: Range, value: Variant, path: String, command: RefCounted) -> Dictionary:
 	if not value is int and not value is float or not is_finite(value):
 		return _wrong(control, "takes a number", {"min": control.min_value, "max": control.max_value, "step": control.step})
 	if value < control.min_value and not control.allow_lesser or value > control.max_value and not control.allow_greater:
@@ -95,7 +91,7 @@ func _number(control: Range, value: Variant, path: String, command: Command) -> 
 	return {"path": path, "value": control.value} if is_instance_valid(control) else {"path": path}
 
 ## Presses a slider at the position of the value, and releases it.
-func _slide(slider: Slider, value: float, command: Command) -> Variant:
+func _slide(slider: Slider, value: float, command: RefCounted) -> Variant:
 	if not slider.editable:
 		return _session.reach.refusal(slider, "disabled", "cannot be moved", "wait_for its state enabled")
 	var span := slider.max_value - slider.min_value
@@ -119,7 +115,7 @@ func _slide(slider: Slider, value: float, command: Command) -> Variant:
 	await _session.ticked
 	return null
 
-func _toggle(button: BaseButton, value: Variant, path: String, command: Command) -> Dictionary:
+func _toggle(button: BaseButton, value: Variant, path: String, command: RefCounted) -> Dictionary:
 	if not value is bool:
 		return _wrong(button, "takes true or false", {})
 	if button.button_pressed != value:
@@ -142,7 +138,7 @@ func _colour(control: Control, value: Variant, path: String) -> Dictionary:
 	return {"path": path, "value": "#" + colour.to_html()}
 
 ## Sets the cell of a tree: clicks a check box, or edits the text.
-func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Dictionary:
+func _cell(tree: Tree, args: Dictionary, value: Variant, command: RefCounted) -> Dictionary:
 	if not args.has("item"):
 		return Answer.fail("INVALID_ARGS", "a cell of %s needs item, and column" % tree.get_path(), "{\"item\":\"Weapons/Sword\",\"column\":1}")
 	var item: Variant = Items.find(tree, args["item"])
@@ -172,7 +168,7 @@ func _cell(tree: Tree, args: Dictionary, value: Variant, command: Command) -> Di
 			"the cell may accept only other values")
 	return {"path": args["path"], "item": Controls.path_of(row), "column": column, "value": now}
 
-func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
+func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: RefCounted) -> Variant:
 	if not value is bool:
 		return _wrong(tree, "takes true or false in column %d" % column, {})
 	if row.is_checked(column) == value:
@@ -184,7 +180,7 @@ func _check(tree: Tree, row: TreeItem, column: int, value: Variant, command: Com
 	await _session.devices.click(spot)
 	return null
 
-func _edit(tree: Tree, row: TreeItem, column: int, value: Variant, command: Command) -> Variant:
+func _edit(tree: Tree, row: TreeItem, column: int, value: Variant, command: RefCounted) -> Variant:
 	if row.get_cell_mode(column) == TreeItem.CELL_MODE_RANGE and not value is int and not value is float:
 		return _wrong(tree, "takes a number in column %d" % column, {})
 	if row.get_cell_mode(column) == TreeItem.CELL_MODE_STRING and not value is String:

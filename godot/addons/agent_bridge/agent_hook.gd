@@ -1,19 +1,17 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The game's own commands, fields and actions, which its nodes provide with agent_* methods. There is no registration; nodes are detected
 ## as they enter the tree.
 
 const Answer := preload("agent_answer.gd")
 const Scripts := preload("agent_scripts.gd")
-const Walk := preload("agent_tree.gd")
-const Events := preload("agent_events.gd")
 
-var _tree: Walk
-var _events: Events
+var _tree: RefCounted
+var _events: RefCounted
 var _root: Node
 var _offering := {}
 
-func _init(root: Node, tree: Walk, events: Events) -> void:
+func _init(root: Node, tree: RefCounted, events: RefCounted) -> void:
 	_root = root
 	_tree = tree
 	_events = events
@@ -49,7 +47,7 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 		var invalid: Variant = Answer.check(name, declared["args"], args)
 		if invalid != null:
 			return invalid
-	var before := _events.errors.hook_errors
+	var before: int = _events.errors.hook_errors
 	var answer: Variant = await node.call("agent_command", name, args)
 	if answer == null or answer is Dictionary and answer.is_empty():
 		# A function in which a script fails returns null, or the empty value of its declared type.
@@ -63,7 +61,7 @@ func carry_out(name: String, declared: Dictionary, args: Dictionary) -> Variant:
 
 ## The failure of a call in which a script failed, since the engine continues with null.
 func failed(name: String, before: int) -> Dictionary:
-	var text := _events.errors.last_script_error if _events.errors.script_errors > before else "it returned nothing"
+	var text: String = _events.errors.last_script_error if _events.errors.script_errors > before else "it returned nothing"
 	return Answer.fail("GAME_ERROR", "%s failed: %s" % [name, text], "the engine_error among the events says where", {"script_error": text})
 
 ## The actions that the game declares; those with a `reason` are unavailable.

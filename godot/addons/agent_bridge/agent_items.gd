@@ -1,38 +1,30 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Finds an item of a node by its label, its index, or its path such as "File/Open".
 
 const Answer := preload("agent_answer.gd")
 const Controls := preload("agent_controls.gd")
+const Item := preload("agent_item.gd")
 
 ## The number of items that a failure lists.
 const SHOWN := 50
-
-class Item extends RefCounted:
-	## Names that are unique, and names that count only if no other item has the same.
-	var paths: Array[String] = []
-	var labels: Array[String] = []
-	## The indices of the way to it, from menu to submenu.
-	var way: Array[int] = []
-	var row: TreeItem = null
-	var is_disabled := false
 
 ## The item of a node with this name, or the failure.
 static func find(node: Node, wanted: Variant) -> Variant:
 	var items := _of_tree(node) if node is Tree else _of(Controls.holder(node), [], "")
 	var found: Array = []
 	if wanted is int:
-		found = items.filter(func(item: Item) -> bool: return item.way == [wanted])
+		found = items.filter(func(item: RefCounted) -> bool: return item.way == [wanted])
 	elif wanted is String or wanted is Array and wanted.all(func(part: Variant) -> bool: return part is String):
 		var name: String = wanted if wanted is String else Controls.IN.join(PackedStringArray(wanted))
-		found = items.filter(func(item: Item) -> bool: return name in item.paths)
+		found = items.filter(func(item: RefCounted) -> bool: return name in item.paths)
 		if found.is_empty():
-			found = items.filter(func(item: Item) -> bool: return name in item.labels)
+			found = items.filter(func(item: RefCounted) -> bool: return name in item.labels)
 	else:
 		return Answer.fail("INVALID_ARGS", "item must be a label, an index or a list of labels", "\"Open\", 2, \"File/Open\" or [\"File\",\"Open\"]")
 	if found.size() == 1:
 		return found[0]
-	var named: Array = (items if found.is_empty() else found).map(func(item: Item) -> String: return item.paths[0])
+	var named: Array = (items if found.is_empty() else found).map(func(item: RefCounted) -> String: return item.paths[0])
 	var details := {"items": named.slice(0, SHOWN), "count": named.size()}
 	if found.is_empty():
 		return Answer.fail("INVALID_ARGS", "%s has no item %s" % [node.get_path(), wanted], "name one of details.items", details)

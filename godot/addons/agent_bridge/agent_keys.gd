@@ -1,9 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The keyboard, and the input map's actions.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 
 ## Characters that are keys rather than letters.
 const CONTROL := {"\n": KEY_ENTER, "\t": KEY_TAB, "\b": KEY_BACKSPACE}
@@ -16,7 +15,7 @@ var _session: Node
 func _init(session: Node) -> void:
 	_session = session
 
-func type_text(args: Dictionary, command: Command) -> Dictionary:
+func type_text(args: Dictionary, command: RefCounted) -> Dictionary:
 	var out := {}
 	var into: Node = null
 	if args.has("path"):
@@ -46,7 +45,7 @@ func type(text: String) -> void:
 		for down: bool in [true, false]:
 			_session.devices.key(code, letter, down)
 
-func press_key(args: Dictionary, command: Command) -> Dictionary:
+func press_key(args: Dictionary, command: RefCounted) -> Dictionary:
 	var keys: Variant = codes(args["key"])
 	if keys is Dictionary:
 		return keys
@@ -72,7 +71,7 @@ func key_up(args: Dictionary) -> Dictionary:
 	release_all(keys)
 	return {"key": args["key"]}
 
-func press_action(args: Dictionary, command: Command) -> Dictionary:
+func press_action(args: Dictionary, command: RefCounted) -> Dictionary:
 	var problem: Variant = _press_action(args)
 	if problem != null:
 		return problem
@@ -155,7 +154,7 @@ func _event(action: StringName, strength: Variant) -> InputEvent:
 	return pressed
 
 ## Gives a control the focus for typing; returns null, or the failure. A text field is clicked, so that its window also receives the keys.
-func focus(node: Node, command: Command) -> Variant:
+func focus(node: Node, command: RefCounted) -> Variant:
 	if not node is Control or node.focus_mode == Control.FOCUS_NONE:
 		return _session.reach.refusal(node, "not_a_control", "takes no keys", "name a LineEdit or TextEdit, or omit path")
 	var problem: Variant = _session.reach.problem(node)

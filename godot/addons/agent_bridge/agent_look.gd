@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The commands that only read.
 
@@ -11,7 +11,7 @@ const Walk := preload("agent_tree.gd")
 
 var _session: Node
 var _diff := Diff.new()
-var _compact: Compact
+var _compact: RefCounted
 
 func _init(session: Node) -> void:
 	_session = session
@@ -27,11 +27,11 @@ func get_tree_(args: Dictionary) -> Dictionary:
 	if wrong != "":
 		return Answer.fail("INVALID_ARGS", wrong, "\"all\", or some of %s; [\"-text\"] leaves out, [\"=\",\"text\"] gives only those" % ", ".join(Walk.ALL.keys()))
 	var same := Values.text([root.get_instance_id(), args.get("depth"), args.get("max_nodes"), args.get("fields", [])])
-	var old: Diff.Revision = _diff.find(args["since"], same) if args.has("since") else null
-	var found: Walk.Found = _session.tree.walk(root, args, old == null)
+	var old: RefCounted = _diff.find(args["since"], same) if args.has("since") else null
+	var found: RefCounted = _session.tree.walk(root, args, old == null)
 	var out := {}
 	if old != null:
-		out = _diff.between(old.found, found)
+		out = _diff.between(old, found)
 	else:
 		out["tree"] = Values.raw(found.text)
 		if args.has("since"):

@@ -1,11 +1,9 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The mouse commands: presses and clicks on targets, as a player's hand does them, and single movements.
 
 const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
-const Keys := preload("agent_keys.gd")
 
 const BUTTONS := {"left": MOUSE_BUTTON_LEFT, "right": MOUSE_BUTTON_RIGHT, "middle": MOUSE_BUTTON_MIDDLE, "back": MOUSE_BUTTON_XBUTTON1,
 	"forward": MOUSE_BUTTON_XBUTTON2}
@@ -14,15 +12,15 @@ const WHEELS := {"up": MOUSE_BUTTON_WHEEL_UP, "down": MOUSE_BUTTON_WHEEL_DOWN, "
 const FRAMES_OF_DRAG := 10
 
 var _session: Node
-var _aim: Aim
-var _keys: Keys
+var _aim: RefCounted
+var _keys: RefCounted
 
-func _init(session: Node, keys: Keys) -> void:
+func _init(session: Node, keys: RefCounted) -> void:
 	_session = session
 	_aim = session.aim
 	_keys = keys
 
-func press_button(args: Dictionary, command: Command) -> Dictionary:
+func press_button(args: Dictionary, command: RefCounted) -> Dictionary:
 	var node: Variant = _session.selector.one(args["path"])
 	if node is Dictionary:
 		return node
@@ -48,7 +46,7 @@ func press_button(args: Dictionary, command: Command) -> Dictionary:
 		return _session.reach.covered(node, node.get_viewport().gui_get_hovered_control() if node.is_inside_tree() else null)
 	return _state(node, path)
 
-func click(args: Dictionary, command: Command) -> Dictionary:
+func click(args: Dictionary, command: RefCounted) -> Dictionary:
 	if not BUTTONS.has(args.get("button", "left")):
 		return _no_button(args)
 	var spot: Variant = await _aim.aim(args, command)
@@ -75,7 +73,7 @@ func click(args: Dictionary, command: Command) -> Dictionary:
 			return _session.reach.refusal(body, "covered_by", "was not hit: another object is in front of it", "click the object in front, or another position")
 	return _place(args, spot)
 
-func drag(args: Dictionary, command: Command) -> Dictionary:
+func drag(args: Dictionary, command: RefCounted) -> Dictionary:
 	if not BUTTONS.has(args.get("button", "left")):
 		return _no_button(args)
 	var keys: Variant = _modifiers(args)
@@ -108,7 +106,7 @@ func drag(args: Dictionary, command: Command) -> Dictionary:
 		out["dropped"] = viewport.gui_is_drag_successful()
 	return out
 
-func scroll(args: Dictionary, command: Command) -> Dictionary:
+func scroll(args: Dictionary, command: RefCounted) -> Dictionary:
 	if not WHEELS.has(args["direction"]):
 		return Answer.fail("INVALID_ARGS", "there is no direction %s" % args["direction"], "one of %s" % ", ".join(WHEELS.keys()))
 	var spot: Variant = await _spot(args, command)
@@ -126,7 +124,7 @@ func scroll(args: Dictionary, command: Command) -> Dictionary:
 	_keys.release_all(keys)
 	return _place(args, spot)
 
-func mouse_move(args: Dictionary, command: Command) -> Dictionary:
+func mouse_move(args: Dictionary, command: RefCounted) -> Dictionary:
 	if not args.has("relative"):
 		var spot: Variant = await _aim.aim(args, command)
 		return spot if spot is Dictionary else _place(args, spot)
@@ -136,13 +134,13 @@ func mouse_move(args: Dictionary, command: Command) -> Dictionary:
 	_session.devices.move_by(Vector2(relative[0], relative[1]))
 	return {"relative": relative}
 
-func mouse_down(args: Dictionary, command: Command) -> Dictionary:
+func mouse_down(args: Dictionary, command: RefCounted) -> Dictionary:
 	return await _hold(args, true, command)
 
-func mouse_up(args: Dictionary, command: Command) -> Dictionary:
+func mouse_up(args: Dictionary, command: RefCounted) -> Dictionary:
 	return await _hold(args, false, command)
 
-func _hold(args: Dictionary, down: bool, command: Command) -> Dictionary:
+func _hold(args: Dictionary, down: bool, command: RefCounted) -> Dictionary:
 	var spot: Variant = await _spot(args, command)
 	if spot is Dictionary:
 		return spot
@@ -150,7 +148,7 @@ func _hold(args: Dictionary, down: bool, command: Command) -> Dictionary:
 	return _place(args, spot)
 
 ## The point that the arguments name, or the position of the pointer.
-func _spot(args: Dictionary, command: Command) -> Variant:
+func _spot(args: Dictionary, command: RefCounted) -> Variant:
 	if not BUTTONS.has(args.get("button", "left")):
 		return _no_button(args)
 	if Aim.TARGET.keys().any(func(name: String) -> bool: return args.has(name)):

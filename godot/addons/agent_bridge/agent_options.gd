@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The options that the game was started with. Each is an argument after `--` on the command line (`--agent-dir=DIR`), or an environment
 ## variable (`AGENT_BRIDGE_DIR=DIR`), for games that parse their own arguments. An argument takes precedence over a variable.
@@ -13,7 +13,6 @@ var address: String
 var owner: int
 var lockstep: bool
 ## The seed of the global random numbers, or null.
-@warning_ignore("shadowed_global_identifier")
 var seed: Variant
 ## Whether commands may change properties, call methods and run code.
 var allow_edit: bool

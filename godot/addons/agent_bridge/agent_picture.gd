@@ -1,9 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## screenshot: saves the window, a node or a region as a PNG in the output folder, and compares it with another picture.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Comparison := preload("agent_comparison.gd")
 const Place := preload("agent_place.gd")
 
@@ -12,7 +11,7 @@ var _session: Node
 func _init(session: Node) -> void:
 	_session = session
 
-func screenshot(args: Dictionary, command: Command) -> Dictionary:
+func screenshot(args: Dictionary, command: RefCounted) -> Dictionary:
 	if DisplayServer.get_name() == "headless":
 		return Answer.fail("NO_RENDERER", "the game runs headless, so nothing is drawn", "start godot-bridge with --window (under Xvfb if there is no screen)")
 	var target: Variant = _target(args)
@@ -114,7 +113,7 @@ func _pixels(part: Rect2, window: Viewport) -> Rect2i:
 	return Rect2i(start, scaled.end.ceil() - start)
 
 ## The picture at the end of this frame, which shows all changes.
-func _picture(window: Viewport, command: Command) -> Image:
+func _picture(window: Viewport, command: RefCounted) -> Image:
 	var drawn: Array[Image] = []
 	var take := func() -> void: drawn.append(window.get_texture().get_image())
 	RenderingServer.frame_post_draw.connect(take, CONNECT_ONE_SHOT)

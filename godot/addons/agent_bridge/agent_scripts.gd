@@ -1,23 +1,18 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Data about the scripts of a game's nodes, determined once for each script.
 
-class About extends RefCounted:
-	var type := ""
-	var has_fields := false
-	var variables := PackedStringArray()
-	## The engine's own input actions that occur in its source.
-	var ui_actions := {}
+const About := preload("agent_about.gd")
 
 static var _ui_action := RegEx.create_from_string("[\"'](ui_\\w+)[\"']")
 static var _known := {}
 
 ## The data about a node's script; null for a node without one.
-static func about(of: Node) -> About:
+static func about(of: Node) -> RefCounted:
 	var script: Script = of.get_script()
 	if script == null:
 		return null
-	var known: About = _known.get(script)
+	var known: RefCounted = _known.get(script)
 	if known == null:
 		known = _ask(script, of)
 		_known[script] = known
@@ -39,7 +34,7 @@ static func is_a(of: Node, type: String) -> bool:
 		script = script.get_base_script()
 	return false
 
-static func _ask(script: Script, of: Node) -> About:
+static func _ask(script: Script, of: Node) -> RefCounted:
 	var known := About.new()
 	known.has_fields = of.has_method("agent_fields")
 	var base := script

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Selectors, which select the node of a command. They are parsed into steps, each a list of tests, and resolved again for each command.
 
@@ -6,28 +6,20 @@ const Answer := preload("agent_answer.gd")
 const Refs := preload("agent_refs.gd")
 const Scripts := preload("agent_scripts.gd")
 const Values := preload("agent_values.gd")
-const Walk := preload("agent_tree.gd")
 
 const STATES := ["visible", "hidden", "enabled", "disabled", "focused"]
 const MATCHES_SHOWN := 20
 
-## One compound (`Button#Go:visible`), and its relation to the one before.
-class Step extends RefCounted:
-	var child_only := false
-	var tests: Array[Callable] = []
-	## The index among the matches; null for all.
-	var nth: Variant = null
-
 var refs := Refs.new()
 
 var _root: Node
-var _tree: Walk
+var _tree: RefCounted
 # The state of the parser: the position, and the problem.
 var _text: String
 var _at: int
 var _problem: String
 
-func _init(root: Node, tree: Walk) -> void:
+func _init(root: Node, tree: RefCounted) -> void:
 	_root = root
 	_tree = tree
 
@@ -57,7 +49,7 @@ func all(selector: String) -> Variant:
 	var steps: Variant = _parse(selector.strip_edges())
 	if steps is Dictionary:
 		return steps
-	var scope := _tree.all(_root)
+	var scope: Array[Node] = _tree.all(_root)
 	var matched: Array = []
 	for i in steps.size():
 		matched = _narrow(scope, steps[i], matched, i == 0)
@@ -70,22 +62,22 @@ func _by_path(path: String) -> Node:
 	var node := _root.get_node_or_null(NodePath(path))
 	return null if node == null or _tree.is_own(node) else node
 
-func _narrow(scope: Array[Node], step: Step, before: Array, first: bool) -> Array:
+func _narrow(scope: Array[Node], step: Dictionary, before: Array, first: bool) -> Array:
 	var above := {}
 	for node: Node in before:
 		above[node] = true
 	var out := []
-	var tests := step.tests
+	var tests: Array = step["tests"]
 	for node in scope:
 		var fits := true
 		for test in tests:
 			if not test.call(node):
 				fits = false
 				break
-		if fits and (first or _hangs(node, above, step.child_only)):
+		if fits and (first or _hangs(node, above, step["child_only"])):
 			out.append(node)
-	if step.nth != null:
-		var n: int = step.nth if step.nth >= 0 else out.size() + step.nth
+	if step["nth"] != null:
+		var n: int = step["nth"] if step["nth"] >= 0 else out.size() + step["nth"]
 		return [out[n]] if n >= 0 and n < out.size() else []
 	return out
 
@@ -122,7 +114,7 @@ func _parse(selector: String) -> Variant:
 	_text = selector
 	_at = 0
 	_problem = ""
-	var steps: Array[Step] = []
+	var steps: Array[Dictionary] = []
 	var child_only := false
 	while _at < _text.length() and _problem == "":
 		if _text[_at] == ">" and not steps.is_empty() and not child_only:
@@ -140,9 +132,10 @@ func _parse(selector: String) -> Variant:
 			"a selector is a path, or like Button#Go:visible, #Menu > Button, :text(\"Start\"), [value=3], :nth(0)", {"at": _at})
 	return steps
 
-func _compound(child_only: bool) -> Step:
-	var step := Step.new()
-	step.child_only = child_only
+## A compound (`Button#Go:visible`): its tests, and whether it is a child of the one before (child_only). `nth` is the index among the matches, or
+## null for all.
+func _compound(child_only: bool) -> Dictionary:
+	var step := {"child_only": child_only, "tests": [], "nth": null}
 	var from := _at
 	while _at < _text.length() and not _text[_at] in " >" and _problem == "":
 		match _text[_at]:
@@ -153,7 +146,7 @@ func _compound(child_only: bool) -> Step:
 			":": _pseudo(step)
 			"*": _at += 1
 			_: _typed(step)
-		if step.nth != null and _at < _text.length() and not _text[_at] in " >":
+		if step["nth"] != null and _at < _text.length() and not _text[_at] in " >":
 			_problem = ":nth comes last"
 	if _at == from and _problem == "":
 		_problem = "unexpected " + _text[_at]
@@ -170,32 +163,32 @@ func _word() -> String:
 		_problem = "a name is missing"
 	return _text.substr(from, _at - from)
 
-func _path(step: Step) -> void:
+func _path(step: Dictionary) -> void:
 	var from := _at
 	while _at < _text.length() and not _text[_at] in " >:.[":
 		_at += 1
 	var path := _text.substr(from, _at - from)
-	step.tests.append(func(node: Node) -> bool: return String(node.get_path()) == path)
+	step["tests"].append(func(node: Node) -> bool: return String(node.get_path()) == path)
 
-func _named(step: Step) -> void:
+func _named(step: Dictionary) -> void:
 	_at += 1
 	var name := _word()
-	step.tests.append(func(node: Node) -> bool: return node.name == name)
+	step["tests"].append(func(node: Node) -> bool: return node.name == name)
 
-func _grouped(step: Step) -> void:
+func _grouped(step: Dictionary) -> void:
 	_at += 1
 	var group := _word()
-	step.tests.append(func(node: Node) -> bool: return node.is_in_group(group))
+	step["tests"].append(func(node: Node) -> bool: return node.is_in_group(group))
 
-func _typed(step: Step) -> void:
+func _typed(step: Dictionary) -> void:
 	var type := _word()
-	step.tests.append(func(node: Node) -> bool: return Scripts.is_a(node, type))
+	step["tests"].append(func(node: Node) -> bool: return Scripts.is_a(node, type))
 
-func _pseudo(step: Step) -> void:
+func _pseudo(step: Dictionary) -> void:
 	_at += 1
 	var name := _word()
 	if name in STATES:
-		step.tests.append(is_in_state.bind(name))
+		step["tests"].append(is_in_state.bind(name))
 		return
 	if _at >= _text.length() or _text[_at] != "(":
 		_problem = "there is no :%s" % name
@@ -203,13 +196,13 @@ func _pseudo(step: Step) -> void:
 	_at += 1
 	match name:
 		"text": _text_test(step)
-		"nth": step.nth = _number()
+		"nth": step["nth"] = _number()
 		_: _problem = "there is no :%s()" % name
 	if _problem == "" and (_at >= _text.length() or _text[_at] != ")"):
 		_problem = ") is missing"
 	_at += 1
 
-func _text_test(step: Step) -> void:
+func _text_test(step: Dictionary) -> void:
 	if _at < _text.length() and _text[_at] == "/":
 		var end := _at + 1
 		while end < _text.length() and (_text[end] != "/" or _text[end - 1] == "\\"):
@@ -219,12 +212,12 @@ func _text_test(step: Step) -> void:
 			_problem = "the regular expression is invalid"
 			return
 		_at = end + 1
-		step.tests.append(func(node: Node) -> bool:
+		step["tests"].append(func(node: Node) -> bool:
 			var text: Variant = _tree.text_of(node)
 			return text != null and pattern.search(text) != null)
 		return
 	var wanted: Variant = _quoted()
-	step.tests.append(func(node: Node) -> bool:
+	step["tests"].append(func(node: Node) -> bool:
 		var text: Variant = _tree.text_of(node)
 		return text != null and text == wanted)
 
@@ -233,7 +226,7 @@ static func pattern_of(between: String) -> RegEx:
 	var pattern := RegEx.create_from_string(between.replace("\\/", "/"), false)
 	return pattern if pattern != null and pattern.is_valid() else null
 
-func _property(step: Step) -> void:
+func _property(step: Dictionary) -> void:
 	_at += 1
 	var from := _at
 	while _at < _text.length() and not _text[_at] in "]=!":
@@ -243,11 +236,11 @@ func _property(step: Step) -> void:
 	if property == "":
 		_problem = "a property's name is missing"
 	if _at < _text.length() and _text[_at] == "]":
-		step.tests.append(func(node: Node) -> bool: return value_of(node, property) != null)
+		step["tests"].append(func(node: Node) -> bool: return value_of(node, property) != null)
 	else:
 		_at += 2 if unequal else 1
 		var wanted: Variant = _wanted()
-		step.tests.append(func(node: Node) -> bool:
+		step["tests"].append(func(node: Node) -> bool:
 			var value: Variant = value_of(node, property)
 			# An array that contains itself cannot be converted to text.
 			var is_text: bool = typeof(value) < TYPE_DICTIONARY and str(value) == wanted[0]

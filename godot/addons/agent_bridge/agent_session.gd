@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends Node
 ## One session: takes commands from the transport, executes them one after another, and answers.
 ##
@@ -14,7 +14,6 @@ const Events := preload("agent_events.gd")
 const Files := preload("agent_files.gd")
 const Folder := preload("agent_folder.gd")
 const Hook := preload("agent_hook.gd")
-const Options := preload("agent_options.gd")
 const Owner := preload("agent_owner.gd")
 const Pause := preload("agent_time.gd")
 const Reach := preload("agent_reach.gd")
@@ -42,26 +41,26 @@ const FRAMES_WITHOUT_SCENE := 60
 signal ticked
 
 ## Set by the autoload before it adds this node.
-var options: Options
+var options: RefCounted
 var transport: RefCounted
 var folder := Folder.new()
 var events := Events.new()
-var tree: Walk
-var selector: Selector
-var hook: Hook
-var time: Pause
-var devices: Devices
-var reach: Reach
-var aim: Aim
-var wait: Wait
-var commands: Commands
+var tree: RefCounted
+var selector: RefCounted
+var hook: RefCounted
+var time: RefCounted
+var devices: RefCounted
+var reach: RefCounted
+var aim: RefCounted
+var wait: RefCounted
+var commands: RefCounted
 var sleep := Sleep.new()
 ## Set by hello: events are sent in separate lines.
 var stream := false
 
-var _owner: Owner
+var _owner: RefCounted
 var _queue: Array = []
-var _running: Command = null
+var _running: RefCounted = null
 var _frames := 0
 var _ready_to_talk := false
 var _scene_id := 0
@@ -101,7 +100,7 @@ func _exit_tree() -> void:
 
 ## Waits for a number of frames: drawn ones, and also physics ticks, so that they do not get shorter while the bridge makes the game's loop
 ## faster. Ends when the time of `command` is up.
-func frames(count: int, command: Command) -> void:
+func frames(count: int, command: RefCounted) -> void:
 	var drawn := Engine.get_process_frames() + count
 	var ticks := Engine.get_physics_frames() + count
 	while not command.done and (Engine.get_process_frames() < drawn or Engine.get_physics_frames() < ticks):
@@ -110,7 +109,7 @@ func frames(count: int, command: Command) -> void:
 func _open() -> bool:
 	if options.owner > 0:
 		_owner = Owner.new(options.owner)
-	var address := options.address
+	var address: String = options.address
 	if (options.folder != "" or address == "") and not folder.open(options.folder):
 		return false
 	if address == "":
@@ -175,7 +174,7 @@ func _process(delta: float) -> void:
 		_lost()
 	elif _owner != null and _owner.is_gone():
 		get_tree().quit()
-	var is_quiet := devices.is_settled() and _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
+	var is_quiet: bool = devices.is_settled() and _ready_to_talk and _running == null and _queue.is_empty() and not sleep.quick and not stream and not ticked.has_connections()
 	_quiet_until = Time.get_ticks_msec() + QUIET if is_quiet else 0
 
 ## Executes commands, until one has to wait, there are no more, or the game has to continue.
@@ -214,7 +213,7 @@ func _wait_for_commands() -> void:
 			since = Time.get_ticks_usec()
 			_work()
 
-func _begin(command: Command) -> void:
+func _begin(command: RefCounted) -> void:
 	_running = command
 	sleep.hurry()
 	command.events_before = events.seq
@@ -225,7 +224,7 @@ func _begin(command: Command) -> void:
 	else:
 		_carry_out(command)
 
-func _carry_out(command: Command) -> void:
+func _carry_out(command: RefCounted) -> void:
 	var answer: Variant = await commands.carry_out(command)
 	if command.done:
 		return
@@ -236,7 +235,7 @@ func _carry_out(command: Command) -> void:
 			return
 	_answer(command, answer)
 
-func _answer(command: Command, answer: Dictionary) -> void:
+func _answer(command: RefCounted, answer: Dictionary) -> void:
 	command.done = true
 	_running = null
 	sleep.hurry()
@@ -258,7 +257,7 @@ func _body(id: String, answer: Dictionary) -> String:
 	if not Answer.is_failure(answer):
 		# Commands that read convert all their data to text, under an empty name.
 		var data: Variant = answer.get("")
-		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + (data.text if data is Values.Raw else Values.text(answer))
+		return "{\"ok\":true,\"id\":" + id + ",\"data\":" + (data.text if is_instance_of(data, Values.Raw) else Values.text(answer))
 	var body := "{\"ok\":false,\"id\":%s,\"error\":%s,\"code\":%s" % [id, Values.quote(str(answer["error"])), Values.quote(str(answer["code"]))]
 	# A hook's own failure may contain any values.
 	var hint := str(answer.get("hint", ""))
@@ -269,7 +268,7 @@ func _body(id: String, answer: Dictionary) -> String:
 		body += ",\"details\":" + Values.text(details)
 	return body
 
-func _timed_out(command: Command) -> Dictionary:
+func _timed_out(command: RefCounted) -> Dictionary:
 	commands.abandon(command)
 	# Its waiting parts then release what they hold, such as a key or a listener.
 	ticked.emit()

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The game's time: pauses, resumes and steps by a number of frames.
 ##
@@ -8,7 +8,6 @@ extends RefCounted
 ## second.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 
 ## The default limit of frames for a step that ends at a condition.
 const MOST_UNTIL := 3600
@@ -57,7 +56,7 @@ func resume(_args: Dictionary) -> Dictionary:
 	return {"paused": tree.paused}
 
 ## Lets a number of frames pass, or fewer if `until` is met. Executes `observe` periodically after a number of them.
-func step(args: Dictionary, command: Command) -> Dictionary:
+func step(args: Dictionary, command: RefCounted) -> Dictionary:
 	var until: Variant = _session.commands.condition(args["until"]) if args.has("until") else null
 	if until is Dictionary:
 		return until
@@ -91,7 +90,7 @@ func abandon() -> void:
 	_left = 0
 
 ## Lets frames pass, one after another, until `after_frame` returns true.
-func _pass_frames(count: int, after_frame: Callable, command: Command) -> void:
+func _pass_frames(count: int, after_frame: Callable, command: RefCounted) -> void:
 	if _session.options.lockstep:
 		for i in count:
 			await _session.ticked

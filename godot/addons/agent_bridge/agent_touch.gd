@@ -1,10 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Touches and joypads.
 
-const Aim := preload("agent_aim.gd")
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 
 const BUTTONS := {"a": JOY_BUTTON_A, "b": JOY_BUTTON_B, "x": JOY_BUTTON_X, "y": JOY_BUTTON_Y, "back": JOY_BUTTON_BACK, "guide": JOY_BUTTON_GUIDE,
 	"start": JOY_BUTTON_START, "left_stick": JOY_BUTTON_LEFT_STICK, "right_stick": JOY_BUTTON_RIGHT_STICK,
@@ -16,7 +14,7 @@ const AXES := {"left_x": JOY_AXIS_LEFT_X, "left_y": JOY_AXIS_LEFT_Y, "right_x": 
 	"trigger_left": JOY_AXIS_TRIGGER_LEFT, "trigger_right": JOY_AXIS_TRIGGER_RIGHT}
 
 var _session: Node
-var _aim: Aim
+var _aim: RefCounted
 ## The position of each finger, in pixels of the window.
 var _fingers := {}
 
@@ -24,7 +22,7 @@ func _init(session: Node) -> void:
 	_session = session
 	_aim = session.aim
 
-func touch_down(args: Dictionary, command: Command) -> Dictionary:
+func touch_down(args: Dictionary, command: RefCounted) -> Dictionary:
 	var at: Variant = await _pixel(args, command)
 	if at is Dictionary:
 		return at
@@ -32,7 +30,7 @@ func touch_down(args: Dictionary, command: Command) -> Dictionary:
 	_touch(args.get("finger", 0), true, at)
 	return {"finger": args.get("finger", 0)}
 
-func touch_move(args: Dictionary, command: Command) -> Dictionary:
+func touch_move(args: Dictionary, command: RefCounted) -> Dictionary:
 	var finger: int = args.get("finger", 0)
 	if not _session.devices.is_pressed("finger %d" % finger):
 		return _not_down(finger)
@@ -57,7 +55,7 @@ func touch_up(args: Dictionary) -> Dictionary:
 	_fingers.erase(finger)
 	return {"finger": finger}
 
-func joypad_button(args: Dictionary, command: Command) -> Dictionary:
+func joypad_button(args: Dictionary, command: RefCounted) -> Dictionary:
 	if not BUTTONS.has(args["button"]):
 		return Answer.fail("INVALID_ARGS", "there is no joypad button %s" % args["button"], "one of %s" % ", ".join(BUTTONS.keys()))
 	var event := InputEventJoypadButton.new()
@@ -91,7 +89,7 @@ func _touch(finger: int, down: bool, at: Vector2) -> void:
 	_session.devices.press("finger %d" % finger, event)
 
 ## The pixel of the window that the arguments name. A finger does not hover, but a covering control is detected as for the pointer.
-func _pixel(args: Dictionary, command: Command) -> Variant:
+func _pixel(args: Dictionary, command: RefCounted) -> Variant:
 	var target := args.duplicate()
 	target.erase("finger")
 	var spot: Variant = await _aim.aim(target, command)

@@ -1,4 +1,4 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## The scene tree as text: the relevant fields of each node, found by walking the tree, without registration.
 ##
@@ -6,6 +6,7 @@ extends RefCounted
 ## frees the objects meanwhile.
 
 const Controls := preload("agent_controls.gd")
+const Found := preload("agent_found.gd")
 const Values := preload("agent_values.gd")
 const Place := preload("agent_place.gd")
 const Scripts := preload("agent_scripts.gd")
@@ -22,21 +23,11 @@ const DEEPEST_GATHERED := 800
 const ALL := {"rect": true, "groups": true, "vars": true, "class": true, "process": true}
 const OWN := ["name", "type", "path", "children", "more"]
 
-## The result of a walk.
-class Found extends RefCounted:
-	## The tree as JSON.
-	var text: String
-	## By path: a node's fields (name to JSON), without its children.
-	var nodes := {}
-	## By path: the names of its children, in order.
-	var children := {}
-	var truncated := false
-
 ## The bridge's own node, which walks leave out.
 var _own: Node
 var _classes := {}
 # The state of the current walk:
-var _found: Found
+var _found: RefCounted
 var _parts: PackedStringArray
 var _with_text: bool
 var _max_nodes: int
@@ -49,7 +40,7 @@ func _init(own: Node) -> void:
 	_own = own
 
 ## Walks from `root` down. `options`: depth, max_nodes, fields, as in get_tree. Its text is created only on request.
-func walk(root: Node, options: Dictionary, with_text := true) -> Found:
+func walk(root: Node, options: Dictionary, with_text := true) -> RefCounted:
 	_with_text = with_text
 	_found = Found.new()
 	_parts = PackedStringArray()
@@ -246,7 +237,7 @@ func _hook(of: Node, out: Dictionary) -> void:
 		else:
 			out[String(name)] = Values.text(added[name])
 
-func _extras(of: Node, out: Dictionary, known: Scripts.About) -> void:
+func _extras(of: Node, out: Dictionary, known: RefCounted) -> void:
 	if _extra.has("rect"):
 		var rect: Variant = Place.rect_in_window(of)
 		if rect != null:

@@ -1,21 +1,17 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## Converts Godot's values to JSON text without loss, and back. The format is described in README.md, "Values".
 ##
 ## Not JSON.stringify, which converts INF to 1e99999, NaN to null and a vector to a string, and does not escape control characters. Not
 ## JSON.parse_string, which reports bad input as an error of the engine.
 
+const Raw := preload("agent_raw.gd")
+
 const MAX_DEPTH := 32
 ## An answer with more values than this is truncated: arrays that share their parts can describe far more than fits into memory.
 const MAX_VALUES := 500_000
 
 const ROOM_IN_CACHE := 20_000
-
-## Text that is already JSON and goes into an answer unchanged.
-class Raw extends RefCounted:
-	var text: String
-	func _init(json: String) -> void:
-		text = json
 
 static var _awkward := RegEx.create_from_string("[\\x00-\\x1f\"\\\\\\x{d800}-\\x{dfff}]")
 static var _keys := {}
@@ -26,7 +22,7 @@ static func text(value: Variant) -> String:
 	_values_left = MAX_VALUES
 	return _text(value, [])
 
-static func raw(json: String) -> Raw:
+static func raw(json: String) -> RefCounted:
 	return Raw.new(json)
 
 ## An object of fields whose values are already JSON.
@@ -154,7 +150,7 @@ static func _too_much(container: Variant, inside: Array) -> bool:
 static func _object(value: Variant) -> String:
 	if not is_instance_valid(value):
 		return "null"
-	if value is Raw:
+	if is_instance_of(value, Raw):
 		return value.text
 	var type := quote(value.get_class())
 	if value is Node:

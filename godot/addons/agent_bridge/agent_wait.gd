@@ -1,9 +1,8 @@
-@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
+@warning_ignore_start("untyped_declaration", "inferred_declaration", "unsafe_property_access", "unsafe_method_access", "unsafe_call_argument", "return_value_discarded", "missing_await", "shadowed_variable", "shadowed_global_identifier", "incompatible_ternary", "int_as_enum_without_cast", "integer_division", "unsafe_cast")
 extends RefCounted
 ## wait_for: its condition is armed before the triggering command in the same line is executed, so that nothing is missed in between.
 
 const Answer := preload("agent_answer.gd")
-const Command := preload("agent_command.gd")
 const Conditions := preload("agent_conditions.gd")
 
 const KINDS := ["selector", "property", "signal", "frames", "idle"]
@@ -11,13 +10,13 @@ const KINDS := ["selector", "property", "signal", "frames", "idle"]
 const NOT_THEN := ["wait_for", "expect", "quit"]
 
 var _session: Node
-var _conditions: Conditions
+var _conditions: RefCounted
 
 func _init(session: Node) -> void:
 	_session = session
 	_conditions = Conditions.new(session)
 
-func wait_for(args: Dictionary, command: Command) -> Dictionary:
+func wait_for(args: Dictionary, command: RefCounted) -> Dictionary:
 	var armed: Variant = condition(args)
 	if armed is Dictionary:
 		return armed
@@ -37,7 +36,7 @@ func wait_for(args: Dictionary, command: Command) -> Dictionary:
 	return {}
 
 ## Executes the trigger; returns its answer, or the failure of the complete command.
-func _then(json: Dictionary, outer: Command) -> Dictionary:
+func _then(json: Dictionary, outer: RefCounted) -> Dictionary:
 	var inner: Variant = _session.commands.inner(json, outer)
 	if inner is Dictionary or inner.name in NOT_THEN:
 		return Answer.fail("INVALID_ARGS", "then must be a command", "{\"cmd\":\"press_button\",\"args\":{\"path\":\"#Go\"}}; not %s" % ", ".join(NOT_THEN))

@@ -1,7 +1,9 @@
 //! Projects that differ from the example.
 
 use super::{Game, bridge, small_game};
+use regex::Regex;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// All warnings of GDScript, except `empty_file` and `renamed_in_godot_4_hint`, which are not about code.
@@ -16,16 +18,25 @@ const WARNINGS: &str = "unassigned_variable unassigned_variable_op_assign unused
     confusable_capture_reassignment confusable_temporary_modification inference_on_variant native_method_override \
     get_node_default_without_onready onready_with_export";
 
+/// Adds text to a project file.
+fn add(folder: &Path, text: &str) {
+    let file = folder.join("project.godot");
+    let project = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, project + text).unwrap();
+}
+
+fn turn_warnings_into_errors(folder: &Path) {
+    // 1: the rule includes all folders below; by default addons are left out.
+    let mut rules = "\n[debug]\n\ngdscript/warnings/directory_rules={\n\"res://\": 1\n}\n".to_owned();
+    rules.extend(WARNINGS.split_whitespace().map(|name| format!("gdscript/warnings/{name}=2\n")));
+    add(folder, &rules);
+}
+
 #[test]
 #[ignore = "needs Godot: run scripts/test"]
 fn a_project_may_turn_every_warning_into_an_error() {
     let folder = small_game("extends Control\n");
-    let file = folder.path().join("project.godot");
-    let mut project = std::fs::read_to_string(&file).unwrap();
-    // 1: the rule includes all folders below; by default addons are left out.
-    project.push_str("\n[debug]\n\ngdscript/warnings/directory_rules={\n\"res://\": 1\n}\n");
-    project.extend(WARNINGS.split_whitespace().map(|name| format!("gdscript/warnings/{name}=2\n")));
-    std::fs::write(&file, project).unwrap();
+    turn_warnings_into_errors(folder.path());
     let mut game = Game::start(&mut bridge(folder.path()));
     assert_eq!(game.data("find", json!({"selector": "#Main"}))["count"], 1);
     game.end();
@@ -92,4 +103,64 @@ fn a_project_file_that_an_import_rewrites_is_backed_up() {
     assert_ne!(std::fs::read_to_string(&file).unwrap(), former);
     assert_eq!(std::fs::read_to_string(folder.path().join("project.godot.before-import")).unwrap(), former);
     assert_eq!(notes(folder.path()), "", "the engine has saved the autoload so that it is known again");
+}
+
+/// Everything that the addon's scripts give a name to: classes, constants, enums, functions, variables, signals and parameters.
+fn names_in_the_addon() -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("godot/addons/agent_bridge");
+    let scripts = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let scripts = scripts.filter(|path| path.extension().is_some_and(|of| of == "gd"));
+    let scripts: String = scripts.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let code = Regex::new("(?m)^\\s*#.*$").unwrap().replace_all(&scripts, "");
+    let declared = Regex::new(r"\b(?:const|class|enum|func|var|signal|for)[ \t]+(\w+)").unwrap();
+    let list = Regex::new(r"\bfunc\b\s*\w*\(([^)]*)\)|\benum\s+\w*\s*\{([^}]*)\}").unwrap();
+    let first_word = Regex::new(r"^\W*(\w+)").unwrap();
+    let lists = list.captures_iter(&code).filter_map(|found| found.get(1).or_else(|| found.get(2)));
+    let listed = lists.flat_map(|list| list.as_str().split(',')).filter_map(|part| first_word.captures(part));
+    declared.captures_iter(&code).chain(listed).map(|found| found[1].to_owned()).collect()
+}
+
+/// Plays a game whose project has each of the addon's names, and checks that the project's own scripts get the project's meaning.
+fn play_with_names(write: impl Fn(&Path, &BTreeSet<String>)) {
+    let names = names_in_the_addon();
+    assert!(
+        names.len() > 500
+            && ["Values", "LIMIT", "press_button", "PHYSICS", "armed"].iter().all(|name| names.contains(*name))
+    );
+    let folder = small_game(
+        "extends Control\nfunc _ready() -> void:\n\tadd_child(Button.new())\n\tget_child(0).name = &\"Go\"\n\t\
+         get_child(0).set(&\"text\", \"Go\")\nfunc agent_fields() -> Dictionary:\n\treturn {\"mine\": Values.MINE}\n",
+    );
+    write(folder.path(), &names);
+    turn_warnings_into_errors(folder.path());
+    let mut game = Game::start(&mut bridge(folder.path()));
+    assert_eq!(game.data("get_property", json!({"path": "#Main", "property": "mine"}))["value"], "the project's");
+    assert_eq!(game.data("press_button", json!({"path": "#Go"}))["path"], "/root/Main/Go");
+    for command in ["get_tree", "list_actions", "step"] {
+        game.data(command, json!({}));
+    }
+    game.data("expect", json!({"path": "#Go", "text": "Go"}));
+    game.data("expect", json!({"no_errors": true}));
+}
+
+const OF_PROJECT: &str = "extends Node\nconst MINE: String = \"the project's\"\n";
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_project_may_have_an_autoload_with_any_name_of_the_addon() {
+    play_with_names(|folder, names| {
+        std::fs::write(folder.join("mine.gd"), OF_PROJECT).unwrap();
+        // The section of the addon's own autoload is the last one.
+        add(folder, &names.iter().map(|name| format!("{name}=\"*res://mine.gd\"\n")).collect::<String>());
+    });
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_project_may_have_a_class_with_any_name_of_the_addon() {
+    play_with_names(|folder, names| {
+        for name in names {
+            std::fs::write(folder.join(format!("{name}_.gd")), format!("class_name {name}\n{OF_PROJECT}")).unwrap();
+        }
+    });
 }
