@@ -21,7 +21,9 @@ var timeout := DEFAULT_TIMEOUT
 var failure: Variant = null
 ## The number of the last event before it began.
 var events_before := 0
-## In milliseconds of Time.get_ticks_msec().
+## Whether its time is the game's, in ticks of physics; otherwise it is that of the clock, in milliseconds.
+var in_ticks := false
+## When its time is up.
 var deadline := 0
 ## A command that is executed as part of this one; it ends together with this one.
 var inner: RefCounted = null
@@ -45,7 +47,13 @@ func _is_plain(value: Variant) -> bool:
 
 ## Starts its timeout.
 func begin() -> void:
-	deadline = Time.get_ticks_msec() + int(timeout * 1000)
+	deadline = _now() + ceili(timeout * (Engine.physics_ticks_per_second if in_ticks else 1000))
+
+func is_overdue() -> bool:
+	return _now() >= deadline
+
+func _now() -> int:
+	return Engine.get_physics_frames() if in_ticks else Time.get_ticks_msec()
 
 ## Uses `timeout` among the arguments as the timeout of the command, unless the command has its own argument of that name.
 func take_timeout() -> void:

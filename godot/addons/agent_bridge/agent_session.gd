@@ -34,6 +34,8 @@ const QUIET := 500
 const QUICK_WAIT := 30
 const QUICK_FOR := 250_000
 const SLOW_WAIT := 5_000
+## In lockstep, the interval in milliseconds at which a client that waits for an answer is told that frames pass.
+const SIGN_OF_LIFE := 500
 ## The number of frames after which commands are answered even without a current scene.
 const FRAMES_WITHOUT_SCENE := 60
 
@@ -68,6 +70,7 @@ var _quiet_until := 0
 ## Whether it takes no more commands.
 var _has_left := false
 var _ticks := 0
+var _sign_at := 0
 var _delta := 0.0
 
 func _enter_tree() -> void:
@@ -105,6 +108,11 @@ func frames(count: int, command: RefCounted) -> void:
 	var ticks := Engine.get_physics_frames() + count
 	while not command.done and (Engine.get_process_frames() < drawn or Engine.get_physics_frames() < ticks):
 		await ticked
+
+## Restarts the time of the current command.
+func restart_time() -> void:
+	if _running != null:
+		_running.begin()
 
 func _open() -> bool:
 	if options.owner > 0:
@@ -161,12 +169,15 @@ func _process(delta: float) -> void:
 		devices.frame_passed()
 	# Also for a command whose time is up but which must still release a key.
 	ticked.emit()
-	if _running != null and Time.get_ticks_msec() > _running.deadline:
+	if _running != null and _running.is_overdue():
 		_answer(_running, _timed_out(_running))
 	if _ready_to_talk:
 		_work()
 		if options.lockstep:
 			_wait_for_commands()
+	if options.lockstep and _running != null and Time.get_ticks_msec() >= _sign_at:
+		_sign_at = Time.get_ticks_msec() + SIGN_OF_LIFE
+		transport.write("{\"events\":[],\"frame\":%d}" % Engine.get_process_frames())
 	if stream and _running == null and not events.is_empty():
 		transport.write("{\"events\":[%s],\"frame\":%d}" % [",".join(events.take()), Engine.get_process_frames()])
 	transport.flush()
@@ -218,7 +229,9 @@ func _begin(command: RefCounted) -> void:
 	sleep.hurry()
 	command.events_before = events.seq
 	events.errors.begin_command()
+	command.in_ticks = options.lockstep
 	command.begin()
+	_sign_at = Time.get_ticks_msec() + SIGN_OF_LIFE
 	if command.failure != null:
 		_answer(command, command.failure)
 	else:

@@ -94,6 +94,8 @@ func _pass_frames(count: int, after_frame: Callable, command: RefCounted) -> voi
 	if _session.options.lockstep:
 		for i in count:
 			await _session.ticked
+			# A step is limited by its number of frames.
+			_session.restart_time()
 			if command.done or await after_frame.call():
 				return
 		return

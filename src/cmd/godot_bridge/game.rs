@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(2);
 /// After a script failed to load, an addon that works nevertheless answers within this time.
 const BROKEN: Duration = Duration::from_secs(5);
+/// By these a game in lockstep shows that its frames pass, although its command is not answered yet.
+const NO_EVENTS: &str = "[]";
 /// The timeout sent to the game for a command without a time limit: ten days.
 const FOR_EVER: Duration = Duration::from_secs(864_000);
 
@@ -149,7 +151,12 @@ impl Game {
     pub fn receive<'a>(&mut self, line: &'a str, number: u64) -> Result<GameMessage<'a>, Gone> {
         let response = match Message::read(line) {
             Message::Response(response) => response,
-            Message::Events(events) => return Ok(GameMessage::Events(events.get())),
+            Message::Events(events) => {
+                if events.get() == NO_EVENTS {
+                    self.since = Instant::now();
+                }
+                return Ok(GameMessage::Events(events.get()));
+            }
             Message::Unreadable(why) => {
                 self.report.fault(format_args!("game:{number}"), why);
                 return Ok(GameMessage::Nothing);
