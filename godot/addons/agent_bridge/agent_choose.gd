@@ -49,7 +49,7 @@ func _choose(node: Node, item: RefCounted, command: RefCounted) -> Variant:
 ## Clicks a cell of a tree, which selects it.
 func select_cell(tree: Tree, row: TreeItem, column: int, command: RefCounted) -> Variant:
 	if not row.is_selectable(column):
-		return _session.reach.refusal(tree, "disabled", "has the item %s, which cannot be selected" % row.get_text(0), "name another item")
+		return _session.reach.refusal(tree, "disabled", "has the item %s, which cannot be selected" % Controls.cell_text(row, 0), "name another item")
 	var problem: Variant = _session.reach.problem(tree)
 	if problem != null or row.is_selected(column) and tree.select_mode != Tree.SELECT_MULTI:
 		# Another click would start editing the cell.
@@ -121,7 +121,7 @@ func _title(bar: MenuBar, index: int) -> Rect2:
 	for i in range(index + 1):
 		if bar.is_menu_hidden(i):
 			continue
-		var text := font.get_string_size(bar.get_menu_title(i), HORIZONTAL_ALIGNMENT_LEFT, -1, bar.get_theme_font_size("font_size"))
+		var text := font.get_string_size(Controls.text(bar, i), HORIZONTAL_ALIGNMENT_LEFT, -1, bar.get_theme_font_size("font_size"))
 		var width := text.x + style.get_minimum_size().x
 		if i == index:
 			return Rect2(at if not bar.is_layout_rtl() else bar.size.x - at - width, 0, width, bar.size.y)

@@ -74,8 +74,8 @@ func _walk(node: Node, depth: int, indent: int, caption: String) -> void:
 	var before := ""
 	for i in children.size():
 		var child := children[i]
-		if node is Container and child is Label and child.visible and i + 1 < children.size() and _takes_caption(children[i + 1], child.text):
-			before = child.text
+		if node is Container and child is Label and child.visible and i + 1 < children.size() and _takes_caption(children[i + 1], _session.tree.text_of(child)):
+			before = _session.tree.text_of(child)
 			continue
 		_walk(child, depth + 1, indent, before)
 		before = ""
@@ -112,7 +112,7 @@ func _role(node: Node) -> String:
 
 ## Whether the label before a field is its only label.
 func _takes_caption(node: Node, caption: String) -> bool:
-	var is_unnamed: bool = node is Control and node.visible and node.tooltip_text == "" and node.accessibility_name in ["", caption]
+	var is_unnamed: bool = node is Control and node.visible and node.tooltip_text == "" and Controls.translated(node, node.accessibility_name) in ["", caption]
 	return is_unnamed and (_role(node) in FIELDS and not _role(node) in TITLED or node is Button and node.toggle_mode and node.text == "")
 
 ## Its marks, such as "(disabled,checked)".

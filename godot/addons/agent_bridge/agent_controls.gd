@@ -10,20 +10,29 @@ const COLUMN := " | "
 ## The most choices that are counted, since a menu may contain itself.
 const MAX_CHOICES := 20_000
 
+## A text of a node in the language in which the engine shows it; `mode` is that of an item in the node.
+static func translated(node: Node, text: String, mode := Node.AUTO_TRANSLATE_MODE_INHERIT) -> String:
+	if text == "" or mode == Node.AUTO_TRANSLATE_MODE_DISABLED:
+		return text
+	return node.tr(text) if mode == Node.AUTO_TRANSLATE_MODE_ALWAYS else node.atr(text)
+
+static func tooltip(control: Control) -> String:
+	return translated(control, control.tooltip_text, control.tooltip_auto_translate_mode)
+
 ## A node's label for a player: its text, or else its tooltip, its name for screen readers, its icon's file or its own name.
 static func label(node: Node, text: Variant) -> String:
 	if text is String and text != "":
 		return text
 	if node is Control and node.tooltip_text != "":
-		return node.tooltip_text
+		return tooltip(node)
 	if node is Control and node.accessibility_name != "":
-		return node.accessibility_name
+		return translated(node, node.accessibility_name)
 	if node is BaseButton:
 		var icon: Texture2D = node.texture_normal if node is TextureButton else node.icon if node is Button else null
 		if icon != null and icon.resource_path != "":
 			return icon.resource_path.get_file().get_basename()
 	if node is LineEdit and node.placeholder_text != "" or node is TextEdit and node.placeholder_text != "":
-		return node.placeholder_text
+		return translated(node, node.placeholder_text)
 	# Names that the engine generates are meaningless.
 	return "" if String(node.name).begins_with("@") else String(node.name)
 
@@ -40,8 +49,10 @@ static func count(holder: Node) -> int:
 
 static func text(holder: Node, index: int) -> String:
 	if holder is MenuBar:
-		return holder.get_menu_title(index)
-	return holder.get_tab_title(index) if holder is TabBar or holder is TabContainer else holder.get_item_text(index)
+		return translated(holder, holder.get_menu_title(index))
+	if holder is TabBar or holder is TabContainer:
+		return translated(holder, holder.get_tab_title(index))
+	return translated(holder, holder.get_item_text(index), holder.get_item_auto_translate_mode(index))
 
 ## Whether a player cannot choose an item: it is disabled, hidden or a separator.
 static func is_disabled(holder: Node, index: int) -> bool:
@@ -106,9 +117,12 @@ static func tree_items(tree: Tree) -> Array[TreeItem]:
 		item = item.get_next_in_tree()
 	return out
 
+static func cell_text(item: TreeItem, column: int) -> String:
+	return translated(item.get_tree(), item.get_text(column), item.get_auto_translate_mode(column))
+
 ## The text of a tree item: its first column, followed by the others.
 static func tree_text(item: TreeItem) -> String:
-	var texts := range(item.get_tree().columns).map(func(column: int) -> String: return item.get_text(column))
+	var texts := range(item.get_tree().columns).map(func(column: int) -> String: return cell_text(item, column))
 	while texts.size() > 1 and texts[-1] == "":
 		texts.pop_back()
 	return COLUMN.join(texts)
@@ -118,6 +132,6 @@ static func path_of(item: TreeItem) -> String:
 	var path := tree_text(item)
 	var parent := item.get_parent()
 	while parent != null and not (parent == item.get_tree().get_root() and item.get_tree().hide_root):
-		path = parent.get_text(0) + IN + path
+		path = cell_text(parent, 0) + IN + path
 		parent = parent.get_parent()
 	return path

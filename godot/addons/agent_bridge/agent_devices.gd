@@ -33,7 +33,7 @@ func move(viewport: Viewport, point: Vector2) -> void:
 	_locate(event, viewport, point)
 	_travel(event, event.position - pointer)
 	pointer = event.position
-	if viewport is Window and _has_real_pointer() and _warp(viewport.get_window_id(), Vector2i(event.position)):
+	if viewport is Window and _has_real_pointer() and _warp(viewport, Vector2i(event.position)):
 		# The system's own event contains the distance.
 		_travel(event, Vector2.ZERO)
 	# Also while the game is paused, because the control under the pointer must be known.
@@ -249,15 +249,23 @@ func _modify(event: InputEventWithModifiers) -> void:
 		event.set(MODIFIERS[code], true)
 
 ## Moves the system's pointer, because get_global_mouse_position reads it; returns whether it was elsewhere.
-func _warp(window_id: int, at: Vector2i) -> bool:
-	var there := DisplayServer.window_get_position(window_id) + at
-	if DisplayServer.mouse_get_position() == there:
+func _warp(window: Window, at: Vector2i) -> bool:
+	var id := window.get_window_id()
+	if not _is_on_a_screen(DisplayServer.window_get_position(id) + at):
+		# The pointer cannot leave the screens, but a window can be larger than they are.
+		window.position = DisplayServer.screen_get_position() + DisplayServer.screen_get_size() / 2 - at
+	var there := DisplayServer.window_get_position(id) + at
+	if not _is_on_a_screen(there) or DisplayServer.mouse_get_position() == there:
 		return false
 	DisplayServer.warp_mouse(at)
 	# The engine's coordinates are relative to the window that had the focus last.
 	if DisplayServer.mouse_get_position() != there:
 		DisplayServer.warp_mouse(at + there - DisplayServer.mouse_get_position())
 	return true
+
+func _is_on_a_screen(point: Vector2i) -> bool:
+	return range(DisplayServer.get_screen_count()).any(func(screen: int) -> bool:
+		return Rect2i(DisplayServer.screen_get_position(screen), DisplayServer.screen_get_size(screen)).has_point(point))
 
 func _has_real_pointer() -> bool:
 	return DisplayServer.get_name() != "headless" and Input.mouse_mode != Input.MOUSE_MODE_CAPTURED

@@ -53,10 +53,10 @@ static func _of_tree(tree: Tree) -> Array:
 	for row in Controls.tree_items(tree):
 		var item := Item.new()
 		var path := Controls.path_of(row)
-		var behind := Controls.tree_text(row).trim_prefix(row.get_text(0))
+		var behind := Controls.tree_text(row).trim_prefix(Controls.cell_text(row, 0))
 		item.row = row
 		item.way.append(out.size())
 		item.paths.append_array([path, path.trim_suffix(behind)])
-		item.labels.append_array([Controls.tree_text(row), row.get_text(0)])
+		item.labels.append_array([Controls.tree_text(row), Controls.cell_text(row, 0)])
 		out.append(item)
 	return out

@@ -83,13 +83,15 @@ func _gather(of: Node, out: Array[Node], depth: int) -> void:
 func is_own(of: Node) -> bool:
 	return of == _own or _own.is_ancestor_of(of)
 
-## The text of a node of any kind; null if it has none.
+## The text that a node of any kind shows; null if it has none.
 func text_of(of: Node) -> Variant:
 	if of is LineEdit and of.secret:
 		return SECRET.repeat(of.text.length())
+	if of is LineEdit or of is TextEdit:
+		return of.text
 	if _has_text(of.get_class()):
-		return of.get("text")
-	return of.title if of is Window else null
+		return Controls.translated(of, of.get("text"))
+	return Controls.translated(of, of.title) if of is Window else null
 
 ## A field that a walk shows although the node has no property of this name; null if there is none.
 func shown(of: Node, field: String) -> Variant:
@@ -98,7 +100,7 @@ func shown(of: Node, field: String) -> Variant:
 		"selected": return Controls.selected(of)
 		"items": return Controls.items(of, MAX_ITEMS)
 		"text": return text_of(of)
-		"tooltip": return of.tooltip_text if of is Control else null
+		"tooltip": return Controls.tooltip(of) if of is Control else null
 		"visible_in_tree": return of.is_visible_in_tree() if of is CanvasItem or of is Node3D else null
 		"rect": return Place.rect_in_window(of)
 		"type": return Scripts.type_of(of)
@@ -168,7 +170,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 	# A class name needs no escapes.
 	out["type"] = "\"" + type + "\"" if known == null or known.type == "" else Values.quote(known.type)
 	if _has_text(type):
-		out["text"] = Values.text(text_of(of) if of is LineEdit else of.get("text"))
+		out["text"] = Values.text(text_of(of))
 	if of is CanvasItem:
 		_canvas_item(of, out)
 	elif of is Node3D:
@@ -178,7 +180,7 @@ func _fields(of: Node, path: String) -> Dictionary:
 		out["position"] = Values.numbers(of.position)
 	elif of is Window:
 		out["visible"] = _bool(of.visible)
-		out["title"] = Values.quote(of.title)
+		out["title"] = Values.quote(text_of(of))
 		if of is PopupMenu:
 			_choice(of, out)
 	elif of is CanvasLayer:
@@ -196,7 +198,7 @@ func _canvas_item(of: CanvasItem, out: Dictionary) -> void:
 	if of.visible and not of.is_visible_in_tree():
 		out["visible_in_tree"] = "false"
 	if of is Control and of.tooltip_text != "":
-		out["tooltip"] = Values.quote(of.tooltip_text)
+		out["tooltip"] = Values.quote(Controls.tooltip(of))
 	if of is BaseButton:
 		out["disabled"] = _bool(of.disabled)
 		if of.toggle_mode:
