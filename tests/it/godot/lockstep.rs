@@ -163,3 +163,59 @@ fn a_recorded_game_is_replayed_frame_by_frame() {
     let stderr = text(&replayed.stderr);
     assert!(replayed.status.success() && stderr.contains(" 0 different"), "{stderr}");
 }
+
+/// A game that counts ticks, each of which takes a while.
+const TICKS: &str = r#"extends Control
+signal never
+var ticks := 0
+var delay := 0
+func _physics_process(_delta):
+	ticks += 1
+	OS.delay_msec(delay)
+func agent_commands():
+	return {"hang": {}}
+func agent_command(_name, _args):
+	await never
+"#;
+
+fn ticks(game: &mut Game) -> i64 {
+    game.data("get_property", json!({"path": "#Main", "property": "ticks"}))["value"].as_i64().unwrap()
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn the_timeout_of_a_command_is_a_number_of_frames() {
+    let folder = small_game(TICKS);
+    let mut game = Game::start(bridge(folder.path()).arg("--lockstep"));
+    for (command, arguments, code, frames) in [
+        ("expect", json!({"path": "#Main", "property": "ticks", "equals": -1}), "EXPECTATION_FAILED", 1800),
+        ("expect", json!({"selector": "#None", "timeout": 1}), "EXPECTATION_FAILED", 60),
+        ("wait_for", json!({"signal": "never"}), "TIMEOUT", 1800),
+        ("wait_for", json!({"selector": "#None", "timeout": 0.01}), "TIMEOUT", 1),
+        ("wait_for", json!({"frames": 100, "timeout": 0.5}), "TIMEOUT", 30),
+        ("wait_for", json!({"idle": 100, "timeout": 0.5}), "TIMEOUT", 30),
+        ("hang", json!({"timeout": 2}), "TIMEOUT", 120),
+        ("step", json!({"observe": {"cmd": "get_state"}, "frames": 0}), "", 0),
+        ("step", json!({"frames": 5000}), "", 5000),
+        ("step", json!({"until": {"selector": "#None"}, "timeout": 1}), "", 3600),
+    ] {
+        let before = ticks(&mut game);
+        let answer = game.ask(command, arguments.clone());
+        assert_eq!(answer["code"].as_str().unwrap_or_default(), code, "{command} {arguments}: {answer}");
+        assert_eq!(ticks(&mut game) - before, frames, "{command} {arguments}: {answer}");
+    }
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_slow_game_gets_all_its_frames() {
+    let folder = small_game(&TICKS.replace("delay := 0", "delay := 120"));
+    let file = folder.path().join("project.godot");
+    let project = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, project + "\n[physics]\n\ncommon/physics_ticks_per_second=30\n").unwrap();
+    let mut game = Game::start(bridge(folder.path()).arg("--lockstep"));
+    let before = ticks(&mut game);
+    // Longer than the second after which a game in real time would be given up, and its time of grace.
+    let (code, _) = game.refusal("expect", json!({"selector": "#None", "timeout": 1}));
+    assert_eq!((code.as_str(), ticks(&mut game) - before), ("EXPECTATION_FAILED", 30));
+}
