@@ -20,6 +20,7 @@ mod public;
 mod sees;
 mod starts;
 mod tools;
+mod translations;
 mod waits;
 mod windows;
 

@@ -54,3 +54,38 @@ fn the_systems_pointer_follows_in_each_window() {
     assert_eq!(selected["value"], "one", "its popup is a window, too");
     game.end();
 }
+
+const LARGE: &str = r#"extends Control
+var place := Vector2.ZERO
+func _ready():
+	var back := ColorRect.new()
+	back.name = "Back"
+	back.size = Vector2(1600, 1000)
+	add_child(back)
+	for at: Vector2 in [Vector2(1500, 1150), Vector2(20, 20)]:
+		var button := Button.new()
+		button.name = "At%d" % at.x
+		button.text = "Go"
+		button.position = at
+		button.pressed.connect(func(): place = get_global_mouse_position() - at)
+		add_child(button)
+"#;
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_window_may_be_larger_than_the_screen() {
+    let display = Display::start();
+    let folder = small_game(LARGE);
+    let file = folder.path().join("project.godot");
+    let project = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, project.replace("width=800", "width=1600").replace("height=600", "height=1200")).unwrap();
+    let mut game = Game::start(bridge(folder.path()).arg("--window").env("DISPLAY", &display.name));
+    for button in ["#At1500", "#At20", "#At1500"] {
+        let pressed = game.ask("press_button", json!({"path": button}));
+        assert_eq!(super::types(&pressed), ["button_down", "pressed", "button_up"], "{pressed}");
+        let place = game.data("get_property", json!({"path": "#Main", "property": "place"}))["value"]["value"].take();
+        let is_inside = |at: &Value| (0.0..40.0).contains(&at.as_f64().unwrap());
+        assert!(place.as_array().unwrap().iter().all(is_inside), "the pointer is in {button}: {place}");
+    }
+    game.end();
+}
