@@ -13,7 +13,9 @@ mod wire;
 pub use addon::{ADDON, Asset};
 pub use answer::{Gone, answer, kind_of};
 pub use engine::{Engine, Printed};
-pub use project::{AUTOLOAD, Change, Foreign, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second};
+pub use project::{
+    AUTOLOAD, Change, Foreign, TICKS_PER_SECOND, has_autoload, install, remove, ticks_per_second, unfit,
+};
 pub use script::class_name;
 pub use tools::{declared_tools, tools};
 pub use view::tree;

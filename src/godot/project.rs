@@ -14,6 +14,9 @@ pub struct Change {
 
 const SECTION: &str = "[autoload]";
 
+/// The `config_version` of Godot 4's projects.
+const OF_GODOT_4: u32 = 5;
+
 /// A line that gives the name of our autoload to another script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Foreign {
@@ -61,6 +64,23 @@ pub fn ticks_per_second(project: &str) -> u32 {
     let line = find_setting(project, "[physics]", "common/physics_ticks_per_second");
     let value = line.and_then(|(_, line)| line.split_once('=')?.1.trim().parse().ok());
     value.filter(|ticks| *ticks > 0).unwrap_or(TICKS_PER_SECOND)
+}
+
+/// Why Godot 4 cannot open a project as it is, as a predicate; `None` if it can.
+pub fn unfit(project: &str) -> Option<String> {
+    let lines = project.trim_start_matches('\u{feff}').lines().map(str::trim);
+    let mut settings = lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split_once('='));
+    let (_, value) = settings.find(|(key, _)| key.trim_end() == "config_version")?;
+    let digits = value.trim().split(|other: char| !other.is_ascii_digit()).next()?;
+    match digits.parse::<u32>().ok()? {
+        OF_GODOT_4 => None,
+        version if version < OF_GODOT_4 => Some(format!(
+            "is of Godot 3 (config_version={version}), and Godot 4 would convert it: convert a copy in the editor of Godot 4, and use that"
+        )),
+        version => {
+            Some(format!("is of a later Godot than 4 (config_version={version}), which this version does not play"))
+        }
+    }
 }
 
 /// The project with the autoload as the first one, so that it is loaded before the nodes that it observes; `None` if the project
@@ -230,6 +250,22 @@ mod tests {
             }
         }
         assert!(!has_autoload("[other]\nAgentBridge=1\n", None));
+    }
+
+    #[test]
+    fn only_a_project_of_godot_4_fits() {
+        for version in
+            ["config_version=5", "config_version = 5 ; the engine's", "", "; config_version=4", "config/name=4"]
+        {
+            assert_eq!(unfit(&format!("{version}\n\n[application]\n\nconfig_version=4\n")), None, "{version}");
+        }
+        for (version, of) in [
+            ("config_version=4", "Godot 3"),
+            ("\u{feff}; a comment\r\n  config_version = 3\r\n", "Godot 3"),
+            ("config_version=6", "a later Godot"),
+        ] {
+            assert!(unfit(version).unwrap().contains(of), "{version}");
+        }
     }
 
     #[test]

@@ -32,6 +32,9 @@ var hook_errors := 0
 ## The text of the last one.
 var last_script_error := ""
 
+## The error about a script in C# that the engine could not load for a scene or an autoload; empty if there is none.
+var csharp := ""
+
 ## Whether time is counted in frames, of which 60 are a second.
 var in_lockstep := false
 
@@ -153,6 +156,9 @@ func _count(about: Dictionary) -> void:
 		_unchecked += 1
 		if _first_unchecked.size() < SHOWN:
 			_first_unchecked.append(about)
+	# A script of the game that tries to load one has a stack.
+	if about["error"].begins_with("No loader found") and ".cs (" in about["error"] and not about.has("stack"):
+		csharp = about["error"]
 	if about["kind"] == "script":
 		script_errors += 1
 		last_script_error = about["error"]

@@ -296,9 +296,18 @@ func _watch_scene() -> void:
 	if not _ready_to_talk:
 		var is_there := scene != null and scene.is_node_ready() and _frames >= 2
 		_ready_to_talk = is_there or _frames >= FRAMES_WITHOUT_SCENE
+		if _ready_to_talk and not ClassDB.class_exists("CSharpScript") and (events.errors.csharp != "" or _has_csharp_autoload()):
+			push_error("AgentBridge: the project needs C#, and this engine is built without .NET: start it with Godot's .NET build. %s" % events.errors.csharp)
+			_ready_to_talk = false
+			_leave(1)
 	if scene != null and scene.get_instance_id() != _scene_id:
 		_scene_id = scene.get_instance_id()
 		events.watch_by_default(scene, scene)
+
+## Those before the bridge's own were loaded before it could notice an error.
+func _has_csharp_autoload() -> bool:
+	return ProjectSettings.get_property_list().any(func(about: Dictionary) -> bool:
+		return about["name"].begins_with("autoload/") and str(ProjectSettings.get_setting(about["name"])).ends_with(".cs"))
 
 ## The client has disconnected. A game that was started for it ends; other games continue.
 func _lost() -> void:

@@ -62,15 +62,25 @@ fn has_changed_since_import(folder: &Path, files: &[PathBuf]) -> bool {
     })
 }
 
+/// The script of a project that defines a class of this name.
+pub fn script_of_class(folder: &Path, name: &str) -> Option<PathBuf> {
+    let mut files = Vec::new();
+    files_below(folder, DEEPEST, &mut files);
+    files.into_iter().find(|path| class_of(path).is_some_and(|class| class == name))
+}
+
+/// The class that a file defines, if it is a script.
+fn class_of(path: &Path) -> Option<String> {
+    let is_script = path.extension().is_some_and(|extension| extension == "gd");
+    is_script.then(|| fs::read_to_string(path).ok()).flatten().and_then(|script| class_name(&script))
+}
+
 fn files_to_import(folder: &Path) -> Vec<PathBuf> {
     let known = fs::read_to_string(folder.join(".godot/global_script_class_cache.cfg")).unwrap_or_default();
     let waits = |path: &Path| {
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         match extension {
-            "gd" => {
-                let name = fs::read_to_string(path).ok().and_then(|script| class_name(&script));
-                name.is_some_and(|name| !known.contains(&format!("&\"{name}\"")))
-            }
+            "gd" => class_of(path).is_some_and(|name| !known.contains(&format!("&\"{name}\""))),
             // It lies beside its asset, which may have been deleted.
             "import" => {
                 path.with_extension("").exists()

@@ -1,6 +1,7 @@
 //! A project on disk: checks whether it can be played, and installs and removes the addon.
 
-use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Foreign, has_autoload, install, remove};
+use super::import::script_of_class;
+use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Foreign, has_autoload, install, remove, unfit};
 use crate::io::report::{Failure, Status};
 use std::ffi::OsStr;
 use std::fs;
@@ -26,12 +27,21 @@ pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
     Ok((folder.to_owned(), text))
 }
 
-/// The same, for a project that is to be played.
+/// The same, for a project that is to be played, now or later.
+fn open_fit(path: &Path) -> Result<(PathBuf, String), Failure> {
+    let (folder, text) = open(path)?;
+    match unfit(&text) {
+        None => Ok((folder, text)),
+        Some(why) => Err(usage(format_args!("{} {why}; nothing was written", folder.join(FILE).display()))),
+    }
+}
+
+/// Opens a project that is to be played.
 ///
 /// # Errors
-/// [`Status::Usage`] if it has no addon, or does not load it.
+/// [`Status::Usage`] if it is not of Godot 4, has no addon, or does not load it.
 pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
-    let (folder, text) = open(path)?;
+    let (folder, text) = open_fit(path)?;
     let script = AUTOLOAD.1.trim_start_matches("res://");
     if has_autoload(&text, uid(&folder).as_deref()) && folder.join(script).exists() {
         return Ok((folder, text));
@@ -62,9 +72,9 @@ fn uid(folder: &Path) -> Option<String> {
 /// Installs the addon in a project, or removes it; returns what changed, one line each.
 ///
 /// # Errors
-/// [`Status::Usage`] if there is no project or it cannot be written.
+/// [`Status::Usage`] if there is no project, the addon does not fit it, or it cannot be written.
 pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
-    let (folder, text) = open(path)?;
+    let (folder, text) = if removing { open(path)? } else { open_fit(path)? };
     let failed = |path: &Path, error: io::Error| usage(format_args!("{}: {error}", path.display()));
     let addon = folder.join(ADDON_FOLDER);
     let mut changes = Vec::new();
@@ -93,6 +103,14 @@ pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
                 name.display()
             ))
         })?;
+        if let Some(script) = script_of_class(&folder, AUTOLOAD.0) {
+            let advice = "give it another name; nothing was written";
+            let script = script.display();
+            return Err(usage(format_args!(
+                "{script}: this class has the name of the addon's autoload, {}: {advice}",
+                AUTOLOAD.0
+            )));
+        }
         // A dangling link, as in a copy of a project that shares its addon with another project.
         if fs::symlink_metadata(&addon).is_ok_and(|found| found.is_symlink()) && !addon.exists() {
             fs::remove_file(&addon).map_err(|error| failed(&addon, error))?;

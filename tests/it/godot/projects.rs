@@ -1,6 +1,7 @@
 //! Projects that differ from the example.
 
 use super::{Game, bridge, small_game};
+use crate::process::{pipe, text};
 use regex::Regex;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -159,8 +160,58 @@ fn a_project_may_have_an_autoload_with_any_name_of_the_addon() {
 #[ignore = "needs Godot: scripts/test installs it"]
 fn a_project_may_have_a_class_with_any_name_of_the_addon() {
     play_with_names(|folder, names| {
+        // The engine's own list of classes: an import of so many scripts takes long.
+        let entry = |name: &String| {
+            format!(
+                "{{\"base\": &\"Node\", \"class\": &\"{name}\", \"icon\": \"\", \"is_abstract\": false, \"is_tool\": false, \
+                 \"language\": &\"GDScript\", \"path\": \"res://{name}_.gd\"}}"
+            )
+        };
+        let entries: Vec<String> = names.iter().map(entry).collect();
+        std::fs::create_dir(folder.join(".godot")).unwrap();
+        let list = folder.join(".godot/global_script_class_cache.cfg");
+        std::fs::write(list, format!("list=[{}]\n", entries.join(", "))).unwrap();
         for name in names {
             std::fs::write(folder.join(format!("{name}_.gd")), format!("class_name {name}\n{OF_PROJECT}")).unwrap();
         }
     });
+}
+
+/// What happens when a project with these files is launched: the exit status, the first answer, and stderr.
+fn launched(files: &[(&str, &str)], settings: &str) -> (Option<i32>, String, String) {
+    let folder = small_game("extends Control\n");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    add(folder.path(), settings);
+    let output = pipe(&mut bridge(folder.path()), b"{\"cmd\":\"get_tree\",\"id\":1}\n");
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_project_that_needs_csharp_is_an_error_on_an_engine_without_it() {
+    let csharp = "using Godot;\npublic partial class Mine : Control { }\n";
+    let scene = "[gd_scene format=3]\n\n[ext_resource type=\"Script\" path=\"res://Mine.cs\" id=\"1\"]\n\n\
+                 [node name=\"Main\" type=\"Control\"]\nscript = ExtResource(\"1\")\n";
+    let outer = "[gd_scene format=3]\n\n[ext_resource type=\"PackedScene\" path=\"res://part.tscn\" id=\"1\"]\n\n\
+                 [node name=\"Main\" type=\"Control\"]\n\n[node name=\"Part\" parent=\".\" instance=ExtResource(\"1\")]\n";
+    for (files, settings) in [
+        (&[("Mine.cs", csharp), ("main.tscn", scene)][..], ""),
+        (&[("Mine.cs", csharp), ("part.tscn", scene), ("main.tscn", outer)], ""),
+        // The section of the addon's own autoload is the last one, so this autoload comes after it; the next one before.
+        (&[("Mine.cs", csharp)], "Mine=\"*res://Mine.cs\"\n"),
+        (
+            &[("Mine.cs", csharp)],
+            "AgentBridge=\"\"\nMine=\"*res://Mine.cs\"\nAgentBridge=\"*res://addons/agent_bridge/agent_bridge.gd\"\n",
+        ),
+    ] {
+        let (status, answer, stderr) = launched(files, settings);
+        assert_eq!(status, Some(3), "{files:?}: {answer}");
+        assert!(answer.contains("GAME_START_FAILED") && stderr.contains("Godot's .NET build"), "{answer} {stderr}");
+    }
+    // A part that a script only tries to load, as addons do, is not needed.
+    let tries = [("Mine.cs", csharp), ("main.gd", "extends Control\nvar part: Variant = load(\"res://Mine.cs\")\n")];
+    let (status, answer, stderr) = launched(&tries, "\n[dotnet]\n\nproject/assembly_name=\"Mine\"\n");
+    assert_eq!((status, stderr.as_str()), (Some(0), ""), "{answer}");
 }

@@ -106,6 +106,42 @@ fn another_autoload_of_that_name_stays() {
 }
 
 #[test]
+fn a_project_that_godot_4_would_convert_is_refused_before_anything_is_written() {
+    let addon = format!("[autoload]\n\nAgentBridge=\"*res://{SCRIPT}\"\n");
+    for (version, of) in
+        [("config_version=4", "Godot 3"), ("config_version = 3", "Godot 3"), ("config_version=6", "later")]
+    {
+        let before = format!("; Engine configuration file.\r\n\r\n{version}\r\n\r\n{addon}");
+        let (folder, file) = project(&before);
+        for arguments in [&["install"][..], &["--launch"], &["tree", "--launch"]] {
+            let refused = run(arguments, folder.path());
+            assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""), "{arguments:?}");
+            let stderr = text(&refused.stderr);
+            assert!(stderr.contains(of) && stderr.contains("nothing was written"), "{stderr}");
+            assert_eq!(everything(folder.path()), [file.clone()], "{arguments:?}");
+        }
+        assert_eq!(fs::read_to_string(&file).unwrap(), before);
+        // What an earlier version has installed can be removed.
+        fs::create_dir_all(folder.path().join("addons/agent_bridge")).unwrap();
+        assert_eq!(run(&["install", "--remove"], folder.path()).status.code(), Some(0));
+        assert_eq!(everything(folder.path()), [file]);
+    }
+}
+
+#[test]
+fn a_class_with_the_name_of_the_autoload_is_refused() {
+    let (folder, file) = project(PROJECT);
+    fs::create_dir(folder.path().join("net")).unwrap();
+    fs::write(folder.path().join("net/bridge.gd"), "@tool\nclass_name AgentBridge extends Node\n").unwrap();
+    let refused = run(&["install"], folder.path());
+    assert_eq!(refused.status.code(), Some(2));
+    let stderr = text(&refused.stderr);
+    assert!(stderr.contains("net/bridge.gd: this class has the name of the addon's autoload"), "{stderr}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), PROJECT);
+    assert!(!folder.path().join("addons").exists());
+}
+
+#[test]
 fn a_folder_that_is_not_a_project_exits_2() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [&["install"][..], &["install", "--remove"], &["--launch"], &["tree", "--launch"]] {
