@@ -34,7 +34,7 @@ complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l transport -d 
 tcp\t'A TCP port on this machine that accepts only the session\'s token'
 unix\t'A Unix socket in a private folder'"
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l start-timeout -d 'How long the game may take to start and complete the handshake; 0 means no limit' -r
-complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'Time limit of a command without a `timeout` argument; a game that has not answered two seconds after that is lost; 0 means no limit' -r
+complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l timeout -d 'Time limit of a command without a `timeout` argument, with --lockstep in the game\'s time; a game that has not answered two seconds after that is lost; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l quit-timeout -d 'How long the game may take to end after a quit request; then it is killed; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l events -d 'Also write the game\'s events as observations when they occur: to a file (appended to), `stderr`, or `-` for stdout, between the answers' -r
 complete -c godot-bridge -n "__fish_godot_bridge_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
@@ -60,7 +60,7 @@ complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l trans
 tcp\t'A TCP port on this machine that accepts only the session\'s token'
 unix\t'A Unix socket in a private folder'"
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l start-timeout -d 'How long the game may take to start and complete the handshake; 0 means no limit' -r
-complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'Time limit of a command without a `timeout` argument; a game that has not answered two seconds after that is lost; 0 means no limit' -r
+complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l timeout -d 'Time limit of a command without a `timeout` argument, with --lockstep in the game\'s time; a game that has not answered two seconds after that is lost; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l quit-timeout -d 'How long the game may take to end after a quit request; then it is killed; 0 means no limit' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l root -d 'The node to begin at: a path or a selector' -r
 complete -c godot-bridge -n "__fish_godot_bridge_using_subcommand tree" -l depth -d 'The number of levels to print [default: all]' -r

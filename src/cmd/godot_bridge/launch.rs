@@ -45,7 +45,7 @@ pub struct EngineOptions {
     /// How long the game may take to start and complete the handshake; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = crate::cmd::options::duration)]
     pub start_timeout: Duration,
-    /// Time limit of a command without a `timeout` argument; a game that has not answered two seconds after that is lost; 0 means no limit
+    /// Time limit of a command without a `timeout` argument, with --lockstep in the game's time; a game that has not answered two seconds after that is lost; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
     pub timeout: Duration,
     /// How long the game may take to end after a quit request; then it is killed; 0 means no limit
