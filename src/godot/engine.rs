@@ -14,6 +14,8 @@ pub struct Engine {
 pub enum Printed {
     /// Nothing in particular.
     Talk,
+    /// A native library of the project is missing or cannot be loaded. The engine runs on, with plain nodes in place of its classes.
+    MissingExtension,
     /// A script, possibly the addon's own, could not be loaded. If it is that of an autoload, the engine runs on without it and
     /// reports nothing more.
     BrokenScript,
@@ -26,10 +28,15 @@ impl Engine {
         self.has_crashed |= line.starts_with("handle_crash:");
         let broken = ["SCRIPT ERROR: Parse Error", "SCRIPT ERROR: Compile Error", "Failed to instantiate an autoload"];
         let is_broken = broken.iter().any(|sign| line.contains(sign));
+        let is_missing = line.contains("GDExtension dynamic library not found");
         if !is_nameless_frame(&line) {
             self.tail.keep(line);
         }
-        if is_broken { Printed::BrokenScript } else { Printed::Talk }
+        match is_broken {
+            true => Printed::BrokenScript,
+            false if is_missing => Printed::MissingExtension,
+            false => Printed::Talk,
+        }
     }
 
     /// Whether the engine has reported a crash.

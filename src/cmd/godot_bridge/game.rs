@@ -192,9 +192,16 @@ impl Game {
         if std::mem::replace(&mut self.prints_on, matches!(piece, Piece::Part { last: false, .. })) {
             return;
         }
-        if self.tail.take(piece.raw()) == Printed::BrokenScript && !self.is_ready && self.last_moment.is_none() {
-            let what = "a script of the game cannot be loaded, and its addon does not answer";
-            self.last_moment = Some((Instant::now() + BROKEN, what));
+        match self.tail.take(piece.raw()) {
+            Printed::BrokenScript if !self.is_ready && self.last_moment.is_none() => {
+                let what = "a script of the game cannot be loaded, and its addon does not answer";
+                self.last_moment = Some((Instant::now() + BROKEN, what));
+            }
+            Printed::MissingExtension => {
+                let line = String::from_utf8_lossy(piece.raw());
+                self.report.note(format_args!("{}; the game runs without its classes", line.trim()));
+            }
+            Printed::BrokenScript | Printed::Talk => {}
         }
     }
 

@@ -14,8 +14,8 @@ const DEEPEST: usize = 16;
 /// Lists the files that an import left unimported, one path per line. They cause no further import until they change.
 const LEFT: &str = ".godot/agent_bridge_not_imported.txt";
 
-/// Runs the engine's import if the project has a script with a class_name that the engine does not know yet, or an asset that is
-/// not imported.
+/// Runs the engine's import if the project has a script with a class_name that the engine does not know yet, an extension or a uid
+/// that it does not know, or an asset that is not imported.
 ///
 /// # Errors
 /// [`Status::NotStarted`] if the import fails.
@@ -66,21 +66,36 @@ fn has_changed_since_import(folder: &Path, files: &[PathBuf]) -> bool {
 pub fn script_of_class(folder: &Path, name: &str) -> Option<PathBuf> {
     let mut files = Vec::new();
     files_below(folder, DEEPEST, &mut files);
-    files.into_iter().find(|path| class_of(path).is_some_and(|class| class == name))
+    let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "gd");
+    files.into_iter().filter(is_script).find(|path| class_name(&text_of(path)).is_some_and(|class| class == name))
 }
 
-/// The class that a file defines, if it is a script.
-fn class_of(path: &Path) -> Option<String> {
-    let is_script = path.extension().is_some_and(|extension| extension == "gd");
-    is_script.then(|| fs::read_to_string(path).ok()).flatten().and_then(|script| class_name(&script))
+/// A file's text. The engine cannot read unreadable files either, and reports them itself.
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
 }
 
 fn files_to_import(folder: &Path) -> Vec<PathBuf> {
-    let known = fs::read_to_string(folder.join(".godot/global_script_class_cache.cfg")).unwrap_or_default();
+    let known = text_of(&folder.join(".godot/global_script_class_cache.cfg"));
+    let extensions = text_of(&folder.join(".godot/extension_list.cfg"));
+    let has_uids = folder.join(".godot/uid_cache.bin").exists();
+    // A script may contain the prefix alone.
+    let is_uid = |rest: &str| rest.starts_with(|first: char| first.is_ascii_alphanumeric());
+    let names_unknown_uid = |text: &str| !has_uids && text.split("uid://").skip(1).any(is_uid);
     let waits = |path: &Path| {
         let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
         match extension {
-            "gd" => class_of(path).is_some_and(|name| !known.contains(&format!("&\"{name}\""))),
+            "gd" => {
+                let script = text_of(path);
+                let is_unknown = |name: String| !known.contains(&format!("&\"{name}\""));
+                class_name(&script).is_some_and(is_unknown) || names_unknown_uid(&script)
+            }
+            // The main scene and the autoloads may have only a uid.
+            "godot" => names_unknown_uid(&text_of(path)),
+            "gdextension" => {
+                let inside = path.strip_prefix(folder).unwrap_or(path).to_string_lossy();
+                !extensions.lines().any(|line| line.strip_prefix("res://") == Some(&inside))
+            }
             // It lies beside its asset, which may have been deleted.
             "import" => {
                 path.with_extension("").exists()

@@ -215,3 +215,22 @@ fn a_project_that_needs_csharp_is_an_error_on_an_engine_without_it() {
     let (status, answer, stderr) = launched(&tries, "\n[dotnet]\n\nproject/assembly_name=\"Mine\"\n");
     assert_eq!((status, stderr.as_str()), (Some(0), ""), "{answer}");
 }
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn a_fresh_clone_may_name_its_main_scene_by_uid() {
+    let scene = "[gd_scene format=3 uid=\"uid://b4xtest12345\"]\n\n[node name=\"Other\" type=\"Control\"]\n";
+    let settings = "\n[application]\n\nrun/main_scene=\"uid://b4xtest12345\"\n";
+    let (status, answer, stderr) = launched(&[("other.tscn", scene)], settings);
+    assert!(status == Some(0) && answer.contains("/root/Other"), "{answer} {stderr}");
+}
+
+#[test]
+#[ignore = "needs Godot: scripts/test installs it"]
+fn an_extension_without_a_library_for_this_system_is_reported() {
+    let extension = "[configuration]\n\nentry_symbol=\"own_init\"\ncompatibility_minimum=\"4.1\"\n\n[libraries]\n\nwindows=\"res://own.dll\"\n";
+    let scene = "[gd_scene format=3]\n\n[node name=\"Main\" type=\"ClassOfItsOwn\"]\n";
+    let (status, answer, stderr) = launched(&[("own.gdextension", extension), ("main.tscn", scene)], "");
+    let note = "GDExtension dynamic library not found: 'res://own.gdextension'.; the game runs without its classes";
+    assert!(status == Some(0) && answer.contains("/root/Main") && stderr.contains(note), "{answer} {stderr}");
+}

@@ -21,6 +21,16 @@ fn a_project_is_imported_if_needed() {
     assert!(!launch.imports(), "one whose asset is gone");
     launch.add("text.gd", "var text = \"\"\"\nclass_name Text\n\"\"\"\n# class_name Comment\n");
     assert!(!launch.imports(), "a class_name in a string");
+    launch.add("bin/own.gdextension", "");
+    assert!(launch.imports(), "an extension that it doesn't know");
+    launch.add(".godot/extension_list.cfg", "res://bin/own.gdextension\n");
+    assert!(!launch.imports());
+    launch.add("check.gd", "func is_uid(text): return text.begins_with(\"uid://\")\n");
+    assert!(!launch.imports(), "no uid");
+    launch.add("level.gd", "var next := preload(\"uid://b4xtest12345\")\n");
+    assert!(launch.imports(), "a uid before there is a list of them");
+    launch.add(".godot/uid_cache.bin", "");
+    assert!(!launch.imports());
     launch.add("raw/.gdignore", "");
     launch.add("raw/other.png", "");
     assert!(!launch.imports(), "what the engine ignores");
