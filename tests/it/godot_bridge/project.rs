@@ -118,7 +118,7 @@ fn a_project_that_godot_4_would_convert_is_refused_before_anything_is_written() 
             assert_eq!((refused.status.code(), text(&refused.stdout).as_str()), (Some(2), ""), "{arguments:?}");
             let stderr = text(&refused.stderr);
             assert!(stderr.contains(of) && stderr.contains("nothing was written"), "{stderr}");
-            assert_eq!(everything(folder.path()), [file.clone()], "{arguments:?}");
+            assert_eq!(everything(folder.path()), std::slice::from_ref(&file), "{arguments:?}");
         }
         assert_eq!(fs::read_to_string(&file).unwrap(), before);
         // What an earlier version has installed can be removed.
