@@ -337,6 +337,8 @@ pub struct Monster<'a> {
     pub intent: Text<'a>,
     /// Damage of one hit as it would land now; absent under a Runic Dome, below 0 if it does not attack.
     pub move_adjusted_damage: Option<i64>,
+    /// Damage of one hit before powers count; known before the intent is.
+    pub move_base_damage: Option<i64>,
     pub move_hits: Option<i64>,
     /// Dead, half dead or escaped: not a target.
     pub is_gone: bool,

@@ -96,18 +96,28 @@ fn describe_monster(monsters: &[Monster<'_>], index: usize, monster: &Monster<'_
     )
 }
 
-/// `attack 6 x 2`, `defend buff`; `intent hidden` under a Runic Dome.
+/// `attack 6 x 2`, `defend buff`; `intent hidden` under a Runic Dome. Until the game has set the intent (DEBUG: in the first turn
+/// and when a monster wakes), only its move is known: `attack 11 (base damage)`.
 fn intent(monster: &Monster<'_>) -> String {
-    let intent = match &*monster.intent {
-        "" | "NONE" => return "intent hidden".to_owned(),
-        other => other.to_lowercase().replace('_', " "),
-    };
     let hits = match monster.move_hits {
         Some(hits) if hits > 1 => format!(" x {hits}"),
         _ => String::new(),
     };
-    match monster.move_adjusted_damage {
-        Some(damage) if damage >= 0 && intent.contains("attack") => format!("{intent} {damage}{hits}"),
+    let known = |damage: Option<i64>| damage.filter(|&damage| damage >= 0);
+    let (adjusted, base) = (known(monster.move_adjusted_damage), known(monster.move_base_damage));
+    let intent = match &*monster.intent {
+        "" | "NONE" => return "intent hidden".to_owned(),
+        "DEBUG" => {
+            return match (adjusted, base) {
+                (Some(damage), _) => format!("attack {damage}{hits}"),
+                (None, Some(damage)) => format!("attack {damage}{hits} (base damage)"),
+                (None, None) => "intent not known yet".to_owned(),
+            };
+        }
+        other => other.to_lowercase().replace('_', " "),
+    };
+    match adjusted {
+        Some(damage) if intent.contains("attack") => format!("{intent} {damage}{hits}"),
         _ => intent,
     }
 }

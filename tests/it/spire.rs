@@ -1,6 +1,6 @@
 //! The Spire fixtures: real messages, and hand-made ones for states that no real message shows.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A fixture: its origin, and the message as the mod writes it.
 pub struct Message {
@@ -60,6 +60,39 @@ pub fn neow(seed: i64) -> String {
 
 pub fn game_over(seed: i64, floor: u32) -> String {
     screen("GAME_OVER", r#"{"score":12,"victory":false}"#, "", &["proceed"], seed, floor)
+}
+
+/// A fight with these monsters, of which `x` are gone and `o` live, a Strike (which has a target) and a Defend in hand, and these
+/// potions.
+pub fn fight(monsters: &str, potions: &[Value]) -> Value {
+    let monster = |kind| json!({"name":"Slime","id":"Slime","current_hp":if kind == 'x' { 0 } else { 9 },"max_hp":30,"block":0,"intent":"ATTACK","move_adjusted_damage":5,"move_hits":1,"half_dead":false,"is_gone":kind == 'x',"powers":[]});
+    let card = |name: &str, has_target: bool| json!({"name":name,"uuid":name,"cost":1,"type":"SKILL","is_playable":true,"has_target":has_target});
+    json!({
+        "available_commands": ["play", "end", "potion", "key", "click", "wait", "state"], "ready_for_command": true, "in_game": true,
+        "game_state": {
+            "screen_name": "NONE", "is_screen_up": false, "screen_type": "NONE", "screen_state": {}, "seed": 5, "class": "DEFECT",
+            "ascension_level": 0, "floor": 16, "act": 1, "current_hp": 50, "max_hp": 70, "gold": 99, "relics": [], "deck": [],
+            "map": [], "potions": potions,
+            "combat_state": {
+                "monsters": monsters.chars().map(monster).collect::<Vec<_>>(), "hand": [card("Strike", true), card("Defend", false)],
+                "player": {"current_hp":50,"max_hp":70,"block":0,"energy":3,"powers":[],"orbs":[]}, "turn": 7,
+            },
+        },
+    })
+}
+
+/// A potion that can be used, as the mod writes it.
+pub fn potion(id: &str, requires_target: bool) -> Value {
+    json!({"id":id,"name":id,"can_use":true,"can_discard":true,"requires_target":requires_target})
+}
+
+/// What the game shows a new player in a fight: the mod names no screen and offers only what always works.
+pub fn tutorial() -> Value {
+    let mut shown = fight("o", &[]);
+    shown["available_commands"] = json!(["key", "click", "wait", "state"]);
+    shown["game_state"]["screen_name"] = json!("FTUE");
+    shown["game_state"]["is_screen_up"] = json!(true);
+    shown
 }
 
 fn screen(kind: &str, state: &str, choices: &str, commands: &[&str], seed: i64, floor: u32) -> String {

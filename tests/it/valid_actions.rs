@@ -2,7 +2,7 @@
 
 use crate::process::{command, pipe, text};
 use crate::spire::{self, Message, all, made, real, the};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn run(arguments: &[&str], input: &[u8]) -> (Vec<u8>, String, i32) {
@@ -379,6 +379,28 @@ fn text_says_if_no_action_is_legal() {
         drawn(spire::ERROR, &["--bare"]),
         "error  Invalid command: choose. Possible commands: [state]\\nno action is legal now\n"
     );
+}
+
+#[test]
+fn text_shows_the_move_of_a_monster_whose_intent_is_not_set_yet() {
+    for (intent, adjusted, base, hits, shown) in [
+        ("DEBUG", -1, 11, 1, "attack 11 (base damage)"),
+        ("DEBUG", -1, 5, 2, "attack 5 x 2 (base damage)"),
+        ("DEBUG", 9, 9, 1, "attack 9"),
+        ("DEBUG", -1, -1, 1, "intent not known yet"),
+        ("NONE", -1, -1, 1, "intent hidden"),
+        ("ATTACK_DEBUFF", 7, 5, 1, "attack debuff 7"),
+        ("UNKNOWN", -1, -1, 1, "unknown"),
+    ] {
+        let mut message = spire::fight("o", &[]);
+        let monster = &mut message["game_state"]["combat_state"]["monsters"][0];
+        monster["intent"] = json!(intent);
+        monster["move_adjusted_damage"] = json!(adjusted);
+        monster["move_base_damage"] = json!(base);
+        monster["move_hits"] = json!(hits);
+        let page = drawn(&message.to_string(), &[]);
+        assert!(page.contains(&format!("Slime  hp 9/30  {shown}\n")), "{shown}\n{page}");
+    }
 }
 
 #[test]
