@@ -32,7 +32,7 @@ mod unreadable;
 pub use answer::{Outcome, failed_kind, looks_like_json_rpc};
 pub use approval::{Action, HitlResponse, Scope, is_decision};
 pub use cancel::{cancelled_id, is_same_id};
-pub(crate) use fields::{Fields, has_lone_surrogate};
+pub(crate) use fields::{Fields, has_lone_surrogate, without_lone_surrogates};
 pub use input::{InputRequest, InputResponse};
 pub use model::{
     Arguments, Attempts, Image, ImageSource, Message, ModelCall, ModelRequest, ModelTurn, OwnTurn, Part, Stop,

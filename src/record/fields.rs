@@ -173,24 +173,37 @@ fn folded(key: &str) -> String {
 
 /// Whether JSON text has an escape for half of a surrogate pair without the other half (RFC 8259, section 8.2).
 pub(crate) fn has_lone_surrogate(json: &[u8]) -> bool {
+    lone_surrogate(json, 0).is_some()
+}
+
+/// JSON text with U+FFFD for each half of a surrogate pair without the other half.
+pub(crate) fn without_lone_surrogates(json: &str) -> String {
+    let mut bytes = json.as_bytes().to_vec();
+    let mut at = 0;
+    while let Some(found) = lone_surrogate(&bytes, at) {
+        at = found + 6;
+        bytes[found..at].copy_from_slice(b"\\ufffd");
+    }
+    // Only ASCII was replaced, by ASCII.
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// The position of the first one from `at` on, which is not within an escape.
+fn lone_surrogate(json: &[u8], mut at: usize) -> Option<usize> {
     let unit = |at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
     };
-    let mut at = 0;
-    while let Some(found) = memchr::memchr(b'\\', &json[at..]) {
+    while let Some(found) = memchr::memchr(b'\\', json.get(at..)?) {
         at += found;
         at += match (unit(at), unit(at + 6)) {
             (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
-            (Some(0xd800..=0xdfff), _) => return true,
+            (Some(0xd800..=0xdfff), _) => return Some(at),
             // The backslash and the escaped character.
             _ => 2,
         };
-        if at > json.len() {
-            break;
-        }
     }
-    false
+    None
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {

@@ -36,20 +36,27 @@ impl From<String> for Refusal {
 /// The words of a command, in lower case.
 struct Words(Vec<String>);
 
+/// What a command means that is never checked: it means the same in every state.
+pub fn read_without_state(line: &str) -> Option<Meaning> {
+    match line.split_whitespace().next()?.to_lowercase().as_str() {
+        "start" => Some(Meaning::Start),
+        "state" | "wait" => Some(Meaning::Ask),
+        "key" | "click" => Some(Meaning::Other),
+        _ => None,
+    }
+}
+
 /// Reads a line as the mod would with this message as its latest. Does not check whether the game is ready: the mod takes
 /// commands at any time.
 ///
 /// # Errors
 /// The mod would refuse it, or the action is not legal.
 pub fn read(line: &str, message: &Message<'_>) -> Result<Meaning, Refusal> {
+    if let Some(meaning) = read_without_state(line) {
+        return Ok(meaning);
+    }
     let words = Words(line.to_lowercase().split_whitespace().map(str::to_owned).collect());
     let verb = words.get(0).unwrap_or_default();
-    match verb {
-        "start" => return Ok(Meaning::Start),
-        "state" | "wait" => return Ok(Meaning::Ask),
-        "key" | "click" => return Ok(Meaning::Other),
-        _ => {}
-    }
     words.check_available(message)?;
     let Some(state) = &message.game_state else {
         return Ok(Meaning::Other);

@@ -1,29 +1,11 @@
 //! The mod's messages, read without copying: only the fields that decide, that are shown, or that identify a run. Field names and
 //! meanings are those of CommunicationMod's GameStateConverter.
 
+pub use super::text::Text;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
-use std::fmt;
 use std::ops::Deref;
-
-/// A string from the game.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub struct Text<'a>(#[serde(borrow)] pub Cow<'a, str>);
-
-impl Deref for Text<'_> {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Text<'_> {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(self)
-    }
-}
 
 /// A value together with its original bytes, so that recording it needs no second parse.
 #[derive(Debug, Clone, Copy, Default)]

@@ -12,3 +12,4 @@ pub mod record;
 pub mod reduced;
 pub mod run;
 pub mod summary;
+pub mod text;

@@ -61,6 +61,7 @@ mod sts_proxy;
 mod sts_proxy_answers;
 mod sts_proxy_mod;
 mod sts_proxy_runs;
+mod sts_proxy_states;
 #[cfg(feature = "mcp")]
 mod tool_call;
 mod training;

@@ -160,6 +160,22 @@ fn targets_index_the_full_array_and_six_have_ids_traps_5_and_6() {
 }
 
 #[test]
+fn half_a_surrogate_pair_is_read_as_an_unknown_character() {
+    let written = |name: &str| spire::fight("o", &[]).to_string().replace("\"Slime\"", &format!("\"{name}\""));
+    for (name, shown) in [
+        (r"Sl\ud83dme", "Sl\u{fffd}me"),
+        (r"Sl\udc00me\ud83d", "Sl\u{fffd}me\u{fffd}"),
+        (r"\ud83d\ud83d\ude00", "\u{fffd}\u{1f600}"),
+        (r"\\ud83d", r"\ud83d"),
+    ] {
+        let (stdout, stderr, code) = run(&[], written(name).as_bytes());
+        let label = format!("\"label\":\"play Strike (1) -> {shown} (9/30)\"").replace(r"\u", r"\\u");
+        assert!(text(&stdout).contains(&label), "{name}: {}", text(&stdout));
+        assert_eq!((stderr.as_str(), code), ("", 0));
+    }
+}
+
+#[test]
 fn a_card_that_needs_a_target_is_never_played_without_one_trap_7() {
     for message in real() {
         let value = message.value();

@@ -3,6 +3,7 @@
 use super::recorder::Recorder;
 use super::situation::Situation;
 use crate::io::report::Report;
+use crate::record::{has_lone_surrogate, without_lone_surrogates};
 use crate::spire::record::{Command, Decided, Outcome, closing_line};
 use crate::spire::run::{RunOver, Turn};
 use jiff::Timestamp;
@@ -33,7 +34,7 @@ impl Ledger {
     pub(super) fn note_down(&self, situation: &Situation, command: Command) -> Option<Box<Decided>> {
         self.recorder.as_ref()?;
         let state = if self.full_state { whole_state(&situation.text()) } else { Ok(situation.reduced.clone()) };
-        match state {
+        match state.and_then(readable) {
             Ok(state) => Some(Box::new(Decided {
                 ts: now(),
                 label: command.action.map_or_else(|| command.text.clone(), |action| situation.label(action)),
@@ -80,6 +81,14 @@ impl Ledger {
 
 fn now() -> String {
     format!("{:.6}", Timestamp::now())
+}
+
+/// The state for every reader of JSON: many refuse a line with half of a surrogate pair.
+fn readable(state: Box<RawValue>) -> Result<Box<RawValue>, serde_json::Error> {
+    if !has_lone_surrogate(state.get().as_bytes()) {
+        return Ok(state);
+    }
+    RawValue::from_string(without_lone_surrogates(state.get()))
 }
 
 /// The message's complete `game_state`.

@@ -109,7 +109,19 @@ impl Proxy {
         match self.game.read(line, &text) {
             Some(message) if message.error.is_some() => self.receive_error(&message, &place(line), out),
             Some(message) => self.receive_state(line, &text, &message, out),
-            None => Ok(()),
+            None => {
+                self.close_question(out);
+                Ok(())
+            }
+        }
+    }
+
+    /// A message could not be read: the player's answer may no longer fit, so the state is asked for first.
+    fn close_question(&mut self, out: &mut Out) {
+        if matches!(self.phase, Phase::Open | Phase::Held(..)) {
+            self.phase = Phase::Idle;
+            self.player.withdraw(out);
+            self.ask_for_state(out);
         }
     }
 
@@ -323,6 +335,7 @@ impl Proxy {
             Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
                 if last {
                     self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
+                    self.close_question(out);
                 }
                 Ok(())
             }

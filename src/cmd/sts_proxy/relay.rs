@@ -18,6 +18,10 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// The error that answers a command after a message that could not be read. The command follows.
+const NOT_CHECKED: &str = "The game's latest message could not be read, so this was not sent (`state` asks for another message, \
+                           --pass-illegal sends without a check):";
+
 /// A command that was sent; the record waits for the mod's next message.
 pub(super) struct Sent {
     pub(super) text: String,
@@ -30,8 +34,10 @@ pub(super) struct Relay {
     silence: Silence,
     pass_illegal: bool,
     report: Arc<Report>,
-    /// The mod's latest state or menu, as it came.
+    /// The mod's latest state or menu that could be read, as it came.
     latest: Vec<u8>,
+    /// A message came after it that could not be read: what the bot sends may be an answer to that one.
+    is_outdated: bool,
     is_ready: bool,
     /// The latest state, during a run.
     situation: Option<Situation>,
@@ -55,6 +61,7 @@ impl Relay {
             pass_illegal,
             report,
             latest: Vec::new(),
+            is_outdated: false,
             is_ready: false,
             situation: None,
             unanswered: Vec::new(),
@@ -69,7 +76,10 @@ impl Relay {
             return;
         }
         let text = lines::text(line.body());
-        let Some(message) = self.game.read(line, &text) else { return };
+        let Some(message) = self.game.read(line, &text) else {
+            self.is_outdated = true;
+            return;
+        };
         if let Some(error) = &message.error {
             return self.receive_error(error, &place(line));
         }
@@ -80,6 +90,7 @@ impl Relay {
             }
         }
         let (_, all_over) = self.game.follow(&message);
+        self.is_outdated = false;
         self.is_ready = message.is_ready();
         self.situation = Situation::new(line, &message, actions_when_ready(&message));
         self.latest = line.raw().to_vec();
@@ -130,7 +141,12 @@ impl Relay {
         let latest = lines::text(latest.body());
         let message = Message::read(&latest).ok().flatten().unwrap_or_default();
         let as_it_is = || Command { text: text.to_owned(), action: None, is_legal: true, by: None };
-        match command::read(text, &message) {
+        let read = match command::read_without_state(text) {
+            Some(meaning) => Ok(meaning),
+            None if self.is_outdated => Err(format!("{NOT_CHECKED} \"{text}\"").into()),
+            None => command::read(text, &message),
+        };
+        match read {
             Ok(Meaning::Action(action)) => self.decide(action.into(), out),
             Ok(Meaning::Other) => self.decide(as_it_is(), out),
             Ok(Meaning::Ask) => {
@@ -150,7 +166,7 @@ impl Relay {
             }
             Err(refusal) => {
                 self.report.fault(place, format_args!("not sent: {text}: {}", refusal.error));
-                let is_ready = self.is_ready && self.unanswered.is_empty();
+                let is_ready = self.is_outdated || self.is_ready && self.unanswered.is_empty();
                 let answer = Object::default().text("error", &refusal.error);
                 let answer = answer.put("ready_for_command", if is_ready { "true" } else { "false" });
                 out.add_line(Side::Far, &answer.end());
@@ -160,7 +176,8 @@ impl Relay {
 
     fn decide(&mut self, command: Command, out: &mut Out) {
         let text = command.text.clone();
-        let decided = self.situation.as_ref().and_then(|situation| self.game.ledger.note_down(situation, command));
+        let situation = self.situation.as_ref().filter(|_| !self.is_outdated);
+        let decided = situation.and_then(|situation| self.game.ledger.note_down(situation, command));
         self.send(text, decided, out);
     }
 
@@ -212,6 +229,7 @@ impl Stage for Relay {
                 match piece {
                     Piece::Line(line) => self.receive_mod(&line, out),
                     Piece::Part { number, last: true, .. } => {
+                        self.is_outdated = true;
                         self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
                     }
                     Piece::Part { .. } => {}
