@@ -2,6 +2,7 @@
 """A Slay the Spire bot in 30 lines. The mod's command: sts-proxy --start SILENT 0 -- python3 /home/me/spire-bot.py
 
 Each line of stdin is a decision; its answer is the id of one of the legal actions. A pipe is buffered, so each answer is flushed.
+A screen without legal actions (a tutorial) is left to a person.
 """
 import json
 import sys
@@ -26,4 +27,5 @@ def choose(message):
 
 for line in sys.stdin:
     message = json.loads(line)
-    print(json.dumps({"action_id": choose(message), "decision": message["decision"]}), flush=True)
+    choice = {"action_id": choose(message), "decision": message["decision"]} if message["valid_actions"] else None
+    print(json.dumps(choice) if choice else "wait 30", flush=True)

@@ -12,6 +12,7 @@ use pipewright::spire::offer::{self, write_actions, write_bare};
 use pipewright::spire::reduced::reduced;
 use pipewright::spire::run::{Run, Runs};
 use pipewright::spire::summary::summary;
+use pipewright::spire::targets::Targets;
 use serde_json::Value;
 
 fuzz_target!(|raw: &[u8]| {
@@ -22,9 +23,10 @@ fuzz_target!(|raw: &[u8]| {
     };
     let actions = legal_actions(&message);
     assert!(actions.windows(2).all(|pair| pair[0].id() < pair[1].id()), "not strictly ascending: {actions:?}");
+    let targets = Targets::of(message.combat_state());
     for &action in &actions {
         assert_eq!(Action::from_id(action.id()), Some(action));
-        assert_eq!(Action::from_command(&action.to_string()), Some(action));
+        assert_eq!(Action::from_command(&action.command(&targets), &targets), Some(action));
     }
     check_written(&line, &content, &message, &actions);
     let _ = summary(&message);
@@ -49,7 +51,7 @@ fn check_written(line: &Line<'_>, content: &str, message: &Message<'_>, actions:
     assert_eq!(offered.len(), actions.len());
     for (offer, &action) in offered.iter().zip(actions) {
         assert_eq!(offer["action_id"], action.id());
-        assert_eq!(offer["cmd"], action.to_string());
+        assert_eq!(offer["cmd"], action.command(&Targets::of(message.combat_state())));
         assert_eq!(offer["label"], label(message, action));
     }
     check_set(line, content, message, &written);

@@ -3,6 +3,7 @@
 use crate::io::terminal::printable;
 use crate::spire::action::Action;
 use crate::spire::label::label;
+use crate::spire::mask::needs_a_command;
 use crate::spire::message::{Message, Refused};
 use crate::spire::summary::summary;
 use std::fmt::Write;
@@ -32,6 +33,9 @@ impl Screen {
             let _ = writeln!(screen, "{}{}", self.styled("36", &title), self.styled(style, &line.text));
         }
         screen.push_str(&self.menu(message, actions));
+        if needs_a_command(message, actions) {
+            let _ = writeln!(screen, "the game takes: {}", printable(&message.listed_commands()));
+        }
         if let Some(Refused { answer, why }) = message.refusal() {
             let answer = answer.map_or_else(String::new, |answer| format!("{answer}: "));
             let _ = writeln!(screen, "{}", self.styled("31", &format!("not accepted: {answer}{why}")));
@@ -47,7 +51,9 @@ impl Screen {
     /// The actions by id, column by column, in as many columns as the widest label allows.
     fn menu(&self, message: &Message<'_>, actions: &[Action]) -> String {
         if actions.is_empty() {
-            return "no action is legal now\n".to_owned();
+            let none =
+                if needs_a_command(message, actions) { "no action has an id here" } else { "no action is legal now" };
+            return format!("{none}\n");
         }
         let labels: Vec<String> =
             actions.iter().map(|&action| printable(&label(message, action)).into_owned()).collect();

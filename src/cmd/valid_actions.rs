@@ -13,6 +13,7 @@ use crate::json::why_none;
 use crate::spire::mask::legal_actions;
 use crate::spire::message::Message;
 use crate::spire::offer;
+use crate::spire::targets::without_target;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use serde::de::IgnoredAny;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 ///
 /// Reads CommunicationMod's messages, one JSON object per line, and writes each out byte for byte with one field added:
 /// "valid_actions":[{"action_id","cmd","label"}]. The ids are those of the action table, which has 173 actions; "cmd" is the mod command; "label"
-/// names the card, target, reward or price as the player sees it. The list is empty while the game is not ready, in menus, and
+/// names the card, target, reward or price as the player sees it. A living monster past the sixth has the ids of a gone one. The list is empty while the game is not ready, in menus, and
 /// for error messages. Any other line passes unchanged.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -56,7 +57,7 @@ Examples:
     sts-proxy -- sh -c 'valid-actions --text --bare | llm-pipe --bare -m MODEL --system @prompt.md'
 
 Exit status:
-  0 success; 1 a line could not be read (it was passed on); 2 wrong usage. See pipewright(7).";
+  0 success; 1 a line could not be read (it was passed on), or a living monster has no id; 2 wrong usage. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -107,7 +108,12 @@ impl Adder {
             return self.passed_on(line.number(), format_args!("{TOO_DEEP}"), out);
         }
         match Message::read(&text) {
-            Ok(Some(message)) => self.write(line, &text, &message, out.onward(side)),
+            Ok(Some(message)) => {
+                for note in message.combat_state().filter(|_| message.is_ready()).into_iter().flat_map(without_target) {
+                    self.report.fault(format_args!("stdin:{}", line.number()), note);
+                }
+                self.write(line, &text, &message, out.onward(side));
+            }
             Ok(None) => {
                 out.onward(side).extend_from_slice(line.raw());
                 // Not an object; perhaps not JSON at all.

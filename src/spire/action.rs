@@ -1,10 +1,11 @@
 //! The 173 action ids, and the command that each sends to the mod.
 
+use super::targets::Targets;
 use std::fmt;
 
 /// Positions of the hand, targets, potion slots and choices below these bounds have an id.
 pub const CARDS: usize = 10;
-/// Targets index the full monsters array.
+/// Targets index the full monsters array, see [`Targets`].
 pub const TARGETS: usize = 6;
 /// A Potion Belt makes five slots.
 pub const POTIONS: usize = 5;
@@ -79,16 +80,27 @@ impl Action {
         }
     }
 
+    /// The command for the mod, in a state with these targets.
+    pub fn command(self, targets: &Targets) -> String {
+        match self {
+            Action::Play { card, target: Some(target) } => format!("play {} {}", card + 1, targets.monster(target)),
+            Action::UsePotion { slot, target: Some(target) } => {
+                format!("potion use {slot} {}", targets.monster(target))
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// Reads a mod command as the mod does: in any case, split at white space, `confirm` for `proceed`, any word for going back,
     /// `play 0` for the tenth card. Choices are read by index only.
-    pub fn from_command(command: &str) -> Option<Action> {
+    pub fn from_command(command: &str, targets: &Targets) -> Option<Action> {
         let lower = command.to_ascii_lowercase();
         let words: Vec<&str> = lower.split_ascii_whitespace().collect();
         let below =
             |word: &str, most: usize| -> Option<u8> { word.parse().ok().filter(|&index| usize::from(index) < most) };
         let target = |word: Option<&&str>| match word {
             None => Some(None),
-            Some(word) => below(word, TARGETS).map(Some),
+            Some(word) => targets.target(word.parse().ok()?).map(Some),
         };
         Some(match words.as_slice() {
             ["play", card, rest @ ..] if rest.len() < 2 => Action::Play {
@@ -124,7 +136,9 @@ pub fn is_command(line: &str) -> bool {
         ["play", rest @ ..] => rest.len() <= 2 && are_numbers(rest),
         ["potion", "use" | "discard", rest @ ..] => (1..=2).contains(&rest.len()) && are_numbers(rest),
         ["key", name, frames @ ..] => KEYS.contains(name) && frames.len() <= 1 && are_numbers(frames),
-        ["click", "left" | "right", rest @ ..] => (2..=3).contains(&rest.len()) && are_numbers(rest),
+        ["click", "left" | "right", rest @ ..] => {
+            (2..=3).contains(&rest.len()) && rest.iter().all(|word| word.parse::<f64>().is_ok())
+        }
         ["start", class, rest @ ..] => {
             CLASSES.contains(class) && rest.len() <= 2 && are_numbers(&rest[..rest.len().min(1)])
         }
@@ -166,7 +180,7 @@ pub const PROCEED: [&str; 2] = ["proceed", "confirm"];
 /// The words of the button to go back; the mod lists one of them and takes any.
 pub const CANCEL: [&str; 4] = ["cancel", "skip", "return", "leave"];
 
-/// The command for the mod.
+/// The command for the mod, in a state without more than six monsters.
 impl fmt::Display for Action {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -206,14 +220,14 @@ mod tests {
             let action = Action::from_id(id).unwrap();
             assert_eq!(action.id(), id);
             assert_eq!(action.to_string(), command);
-            assert_eq!(Action::from_command(command), Some(action));
+            assert_eq!(Action::from_command(command, &Targets::default()), Some(action));
         }
         assert_eq!(Action::from_id(IDS), None);
     }
 
     #[test]
     fn commands_are_read_as_the_mod_reads_them() {
-        let read = |command| Action::from_command(command).map(Action::id);
+        let read = |command| Action::from_command(command, &Targets::default()).map(Action::id);
         assert_eq!(read("  PLAY  0\t2 "), Some(9 + 30));
         assert_eq!(read("Confirm"), Some(171));
         assert_eq!(read("leave"), Some(172));

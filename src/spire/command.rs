@@ -1,16 +1,18 @@
 //! What a line means to the mod in a state: choices by name, targets that a card does not need, surplus words. Checks and error
 //! texts are those of CommunicationMod's CommandExecutor, in its order.
 
-use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
+use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED};
 use super::mask::actions_when_ready;
 use super::message::{CombatState, GameState, Message};
+use super::targets::Targets;
 
 /// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meaning {
     /// A legal action of the table.
     Action(Action),
-    /// Changes the game and has no id: `key`, `click`, a choice past the 60th, a command of another version of the mod.
+    /// Changes the game and has no id: `key`, `click`, a choice past the 60th, a monster without a target, a command of another
+    /// version of the mod.
     Other,
     /// Decides nothing and gets a state: `state`, `wait`.
     Ask,
@@ -79,7 +81,7 @@ pub fn read(line: &str, message: &Message<'_>) -> Result<Meaning, Refusal> {
     let error = match action {
         Action::Play { target: None, card } if needs_target(state, card) => NEEDS_TARGET.to_owned(),
         Action::Play { .. } => NOT_PLAYABLE.to_owned(),
-        Action::UsePotion { .. } => "Selected potion cannot be used.".to_owned(),
+        Action::UsePotion { .. } => NOT_USABLE.to_owned(),
         Action::DiscardPotion { .. } => "Selected potion cannot be discarded.".to_owned(),
         _ => format!("There is no room for a potion, and the game would not answer the command \"{}\".", words.all()),
     };
@@ -88,6 +90,7 @@ pub fn read(line: &str, message: &Message<'_>) -> Result<Meaning, Refusal> {
 
 const NOT_PLAYABLE: &str = "Selected card cannot be played with the selected target.";
 const NEEDS_TARGET: &str = "Selected card requires an enemy target.";
+const NOT_USABLE: &str = "Selected potion cannot be used.";
 
 impl Words {
     fn get(&self, index: usize) -> Option<&str> {
@@ -124,12 +127,11 @@ impl Words {
         if is_offered {
             return Ok(());
         }
-        let available: Vec<&str> = message.available_commands.iter().flatten().map(|word| &**word).collect();
-        Err(format!("Invalid command: {verb}. Possible commands: [{}]", available.join(", ")))
+        Err(format!("Invalid command: {verb}. Possible commands: [{}]", message.listed_commands()))
     }
 
-    /// The target at this place: its index in the monsters array.
-    fn target(&self, word: &str, combat: &CombatState<'_>) -> Result<usize, String> {
+    /// The index of a monster in the array.
+    fn monster(&self, word: &str, combat: &CombatState<'_>) -> Result<usize, String> {
         let target = self.number(word)?;
         let index = usize::try_from(target).ok().filter(|&index| index < combat.monsters.len());
         index.ok_or_else(|| self.out_of_bounds(&target.to_string()))
@@ -147,18 +149,16 @@ impl Words {
         let Some((card, held)) = card.and_then(|card| Some((card, combat.hand.get(card)?))) else {
             return Err(self.out_of_bounds(&number.to_string()).into());
         };
-        // With more than three words, the mod ignores all of them.
-        let target = match self.get(2).filter(|&word| self.0.len() == 3 && word != "-1") {
-            Some(word) => Some(self.target(word, combat)?),
-            None => None,
+        // With more than three words, the mod ignores all of them; -1 is no target.
+        let monster = match self.get(2).filter(|_| self.0.len() == 3) {
+            Some(word) if self.number(word)? != -1 => Some(self.monster(word, combat)?),
+            _ => None,
         };
-        let target_is_gone = target.and_then(|target| combat.monsters.get(target)).is_some_and(|target| target.is_gone);
-        let target = if held.has_target { target } else { None };
-        let Some(target) = within(target, TARGETS) else {
-            return Ok(None);
-        };
-        let action = index(card, CARDS).map(|card| Action::Play { card, target });
-        if target_is_gone {
+        // The mod checks that the monster of a card without a target exists, and no more.
+        let monster = monster.filter(|_| held.has_target);
+        let target = target_of(monster, combat);
+        let action = index(card, CARDS).zip(target).map(|(card, target)| Action::Play { card, target });
+        if is_gone(monster, combat) || action.is_none() && !held.is_playable {
             return Err(Refusal { error: NOT_PLAYABLE.to_owned(), action });
         }
         Ok(action)
@@ -201,13 +201,19 @@ impl Words {
         if use_or_discard == "discard" {
             return Ok(Some(Action::DiscardPotion { slot }));
         }
-        let target = match &state.combat_state {
-            Some(combat) if potion.can_use && potion.requires_target => {
-                Some(self.target(self.required(3, " Selected potion requires a target.")?, combat)?)
-            }
-            _ => None,
+        let Some(combat) = state.combat_state.as_ref().filter(|_| potion.can_use && potion.takes_target()) else {
+            return Ok(Some(Action::UsePotion { slot, target: None }));
         };
-        Ok(within(target, TARGETS).map(|target| Action::UsePotion { slot, target }))
+        let word = match self.get(3) {
+            None if potion.needs_target().is_none() => return Ok(None),
+            _ => self.required(3, " Selected potion requires a target.")?,
+        };
+        let monster = Some(self.monster(word, combat)?);
+        let action = target_of(monster, combat).map(|target| Action::UsePotion { slot, target });
+        if is_gone(monster, combat) {
+            return Err(Refusal { error: NOT_USABLE.to_owned(), action });
+        }
+        Ok(action)
     }
 }
 
@@ -216,12 +222,16 @@ fn index(index: usize, most: usize) -> Option<u8> {
     u8::try_from(index).ok().filter(|_| index < most)
 }
 
-/// `None` if the table has no id for the target.
-fn within(target: Option<usize>, most: usize) -> Option<Option<u8>> {
-    match target {
+/// The target that a monster is; `None` if the table has no id for it.
+fn target_of(monster: Option<usize>, combat: &CombatState<'_>) -> Option<Option<u8>> {
+    match monster {
         None => Some(None),
-        Some(target) => index(target, most).map(Some),
+        Some(monster) => Targets::of(Some(combat)).target(monster).map(Some),
     }
+}
+
+fn is_gone(monster: Option<usize>, combat: &CombatState<'_>) -> bool {
+    monster.and_then(|monster| combat.monsters.get(monster)).is_some_and(|monster| monster.is_gone)
 }
 
 fn needs_target(state: &GameState<'_>, card: u8) -> bool {
@@ -234,7 +244,7 @@ fn needs_target(state: &GameState<'_>, card: u8) -> bool {
 mod tests {
     use super::*;
 
-    const FIGHT: &str = r#"{"available_commands":["play","end","potion","key","state"],"ready_for_command":false,"in_game":true,"game_state":{"screen_type":"NONE","potions":[{"id":"Fire","can_use":true,"can_discard":true,"requires_target":true},{"id":"Potion Slot"}],"combat_state":{"hand":[{"name":"Defend","is_playable":true},{"name":"Strike","is_playable":true,"has_target":true},{"name":"Wound","is_playable":false}],"monsters":[{"is_gone":true},{"is_gone":false}]}}}"#;
+    const FIGHT: &str = r#"{"available_commands":["play","end","potion","key","state"],"ready_for_command":false,"in_game":true,"game_state":{"screen_type":"NONE","potions":[{"id":"Fire Potion","can_use":true,"can_discard":true,"requires_target":true},{"id":"Potion Slot"}],"combat_state":{"hand":[{"name":"Defend","is_playable":true},{"name":"Strike","is_playable":true,"has_target":true},{"name":"Wound","is_playable":false}],"monsters":[{"is_gone":true},{"is_gone":false}]}}}"#;
     const REWARD: &str = r#"{"available_commands":["choose","skip"],"ready_for_command":true,"in_game":true,"game_state":{"screen_type":"CARD_REWARD","choice_list":["blade dance","blade dance","1"]}}"#;
 
     fn read(message: &str, line: &str) -> Result<Meaning, String> {
@@ -252,7 +262,9 @@ mod tests {
     fn a_command_is_read_as_the_mod_reads_it() {
         for (line, expected) in [
             ("play 1", 0),
-            ("PLAY 1 1", 0), // the target of a card that needs none
+            ("PLAY 1 1", 0),   // the target of a card that needs none
+            ("play 1 0", 0),   // also if it is gone
+            ("play 1 -01", 0), // -1 is no target
             ("play 2 1", 21),
             ("potion use 0 1", 80),
             ("potion discard 0 1", 105),
@@ -281,7 +293,8 @@ mod tests {
             ("play 2", NEEDS_TARGET),
             ("play 2 -1", NEEDS_TARGET),
             ("play 2 0", NOT_PLAYABLE),
-            ("play 1 0", NOT_PLAYABLE),
+            ("play 1 2", r#"Index 2 out of bounds in command "play 1 2""#),
+            ("play 1 x", r#"Invalid argument x in command "play 1 x"."#),
             ("play 3", NOT_PLAYABLE),
             ("potion 0", r#"Argument missing in command "potion 0"."#),
             ("potion drink 0", r#"Invalid argument drink in command "potion drink 0"."#),

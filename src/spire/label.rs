@@ -3,6 +3,7 @@
 use super::action::{Action, CANCEL, PROCEED};
 use super::choices::{Choice, choices};
 use super::message::{Card, EventOption, GameState, Message, Monster, Node, Potion, Reward, ScreenState, Text};
+use super::targets::Targets;
 use std::fmt::Write;
 
 /// A legal action's label. It adds no control characters, but game text in it may contain some.
@@ -49,7 +50,7 @@ pub fn name_monster(monsters: &[Monster<'_>], index: usize) -> String {
 
 fn aimed(mut what: String, state: &GameState<'_>, target: Option<u8>) -> String {
     if let (Some(target), Some(combat)) = (target, &state.combat_state) {
-        let index = usize::from(target);
+        let index = Targets::of(Some(combat)).monster(target);
         let _ = write!(what, " -> {}", name_monster(&combat.monsters, index));
         if let Some(monster) = combat.monsters.get(index) {
             let _ = write!(what, " ({}/{})", monster.current_hp, monster.max_hp);

@@ -4,6 +4,7 @@
 use super::action::{Action, CANCEL, CARDS, CHOICES, POTIONS, PROCEED, TARGETS};
 use super::choices::{Choice, choices};
 use super::message::{CombatState, GameState, Message};
+use super::targets::Targets;
 
 /// The legal actions, ordered by id. Empty if the game is not ready, in menus, and for errors.
 pub fn legal_actions(message: &Message<'_>) -> Vec<Action> {
@@ -40,6 +41,13 @@ pub fn actions_when_ready(message: &Message<'_>) -> Vec<Action> {
     actions
 }
 
+/// Whether the game waits on a screen that none of these legal actions leaves (a tutorial, a view of the deck, a screen of another
+/// mod): only a command without an id does.
+pub fn needs_a_command(message: &Message<'_>, legal: &[Action]) -> bool {
+    let stays = |action: &Action| matches!(action, Action::UsePotion { .. } | Action::DiscardPotion { .. });
+    message.is_ready() && message.in_game && message.game_state.is_some() && legal.iter().all(stays)
+}
+
 fn add_cards(combat: &CombatState<'_>, actions: &mut Vec<Action>) {
     for (card, held) in (0..).zip(combat.hand.iter().take(CARDS)) {
         if !held.is_playable {
@@ -53,9 +61,11 @@ fn add_cards(combat: &CombatState<'_>, actions: &mut Vec<Action>) {
     }
 }
 
-/// Positions in the full monsters array. Gone monsters are left out but keep their position.
+/// The targets whose monster lives.
 fn targets(combat: &CombatState<'_>) -> impl Iterator<Item = u8> {
-    (0..).zip(combat.monsters.iter().take(TARGETS)).filter(|(_, monster)| !monster.is_gone).map(|(target, _)| target)
+    let targets = Targets::of(Some(combat));
+    let lives = move |target: u8| combat.monsters.get(targets.monster(target)).is_some_and(|monster| !monster.is_gone);
+    (0..).take(TARGETS).filter(move |&target| lives(target))
 }
 
 /// An available `potion` command only means that there is a potion; each potion has its own flags for use and discard.
@@ -65,10 +75,10 @@ fn add_potions(state: &GameState<'_>, actions: &mut Vec<Action>) {
             continue;
         }
         match &state.combat_state {
-            Some(combat) if potion.can_use && potion.requires_target => {
+            Some(combat) if potion.can_use && potion.takes_target() => {
                 actions.extend(targets(combat).map(|target| Action::UsePotion { slot, target: Some(target) }));
             }
-            _ if potion.can_use && !potion.requires_target => {
+            _ if potion.can_use && !potion.takes_target() => {
                 actions.push(Action::UsePotion { slot, target: None });
             }
             _ => {}

@@ -84,6 +84,11 @@ pub struct GameState<'a> {
     /// Which screen: EVENT, MAP, NONE (combat) and so on.
     #[serde(borrow)]
     pub screen_type: Text<'a>,
+    /// The game's own name of it, such as FTUE (a tutorial) where the type is NONE.
+    #[serde(borrow)]
+    pub screen_name: Text<'a>,
+    /// Whether it covers the room.
+    pub is_screen_up: bool,
     /// The contents of the screen.
     #[serde(borrow)]
     pub screen_state: ScreenState<'a>,
@@ -227,7 +232,33 @@ pub struct Potion<'a> {
     pub price: Option<i64>,
 }
 
+/// Potions that are thrown, and whether they are thrown at one monster. The mod's `requires_target` only says that a potion is
+/// thrown; its executor goes by the other.
+const THROWN: [(&str, bool); 6] = [
+    ("Explosive Potion", false),
+    ("FearPotion", true),
+    ("Fire Potion", true),
+    ("Poison Potion", true),
+    ("SmokeBomb", false),
+    ("Weak Potion", true),
+];
+
 impl Potion<'_> {
+    /// Whether it is to be used on a monster. The mod ignores a target that is not needed, so a potion of another mod that is thrown
+    /// gets one.
+    pub fn takes_target(&self) -> bool {
+        self.requires_target && self.thrown_at_one() != Some(false)
+    }
+
+    /// Whether the mod refuses it without a target; `None` if only the mod knows: it is thrown and belongs to another mod.
+    pub fn needs_target(&self) -> Option<bool> {
+        if self.requires_target { self.thrown_at_one() } else { Some(false) }
+    }
+
+    fn thrown_at_one(&self) -> Option<bool> {
+        THROWN.iter().find(|(id, _)| *id == &*self.id).map(|(_, at_one)| *at_one)
+    }
+
     /// Whether this is a slot without a potion.
     pub fn is_empty_slot(&self) -> bool {
         &*self.id == "Potion Slot"
@@ -358,6 +389,16 @@ impl<'a> Message<'a> {
     /// Whether the game waits for a command.
     pub fn is_ready(&self) -> bool {
         self.ready_for_command == Some(true)
+    }
+
+    /// The fight, if there is one.
+    pub fn combat_state(&self) -> Option<&CombatState<'a>> {
+        self.game_state.as_ref()?.combat_state.as_ref()
+    }
+
+    /// The commands that the mod lists.
+    pub fn listed_commands(&self) -> String {
+        self.available_commands.iter().flatten().map(|word| &**word).collect::<Vec<_>>().join(", ")
     }
 
     /// Whether the mod would take `command`.

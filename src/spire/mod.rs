@@ -12,4 +12,5 @@ pub mod record;
 pub mod reduced;
 pub mod run;
 pub mod summary;
+pub mod targets;
 pub mod text;

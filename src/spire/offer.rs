@@ -3,6 +3,7 @@
 use super::action::Action;
 use super::label::label;
 use super::message::Message;
+use super::targets::Targets;
 use crate::io::lines::{self, FieldPosition, Line};
 use serde::Deserialize;
 use std::io::Write;
@@ -12,13 +13,14 @@ pub const FIELD: &str = "valid_actions";
 
 /// Appends `[{"action_id":0,"cmd":"play 1","label":"play Strike (1)"},...]`.
 pub fn write_actions(message: &Message<'_>, actions: &[Action], out: &mut Vec<u8>) {
+    let targets = Targets::of(message.combat_state());
     // Writing to memory cannot fail.
     out.push(b'[');
     for (index, &action) in actions.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        let _ = write!(out, r#"{{"action_id":{},"cmd":"{action}","label":"#, action.id());
+        let _ = write!(out, r#"{{"action_id":{},"cmd":"{}","label":"#, action.id(), action.command(&targets));
         let _ = serde_json::to_writer(&mut *out, &label(message, action));
         out.push(b'}');
     }

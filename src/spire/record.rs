@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::run::{Run, RunOver};
+use super::targets::Targets;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -29,9 +30,10 @@ pub struct Command {
     pub by: Option<&'static str>,
 }
 
-impl From<Action> for Command {
-    fn from(action: Action) -> Command {
-        Command { text: action.to_string(), action: Some(action), is_legal: true, by: None }
+impl Command {
+    /// The command of a legal action, in a state with these targets.
+    pub fn of(action: Action, targets: &Targets) -> Command {
+        Command { text: action.command(targets), action: Some(action), is_legal: true, by: None }
     }
 }
 
@@ -42,6 +44,8 @@ struct Record<'a> {
     cmd: &'a str,
     label: &'a str,
     legal_ids: &'a [u8],
+    #[serde(skip_serializing_if = "Targets::are_plain")]
+    targets: Targets,
     state: &'a RawValue,
     run: RunFields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,6 +115,8 @@ pub struct Decided {
     pub label: String,
     /// The ids of the legal actions, in order.
     pub legal_ids: Vec<u8>,
+    /// Which monsters the targets of these ids are.
+    pub targets: Targets,
     /// The run.
     pub run: Run,
     /// The floor of the run.
@@ -121,7 +127,7 @@ pub struct Decided {
 
 impl Decided {
     /// The record's line, with its line feed:
-    /// `{"ts","action_id","cmd","label","legal_ids","state","run":{"seed","class","ascension","floor"},"legal"?,"by"?,"confirmed","error"?}`.
+    /// `{"ts","action_id","cmd","label","legal_ids","targets"?,"state","run":{"seed","class","ascension","floor"},"legal"?,"by"?,"confirmed","error"?}`.
     ///
     /// # Errors
     /// None in practice: everything in it is text and numbers.
@@ -132,6 +138,7 @@ impl Decided {
             cmd: &self.command.text,
             label: &self.label,
             legal_ids: &self.legal_ids,
+            targets: self.targets,
             state: &self.state,
             run: RunFields::new(&self.run, self.floor),
             legal: (!self.command.is_legal).then_some(false),

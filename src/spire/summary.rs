@@ -2,6 +2,7 @@
 
 use super::label::{name_and_cost, name_monster};
 use super::message::{CombatState, GameState, Message, Monster, Player, Power, Text};
+use super::targets::without_target;
 
 /// A line of the summary: a title and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,10 @@ fn add(lines: &mut Vec<Line>, title: &str, text: String) {
 fn headline(state: &GameState<'_>) -> String {
     let (hp, max) = state.hit_points();
     let screen = match &*state.screen_type {
+        "NONE" if state.is_screen_up => match &*state.screen_name {
+            "FTUE" => "tutorial".to_owned(),
+            other => other.to_lowercase().replace('_', " "),
+        },
         "NONE" if state.combat_state.is_some() => "combat".to_owned(),
         "NONE" => "nothing to choose".to_owned(),
         other => other.to_lowercase().replace('_', " "),
@@ -75,6 +80,7 @@ fn add_combat(combat: &CombatState<'_>, lines: &mut Vec<Line>) {
             lines.push(line(index.to_string(), describe_monster(&combat.monsters, index, monster)));
         }
     }
+    lines.extend(without_target(combat).map(|note| line("", note)));
     let hand: Vec<String> = combat.hand.iter().map(name_and_cost).collect();
     add(lines, "hand", hand.join(", "));
 }

@@ -2,7 +2,7 @@
 
 use crate::log::Log;
 use crate::process::{binary, command, example, pipe, text};
-use crate::spire::{ERROR, Step, demo_session, rest_site, the};
+use crate::spire::{ERROR, Step, demo_session, fight, rest_site, the, tutorial};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use pipewright::journal::Direction;
@@ -105,6 +105,22 @@ fn a_person_is_shown_the_state_and_chooses() {
         std::fs::read_dir(table.folder.path().join("records")).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert!(names.iter().all(|name| name.to_string_lossy().starts_with("Silent_A20_HUMAN_PROXY_")), "{names:?}");
     assert_eq!(names.len(), 2, "two seeds, two runs");
+}
+
+#[test]
+fn a_person_leaves_a_screen_without_actions_by_a_command() {
+    let mut table = Table::lay("", "--color never", "");
+    table.state(&tutorial().to_string());
+    let menu = table.menu();
+    assert!(menu.contains("tutorial") && menu.contains("the game takes: key, click, wait, state"), "{menu}");
+    table.types("key confirm");
+    assert_eq!(table.command(), "key confirm");
+    table.state(&fight("oooooooo", &[]).to_string());
+    assert!(
+        table.menu().contains("monster 7, Slime #8, has no action id, since six others live; use the command: play")
+    );
+    table.types("play 1 7");
+    assert_eq!(table.command(), "play 1 7");
 }
 
 #[test]

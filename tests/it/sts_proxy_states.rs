@@ -1,7 +1,8 @@
-//! `sts-proxy` in states that a bot or the action table is not made for: messages that cannot be read.
+//! `sts-proxy` in states that a bot or the action table is not made for: more monsters than targets, potions without one, messages
+//! that cannot be read, screens that no action leaves.
 
 use crate::process::{Ended, Talk, command};
-use crate::spire::{fight, rest_site};
+use crate::spire::{fight, potion, rest_site, tutorial};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -38,6 +39,121 @@ impl Game {
 }
 
 const MOD: [&str; 2] = ["--protocol", "mod"];
+
+/// The action id, the command and the mapping of each record.
+fn decisions(records: &[Value]) -> Vec<Value> {
+    records.iter().map(|record| json!([record["action_id"], record["cmd"], record["targets"]])).collect()
+}
+
+/// A Slime Boss that has split twice: only the last two of seven monsters live.
+fn split() -> String {
+    fight("xxxxxoo", &[potion("Fire Potion", true)]).to_string()
+}
+
+#[test]
+fn an_id_reaches_the_seventh_monster_and_the_record_says_which() {
+    let mut game = Game::start(&[], &[r#"{"action_id":10}"#, "play 1 6", "75", "60"]);
+    assert_eq!(game.proxy.ask(&split()), "play 1 6");
+    assert_eq!(game.proxy.ask(&fight("xxoxxoo", &[]).to_string()), "play 1 6", "a command names the game's own index");
+    assert_eq!(game.proxy.ask(&fight("xxxxxxo", &[potion("Fire Potion", true)]).to_string()), "potion use 0 6");
+    assert_eq!(game.proxy.ask(&fight("xxxxxox", &[]).to_string()), "play 1 5", "other ids keep their monsters");
+    game.proxy.say(&rest_site(5, 17));
+    let (_, seen, records) = game.end();
+    assert_eq!(seen[0]["valid_actions"][1]["cmd"], "play 1 6");
+    assert_eq!(seen[0]["valid_actions"][1]["label"], "play Strike (1) -> Slime #7 (9/30)");
+    let mapped = json!({"0":6});
+    let expected = json!([
+        [10, "play 1 6", mapped],
+        [10, "play 1 6", mapped],
+        [75, "potion use 0 6", mapped],
+        [60, "play 1 5", null]
+    ]);
+    assert_eq!(json!(decisions(&records)), expected);
+}
+
+#[test]
+fn a_command_never_comes_to_mean_another_monster() {
+    let mut game = Game::start(&[], &["play 1 0", "play 1 5"]);
+    assert_eq!(game.proxy.ask(&split()), "play 1 5");
+    let (ended, seen, _) = game.end();
+    assert_eq!(seen[1]["refused"]["answer"], "play 1 0", "the monster 0 is gone, and its id is now the monster 6");
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+}
+
+#[test]
+fn an_unchanged_bot_reaches_the_seventh_monster() {
+    let mut game = Game::start(&MOD, &["play 1 0", "play 1 6", "potion use 0 6", "potion use 0 0", "state"]);
+    game.proxy.say(&split());
+    assert_eq!(game.proxy.receive(), "play 1 6");
+    assert_eq!(game.proxy.ask(&split()), "potion use 0 6");
+    assert_eq!(game.proxy.ask(&split()), "state");
+    game.proxy.say(&rest_site(5, 17));
+    let (ended, seen, records) = game.end();
+    assert_eq!(seen[1]["error"], "Selected card cannot be played with the selected target.");
+    let mapped = json!({"0":6});
+    assert_eq!(
+        json!(decisions(&records)),
+        json!([[10, "play 1 6", mapped], [75, "potion use 0 6", mapped]]),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn a_state_in_which_no_target_is_free_is_reported() {
+    let full = fight("ooooooo", &[potion("Fire Potion", true)]).to_string();
+    for options in [&[][..], &MOD] {
+        let mut game = Game::start(options, &["play 1 6", "potion use 0 6", "0"]);
+        assert_eq!(game.proxy.ask(&full), "play 1 6");
+        let (ended, _, records) = game.end();
+        let note =
+            "stdin:1: monster 6, Slime #7, has no action id, since six others live; use the command: play CARD 6";
+        assert!(ended.stderr.contains(note), "{}", ended.stderr);
+        assert_eq!(ended.status.code(), Some(1));
+        assert_eq!(json!(decisions(&records)), json!([[null, "play 1 6", null]]));
+    }
+}
+
+#[test]
+fn an_unchanged_bot_uses_potions_as_the_mods_executor_takes_them() {
+    let missing =
+        |slot: u8| format!("Argument missing in command \"potion use {slot}\". Selected potion requires a target.");
+    for (id, command, expected) in [
+        ("Explosive Potion", "potion use 0", Ok("potion use 0")),
+        ("Explosive Potion", "potion use 0 1", Ok("potion use 0")),
+        ("SmokeBomb", "potion use 0", Ok("potion use 0")),
+        ("SmokeBomb", "potion use 0 9", Ok("potion use 0")),
+        ("Fire Potion", "potion use 0", Err(missing(0))),
+        ("Weak Potion", "potion use 0", Err(missing(0))),
+        ("FearPotion", "potion use 0", Err(missing(0))),
+        ("Poison Potion", "potion use 0", Err(missing(0))),
+        ("Fire Potion", "potion use 0 1", Ok("potion use 0 1")),
+        ("Fire Potion", "potion use 0 0", Err("Selected potion cannot be used.".to_owned())),
+        ("othermod:Acid", "potion use 0", Ok("potion use 0")), // only the mod knows
+        ("othermod:Acid", "potion use 0 1", Ok("potion use 0 1")),
+    ] {
+        let mut game = Game::start(&MOD, &[command, "state"]);
+        game.proxy.say(&fight("xo", &[potion(id, true)]).to_string());
+        match expected {
+            Ok(sent) => assert_eq!(game.proxy.receive(), sent, "{id}: {command}"),
+            Err(error) => {
+                assert_eq!(game.proxy.receive(), "state", "{id}: {command}");
+                assert_eq!(game.end().1[1]["error"], error, "{id}: {command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_card_without_a_target_may_name_any_monster() {
+    for (command, sent) in [("play 2 0", "play 2"), ("play 2 1", "play 2"), ("play 2 -1", "play 2")] {
+        let mut game = Game::start(&MOD, &[command]);
+        assert_eq!(game.proxy.ask(&fight("xo", &[]).to_string()), sent, "{command}");
+    }
+    let mut game = Game::start(&MOD, &["play 2 2", "state"]);
+    assert_eq!(game.proxy.ask(&fight("xo", &[]).to_string()), "state");
+    assert_eq!(game.end().1[1]["error"], "Index 2 out of bounds in command \"play 2 2\"");
+}
 
 /// Messages that cannot be read, each of another kind.
 fn unreadable() -> Vec<(&'static str, String)> {
@@ -132,4 +248,53 @@ fn an_unreadable_message_closes_the_open_question() {
         let (_, seen, _) = game.end();
         assert_eq!(seen.len(), 1, "{kind}");
     }
+}
+
+#[test]
+fn a_screen_that_no_action_leaves_is_a_question_that_a_command_answers() {
+    let mut unknown = tutorial();
+    unknown["game_state"]["screen_type"] = json!("HOLOGRAM");
+    unknown["available_commands"] = json!(["resign", "state"]);
+    let mut without_choices = tutorial();
+    without_choices["available_commands"] = json!(["choose", "key", "state"]);
+    for (state, command) in [
+        (tutorial(), "click left 960.5 540"),
+        (tutorial(), "key confirm"),
+        (tutorial(), "wait 30"),
+        (without_choices, "key confirm"),
+        (unknown, "Resign now"),
+    ] {
+        let mut game = Game::start(&[], &["5", command]);
+        assert_eq!(game.proxy.ask(&state.to_string()), command);
+        let (ended, seen, _) = game.end();
+        assert_eq!(seen[0]["valid_actions"], json!([]));
+        assert_eq!(seen[0]["available_commands"], state["available_commands"]);
+        let why = "the answer is not legal here: 5 (play 6); legal are only commands without an id";
+        assert_eq!(seen[1]["refused"]["why"], why);
+        let note = "stdin:1: no action leaves this screen (FTUE); the game takes: ";
+        assert!(ended.stderr.contains(note), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn an_unchanged_bot_leaves_such_a_screen_by_its_own_command() {
+    let mut game = Game::start(&MOD, &["click left 960.5 540"]);
+    assert_eq!(game.proxy.ask(&tutorial().to_string()), "click left 960.5 540");
+    let (ended, ..) = game.end();
+    assert!(ended.stderr.contains("no action leaves this screen (FTUE)"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_lost_agent_leaves_such_a_screen_to_a_person() {
+    let mut shown = tutorial();
+    shown["available_commands"] = json!(["potion", "key", "state"]);
+    shown["game_state"]["potions"] = json!([potion("Fire Potion", true)]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut proxy = command("sts-proxy");
+    proxy.args(["--no-record", "--fallback", "first", "--watchdog", "0.2", "--", "sh", "-c", "read -r line; exit 3"]);
+    let mut proxy = Talk::start(proxy.current_dir(&folder));
+    assert_eq!(proxy.receive(), "ready");
+    assert_eq!(proxy.ask(&shown.to_string()), "state", "no potion is thrown away");
+    assert_eq!(proxy.ask(&shown.to_string()), "wait 30");
+    assert_eq!(proxy.ask(&rest_site(5, 15)), "choose 0");
 }

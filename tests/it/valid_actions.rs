@@ -32,7 +32,8 @@ fn is_legal(id: u64, message: &Value) -> bool {
     let state = &message["game_state"];
     let offers = |word: &str| message["available_commands"].as_array().unwrap().iter().any(|offered| offered == word);
     let monsters = state["combat_state"]["monsters"].as_array().cloned().unwrap_or_default();
-    let alive = |target: u64| monsters.get(target as usize).is_some_and(|monster| monster["is_gone"] == false);
+    let alive =
+        |target: u64| monsters.get(monster_of(target, &monsters)).is_some_and(|monster| monster["is_gone"] == false);
     let card = |index: u64| &state["combat_state"]["hand"][index as usize];
     let potion = |slot: u64| &state["potions"][slot as usize];
     let full = state["potions"].as_array().unwrap().iter().all(|potion| potion["id"] != "Potion Slot");
@@ -45,12 +46,12 @@ fn is_legal(id: u64, message: &Value) -> bool {
         }
         70..75 => {
             let potion = potion(id - 70);
-            offers("potion") && potion["can_use"] == true && potion["requires_target"] == false
+            offers("potion") && potion["can_use"] == true && !is_aimed(potion)
         }
         75..105 => {
             let (slot, target) = ((id - 75) % 5, (id - 75) / 5);
             let potion = potion(slot);
-            offers("potion") && potion["can_use"] == true && potion["requires_target"] == true && alive(target)
+            offers("potion") && potion["can_use"] == true && is_aimed(potion) && alive(target)
         }
         105..110 => offers("potion") && potion(id - 105)["can_discard"] == true,
         110..170 => {
@@ -74,6 +75,20 @@ fn is_legal(id: u64, message: &Value) -> bool {
     }
 }
 
+/// Explosive Potion and Smoke Bomb are thrown, which is all that the mod's field says, but not at one monster.
+fn is_aimed(potion: &Value) -> bool {
+    potion["requires_target"] == true && potion["id"] != "Explosive Potion" && potion["id"] != "SmokeBomb"
+}
+
+/// The index of a target's monster: living ones past the sixth take the lowest targets of gone ones.
+fn monster_of(target: u64, monsters: &[Value]) -> usize {
+    let is_gone = |index: &usize| monsters[*index]["is_gone"] == true;
+    let gone = (0..monsters.len().min(6)).filter(is_gone);
+    let late = (6..monsters.len()).filter(|index| !is_gone(index));
+    let taken = gone.zip(late).find(|(index, _)| *index as u64 == target);
+    taken.map_or(target as usize, |(_, late)| late)
+}
+
 #[test]
 fn the_mask_equals_the_mods_own_rules_on_every_message() {
     let table = include_str!("../fixtures/spire/action_table.tsv");
@@ -94,8 +109,18 @@ fn the_mask_equals_the_mods_own_rules_on_every_message() {
         let given: Vec<u64> = actions.iter().map(|action| action["action_id"].as_u64().unwrap()).collect();
         assert_eq!(given, expected, "{name}");
         for action in actions {
-            let id = action["action_id"].as_u64().unwrap() as usize;
-            assert_eq!(action["cmd"], commands[id], "{name}");
+            let id = action["action_id"].as_u64().unwrap();
+            let monsters = message["game_state"]["combat_state"]["monsters"].as_array().cloned().unwrap_or_default();
+            let mut words: Vec<String> = commands[id as usize].split(' ').map(str::to_owned).collect();
+            let target = match id {
+                10..70 => Some(id / 10 - 1),
+                75..105 => Some((id - 75) / 5),
+                _ => None,
+            };
+            if let Some(target) = target {
+                *words.last_mut().unwrap() = monster_of(target, &monsters).to_string();
+            }
+            assert_eq!(action["cmd"], words.join(" "), "{name}");
             assert_ne!(action["label"], "", "{name}");
         }
     }
@@ -151,12 +176,52 @@ fn a_state_that_is_not_ready_has_no_actions_trap_2() {
 #[test]
 fn targets_index_the_full_array_and_six_have_ids_traps_5_and_6() {
     let message = the("targets index the full array");
-    // Card 0 on 1, 2, 4, 5; card 2 (X) without a target; the potion on the same; end.
-    assert_eq!(ids(&message), [2, 20, 30, 50, 60, 80, 85, 95, 100, 105, 170]);
+    // Card 0 on 1, 2, 4, 5, and on 6 in the place of 0, which is gone; card 2 (X) without a target; the potion on the same; end.
+    assert_eq!(ids(&message), [2, 10, 20, 30, 50, 60, 75, 80, 85, 95, 100, 105, 170]);
     assert_eq!(
-        labels(&message)[..3],
-        ["play Skewer (X)", "play Strike (1) -> Louse #2 (20/20)", "play Strike (1) -> Slime #3 (20/20)"]
+        labels(&message)[..4],
+        [
+            "play Skewer (X)",
+            "play Strike (1) -> Sentry (20/20)",
+            "play Strike (1) -> Louse #2 (20/20)",
+            "play Strike (1) -> Slime #3 (20/20)"
+        ]
     );
+    let cmds: Vec<Value> = valid_actions(&message).into_iter().map(|action| action["cmd"].clone()).collect();
+    assert_eq!((&cmds[1], &cmds[6]), (&json!("play 1 6"), &json!("potion use 0 6")));
+}
+
+#[test]
+fn a_monster_that_no_id_reaches_is_reported() {
+    let message = spire::fight("oooooooo", &[]).to_string();
+    let (stdout, stderr, code) = run(&["--text"], format!("{message}\n").as_bytes());
+    for monster in ["6, Slime #7", "7, Slime #8"] {
+        let note = format!("monster {monster}, has no action id, since six others live; use the command: play CARD ");
+        assert!(stderr.contains(&format!("valid-actions: stdin:1: {note}")), "{stderr}");
+        assert!(text(&stdout).contains(&note), "{}", text(&stdout));
+    }
+    assert_eq!(code, 1);
+    let (_, stderr, code) = run(&[], spire::fight("oooooxooxo", &[]).to_string().as_bytes());
+    assert_eq!((stderr.lines().count(), code), (2, 1), "{stderr}");
+}
+
+#[test]
+fn potions_take_a_target_if_the_mods_executor_wants_one() {
+    for (id, thrown, expected) in [
+        ("Explosive Potion", true, vec![70]),
+        ("SmokeBomb", true, vec![70]),
+        ("Fire Potion", true, vec![75, 85]),
+        ("FearPotion", true, vec![75, 85]),
+        ("Poison Potion", true, vec![75, 85]),
+        ("Weak Potion", true, vec![75, 85]),
+        ("ElixirPotion", false, vec![70]),
+        ("othermod:Acid", true, vec![75, 85]), // the mod takes a target that it doesn't need
+    ] {
+        let mut message = spire::fight("oxo", &[spire::potion(id, thrown)]);
+        message["available_commands"] = json!(["potion", "state"]);
+        let used: Vec<u64> = ids(&message.to_string()).into_iter().filter(|&id| id < 105).collect();
+        assert_eq!(used, expected, "{id}");
+    }
 }
 
 #[test]
@@ -394,6 +459,21 @@ fn text_says_if_no_action_is_legal() {
     assert_eq!(
         drawn(spire::ERROR, &["--bare"]),
         "error  Invalid command: choose. Possible commands: [state]\\nno action is legal now\n"
+    );
+}
+
+#[test]
+fn text_names_what_the_game_takes_on_a_screen_that_no_action_leaves() {
+    let page = drawn(&spire::tutorial().to_string(), &[]);
+    assert!(page.contains("gold 99  tutorial\n"), "{page}");
+    assert!(page.ends_with("\nno action has an id here\nthe game takes: key, click, wait, state\n"), "{page}");
+    let mut with_potion = spire::tutorial();
+    with_potion["game_state"]["potions"] = json!([spire::potion("Fire Potion", true)]);
+    with_potion["available_commands"] = json!(["potion", "key", "resign"]);
+    let page = drawn(&with_potion.to_string(), &[]);
+    assert!(
+        page.contains("discard Fire Potion") && page.ends_with("\nthe game takes: potion, key, resign\n"),
+        "{page}"
     );
 }
 

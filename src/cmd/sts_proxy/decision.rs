@@ -1,4 +1,4 @@
-//! A decision point: a state in which the game waits and at least one action is legal.
+//! A decision point: a state in which the game waits and at least one action is legal, or only a command helps.
 
 use super::player::Reply;
 use super::situation::Situation;
@@ -6,8 +6,10 @@ use crate::io::lines::{self, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::{Action, is_command};
 use crate::spire::command::{self, Meaning};
+use crate::spire::mask::needs_a_command;
 use crate::spire::message::Message;
 use crate::spire::offer;
+use crate::spire::targets::Targets;
 use std::ops::Deref;
 
 /// What a player is asked, kept until the decision is recorded.
@@ -18,6 +20,8 @@ pub(super) struct Decision {
     situation: Situation,
     /// The line that asks an agent.
     pub(super) offered: Vec<u8>,
+    /// No action leaves the screen: the player has to find a command.
+    pub(super) needs_a_command: bool,
     /// In the Match and Keep event the game hangs when choices come too fast.
     pub(super) needs_pace: bool,
 }
@@ -30,7 +34,7 @@ impl Deref for Decision {
 }
 
 impl Decision {
-    /// `None` if there is nothing to decide.
+    /// `None` in menus.
     pub(super) fn new(
         number: u64,
         line: &Line<'_>,
@@ -39,9 +43,7 @@ impl Decision {
         actions: Vec<Action>,
     ) -> Option<Decision> {
         let state = message.game_state.as_ref()?;
-        if actions.is_empty() {
-            return None;
-        }
+        let needs_a_command = needs_a_command(message, &actions);
         let mut actions_json = Vec::new();
         offer::write_actions(message, &actions, &mut actions_json);
         let mut offered = Vec::with_capacity(line.raw().len() + actions_json.len() + 32);
@@ -54,6 +56,7 @@ impl Decision {
             number,
             situation: Situation::new(line, message, actions)?,
             offered,
+            needs_a_command,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
         })
     }
@@ -68,7 +71,9 @@ impl Decision {
     /// # Errors
     /// Why it is none of these, or not legal here, in words that follow "the answer".
     pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
-        read_answer(answer, &self.actions).map(Reply::Act).or_else(|why| self.read_command(answer).ok_or(why))
+        read_answer(answer, &self.actions, &self.targets)
+            .map(Reply::Act)
+            .or_else(|why| self.read_command(answer).ok_or(why))
     }
 
     /// A command in a form that is not in the action table.
@@ -83,6 +88,13 @@ impl Decision {
             Ok(Meaning::Ask) => Some(Reply::Ask(answer.to_owned())),
             _ => None,
         }
+    }
+
+    /// Whether the game lists this command on a screen that no action leaves.
+    fn lists(&self, line: &str) -> bool {
+        let text = self.text();
+        let word = line.split_whitespace().next().unwrap_or_default().to_lowercase();
+        self.needs_a_command && Message::read(&text).ok().flatten().is_some_and(|message| message.offers(&word))
     }
 
     /// Whether a choice has this name. The mod ignores case.
@@ -122,18 +134,19 @@ pub(super) fn named_decision(answer: &str) -> Option<u64> {
 }
 
 /// Whether a line is meant as an answer, valid or not: a whole number, an object, a mod command, or a choice of the `open`
-/// decision by name. Any other output of a program is ignored.
+/// decision by name, or a command that only its screen has. Any other output of a program is ignored.
 pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     let line = line.trim();
     let is_choice = || {
         let name = line.get(..7).filter(|word| word.eq_ignore_ascii_case("choose ")).and_then(|_| line.get(7..));
         name.zip(open).is_some_and(|(name, open)| open.has_choice(name.trim()))
     };
-    line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice()
+    let is_listed = || open.is_some_and(|open| open.lists(line));
+    line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice() || is_listed()
 }
 
 /// Reads an answer that is an id, `{"action_id":N}`, or a command as it stands in the action table.
-fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
+fn read_answer(answer: &str, legal: &[Action], targets: &Targets) -> Result<Action, String> {
     let answer = answer.trim();
     if answer.is_empty() {
         return Err("was empty".to_owned());
@@ -143,7 +156,7 @@ fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
     } else if answer.starts_with('{') {
         from_id(id_of_object(answer).map_err(|why| format!("cannot be read: {why}"))?)?
     } else {
-        Action::from_command(answer).ok_or_else(|| {
+        Action::from_command(answer, targets).ok_or_else(|| {
             let answer = shortened(answer);
             format!("is not understood: {answer}; it is an id, {{\"action_id\":N}}, or a mod command that has an id")
         })?
@@ -152,7 +165,8 @@ fn read_answer(answer: &str, legal: &[Action]) -> Result<Action, String> {
         return Ok(action);
     }
     let ids: Vec<String> = legal.iter().map(|action| action.id().to_string()).collect();
-    Err(format!("is not legal here: {} ({action}); legal are {}", action.id(), ids.join(" ")))
+    let legal = if ids.is_empty() { "only commands without an id".to_owned() } else { ids.join(" ") };
+    Err(format!("is not legal here: {} ({}); legal are {legal}", action.id(), action.command(targets)))
 }
 
 fn from_id(id: i64) -> Result<Action, String> {
@@ -176,7 +190,7 @@ mod tests {
     #[test]
     fn answers_are_ids_objects_or_commands() {
         let legal = [Action::Choose { index: 0 }, Action::Proceed];
-        let id = |answer: &str| read_answer(answer, &legal).map(Action::id);
+        let id = |answer: &str| read_answer(answer, &legal, &Targets::default()).map(Action::id);
         let held_no_more = r#"{"action_id":110,"requires_approval":false}"#;
         for answer in ["110", " 110\r", r#"{"action_id":110,"why":"x"}"#, held_no_more, "CHOOSE 0"] {
             assert_eq!(id(answer), Ok(110), "{answer}");

@@ -7,6 +7,7 @@ use crate::io::report::Report;
 use crate::json::why_none;
 use crate::spire::message::Message;
 use crate::spire::run::{Runs, Turn};
+use crate::spire::targets::without_target;
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -45,6 +46,19 @@ impl Game {
     fn not_read<T>(&self, line: &Line<'_>, why: impl Display) -> Option<T> {
         self.report.fault(place(line), format_args!("not acted on: {why}"));
         None
+    }
+
+    /// Reports what no action id does in a state: reach a monster, leave a screen.
+    pub(super) fn report_gaps(&self, message: &Message<'_>, needs_a_command: bool, place: &str) {
+        for note in message.combat_state().filter(|_| message.is_ready()).into_iter().flat_map(without_target) {
+            self.report.fault(place, note);
+        }
+        if needs_a_command {
+            let screen = message.game_state.as_ref().map(|state| &*state.screen_name).unwrap_or_default();
+            let listed = message.listed_commands();
+            self.report
+                .note_again(format_args!("{place}: no action leaves this screen ({screen}); the game takes: {listed}"));
+        }
     }
 
     /// Takes the next state. Returns what it means for the run, and whether the wanted number of games is over.

@@ -40,6 +40,7 @@ impl Ledger {
                 label: command.action.map_or_else(|| command.text.clone(), |action| situation.label(action)),
                 command,
                 legal_ids: situation.actions.iter().map(|action| action.id()).collect(),
+                targets: situation.targets,
                 run: situation.run.clone(),
                 floor: situation.floor,
                 state,

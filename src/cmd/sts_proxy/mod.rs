@@ -49,7 +49,8 @@ use std::time::Duration;
 /// CommunicationMod, a mod of the game, starts sts-proxy as its command. sts-proxy writes "ready", reads the mod's states on stdin, and
 /// writes only commands on stdout. Without AGENT, a person plays at the terminal. An AGENT gets one line per decision, in the format of valid-actions
 /// with "decision":N added. It answers with one line: an id, {"action_id":N}, or a legal mod command.
-/// {"action_id":N,"decision":N} answers only the named decision. Every accepted decision is recorded with the state it was made
+/// {"action_id":N,"decision":N} answers only the named decision. On a screen that no action leaves, such as a tutorial, the list is
+/// empty, and the answer is a command of available_commands. Every accepted decision is recorded with the state it was made
 /// in, one file per run.
 #[derive(Debug, Parser)]
 #[command(name = NAME, version, after_long_help = AFTER_HELP)]
@@ -158,7 +159,8 @@ Examples:
     command=/usr/local/bin/sts-proxy --protocol mod -- /home/me/my-bot
 
 Exit status:
-  0 success; 1 an answer or a line was refused, an answer came late, the agent was restarted, or a record was lost; 2 wrong usage; \
+  0 success; 1 an answer or a line was refused, an answer came late, the agent was restarted, a monster had no id, or a record was lost; \
+  2 wrong usage; \
   3 the agent could not be started, or there is no terminal; 4 the agent was lost, or gave no legal answer. See pipewright(7).";
 
 /// The command.

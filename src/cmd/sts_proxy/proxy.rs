@@ -13,7 +13,7 @@ use crate::io::lines::{self, Line, Piece};
 use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::spire::action::Action;
-use crate::spire::mask::legal_actions;
+use crate::spire::mask::{legal_actions, needs_a_command};
 use crate::spire::message::Message;
 use crate::spire::record::{Command, Decided, Outcome};
 use crate::spire::run::Turn;
@@ -170,8 +170,13 @@ impl Proxy {
             return Ok(());
         }
         let mut actions = legal_actions(message);
+        let needs_a_command = needs_a_command(message, &actions);
         actions.retain(|action| !self.refused.contains(action));
-        if actions.is_empty() {
+        if !same {
+            self.game.report_gaps(message, needs_a_command, &place(line));
+        }
+        let is_open = if needs_a_command { !self.is_alone() } else { !actions.is_empty() };
+        if !is_open {
             self.player.withdraw(out);
             self.idle(message, answer, out);
             return Ok(());
@@ -250,7 +255,8 @@ impl Proxy {
 
     fn act(&mut self, action: Action, out: &mut Out) {
         let by = if self.is_alone() { Some("fallback") } else { None };
-        self.carry_out(Command { by, ..action.into() }, out);
+        let targets = self.decision.as_ref().map(|decision| decision.targets).unwrap_or_default();
+        self.carry_out(Command { by, ..Command::of(action, &targets) }, out);
         self.asked_for_state = false;
     }
 

@@ -11,7 +11,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::spire::command::{self, Meaning};
-use crate::spire::mask::actions_when_ready;
+use crate::spire::mask::{actions_when_ready, needs_a_command};
 use crate::spire::message::Message;
 use crate::spire::record::{Command, Decided, Outcome};
 use std::process::ExitStatus;
@@ -92,7 +92,11 @@ impl Relay {
         let (_, all_over) = self.game.follow(&message);
         self.is_outdated = false;
         self.is_ready = message.is_ready();
-        self.situation = Situation::new(line, &message, actions_when_ready(&message));
+        let actions = actions_when_ready(&message);
+        if !is_repeated {
+            self.game.report_gaps(&message, needs_a_command(&message, &actions), &place(line));
+        }
+        self.situation = Situation::new(line, &message, actions);
         self.latest = line.raw().to_vec();
         if self.is_ready && self.situation.is_some() {
             self.silence.asked();
@@ -147,7 +151,10 @@ impl Relay {
             None => command::read(text, &message),
         };
         match read {
-            Ok(Meaning::Action(action)) => self.decide(action.into(), out),
+            Ok(Meaning::Action(action)) => {
+                let targets = self.situation.as_ref().map(|situation| situation.targets).unwrap_or_default();
+                self.decide(Command::of(action, &targets), out);
+            }
             Ok(Meaning::Other) => self.decide(as_it_is(), out),
             Ok(Meaning::Ask) => {
                 self.asked = true;

@@ -6,6 +6,7 @@ use crate::spire::label::label;
 use crate::spire::message::Message;
 use crate::spire::reduced::reduced;
 use crate::spire::run::Run;
+use crate::spire::targets::Targets;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -15,6 +16,7 @@ pub(super) struct Situation {
     pub(super) raw: Vec<u8>,
     /// The legal actions, without those that the mod refused in this state.
     pub(super) actions: Vec<Action>,
+    pub(super) targets: Targets,
     /// The part of the state that is recorded by default.
     pub(super) reduced: Box<RawValue>,
     pub(super) run: Run,
@@ -28,6 +30,7 @@ impl Situation {
         Some(Situation {
             raw: line.raw().to_vec(),
             actions,
+            targets: Targets::of(message.combat_state()),
             reduced: reduced(state).unwrap_or_default(),
             run,
             floor: state.floor,

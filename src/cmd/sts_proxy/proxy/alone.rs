@@ -1,6 +1,6 @@
 //! The proxy without its agent: `--fallback` decides.
 
-use super::{Proxy, Settings, open};
+use super::{Phase, Proxy, Settings, open};
 use crate::cmd::sts_proxy::fallback::{Fallback, Nobody};
 use crate::cmd::sts_proxy::player::Reply;
 use crate::cmd::sts_proxy::relay::Relay;
@@ -33,9 +33,13 @@ impl Proxy {
         self.fallback.as_ref().is_some_and(|fallback| fallback.is_active)
     }
 
-    /// Decides without the lost agent.
+    /// Decides without the lost agent. A screen that no action leaves is left to the watchdog, as a person may close it.
     pub(super) fn play_alone(&mut self, out: &mut Out) {
         let open = open(&self.decision, &self.phase);
+        if self.is_alone() && open.is_some_and(|open| open.needs_a_command) {
+            self.phase = Phase::Idle;
+            return;
+        }
         if let (Some(fallback), Some(decision)) = (self.fallback.as_mut().filter(|it| it.is_active), open)
             && let Some(action) = fallback.choose(decision)
         {
