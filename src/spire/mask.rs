@@ -41,8 +41,8 @@ pub fn actions_when_ready(message: &Message<'_>) -> Vec<Action> {
     actions
 }
 
-/// Whether the game waits on a screen that none of these legal actions leaves (a tutorial, a view of the deck, a screen of another
-/// mod): only a command without an id does.
+/// Whether the game waits where none of these legal actions leads on (a tutorial, a view of the deck, a screen of another mod): only a
+/// command without an id does, unless the game itself is about to go on.
 pub fn needs_a_command(message: &Message<'_>, legal: &[Action]) -> bool {
     let stays = |action: &Action| matches!(action, Action::UsePotion { .. } | Action::DiscardPotion { .. });
     message.is_ready() && message.in_game && message.game_state.is_some() && legal.iter().all(stays)

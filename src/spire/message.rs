@@ -88,7 +88,7 @@ pub struct GameState<'a> {
     #[serde(borrow)]
     pub screen_name: Text<'a>,
     /// Whether it covers the room.
-    pub is_screen_up: bool,
+    pub is_screen_up: Option<bool>,
     /// The contents of the screen.
     #[serde(borrow)]
     pub screen_state: ScreenState<'a>,
@@ -126,7 +126,33 @@ pub struct GameState<'a> {
     pub gold: i64,
 }
 
+/// The mod's screen types with actions of their own. The only other one is NONE.
+const KNOWN_SCREENS: [&str; 13] = [
+    "BOSS_REWARD",
+    "CARD_REWARD",
+    "CHEST",
+    "COMBAT_REWARD",
+    "COMPLETE",
+    "EVENT",
+    "GAME_OVER",
+    "GRID",
+    "HAND_SELECT",
+    "MAP",
+    "REST",
+    "SHOP_ROOM",
+    "SHOP_SCREEN",
+];
+
 impl GameState<'_> {
+    /// Whether the game shows something of which the mod has no type. Without a screen, NONE is a room of which nothing is to be
+    /// done; in a fight the turn could be ended then.
+    pub fn is_on_unknown_screen(&self) -> bool {
+        match &*self.screen_type {
+            "NONE" => self.is_screen_up != Some(false) || self.combat_state.is_some(),
+            other => !KNOWN_SCREENS.contains(&other),
+        }
+    }
+
     /// The player's hit points, and how many they can be: in combat the player's own count.
     pub fn hit_points(&self) -> (i64, i64) {
         match &self.combat_state {

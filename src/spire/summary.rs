@@ -54,7 +54,7 @@ fn add(lines: &mut Vec<Line>, title: &str, text: String) {
 fn headline(state: &GameState<'_>) -> String {
     let (hp, max) = state.hit_points();
     let screen = match &*state.screen_type {
-        "NONE" if state.is_screen_up => match &*state.screen_name {
+        "NONE" if state.is_screen_up == Some(true) => match &*state.screen_name {
             "FTUE" => "tutorial".to_owned(),
             other => other.to_lowercase().replace('_', " "),
         },

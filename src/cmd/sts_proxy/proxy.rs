@@ -14,7 +14,7 @@ use crate::io::report::{Failure, Report, Status};
 use crate::io::stage::{Event, Out, Side, Stage};
 use crate::spire::action::Action;
 use crate::spire::mask::{legal_actions, needs_a_command};
-use crate::spire::message::Message;
+use crate::spire::message::{GameState, Message};
 use crate::spire::record::{Command, Decided, Outcome};
 use crate::spire::run::Turn;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ impl Proxy {
             return Ok(());
         }
         let mut actions = legal_actions(message);
-        let needs_a_command = needs_a_command(message, &actions);
+        let needs_a_command = needs_a_command(message, &actions) && self.stays(message);
         actions.retain(|action| !self.refused.contains(action));
         if !same {
             self.game.report_gaps(message, needs_a_command, &place(line));
@@ -183,6 +183,11 @@ impl Proxy {
         }
         self.decide(line, text, message, actions, same, out);
         Ok(())
+    }
+
+    /// Whether the game does not go on by itself. Between two screens of a known type it does.
+    fn stays(&self, message: &Message<'_>) -> bool {
+        self.watchdog.has_woken() || message.game_state.as_ref().is_some_and(GameState::is_on_unknown_screen)
     }
 
     /// Asks the player. The same state keeps its number, so an answer that is still outstanding counts for it.

@@ -12,7 +12,7 @@ use crate::io::stage::{Event, Out, Side, Stage};
 use crate::json::Object;
 use crate::spire::command::{self, Meaning};
 use crate::spire::mask::{actions_when_ready, needs_a_command};
-use crate::spire::message::Message;
+use crate::spire::message::{GameState, Message};
 use crate::spire::record::{Command, Decided, Outcome};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -94,7 +94,8 @@ impl Relay {
         self.is_ready = message.is_ready();
         let actions = actions_when_ready(&message);
         if !is_repeated {
-            self.game.report_gaps(&message, needs_a_command(&message, &actions), &place(line));
+            let is_unknown = message.game_state.as_ref().is_some_and(GameState::is_on_unknown_screen);
+            self.game.report_gaps(&message, is_unknown && needs_a_command(&message, &actions), &place(line));
         }
         self.situation = Situation::new(line, &message, actions);
         self.latest = line.raw().to_vec();

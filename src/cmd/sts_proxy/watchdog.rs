@@ -48,6 +48,11 @@ impl Watchdog {
         Some(if in_game && self.woken.is_multiple_of(2) { "wait 30" } else { "state" })
     }
 
+    /// Whether the game has been silent for long since it was last ready or got a command.
+    pub(super) fn has_woken(&self) -> bool {
+        self.woken > 0
+    }
+
     /// Whether this is the first wake-up in a row.
     pub(super) fn woke_first(&self) -> bool {
         self.woken == 1
