@@ -1,7 +1,7 @@
 //! Encodings of characters by others, in text: percent signs (RFC 3986), HTML's references, quoted-printable (RFC 2045), and the
 //! hexadecimal and octal escapes of string literals.
 
-use memchr::{memchr3_iter, memmem};
+use memchr::{memchr_iter, memchr3_iter};
 
 /// Names of HTML's references for marks that stand in or around a value.
 const NAMED: &[(&str, char)] = &[
@@ -36,7 +36,9 @@ pub(super) fn may_be_in(text: &str) -> bool {
 
 /// Whether a text is quoted-printable: an equals sign is encoded, or a line is broken.
 pub(super) fn is_quoted_printable(text: &str) -> bool {
-    ["=3D", "=3d", "=\n", "=\r\n"].iter().any(|mark| memmem::find(text.as_bytes(), mark.as_bytes()).is_some())
+    let bytes = text.as_bytes();
+    memchr_iter(b'=', bytes)
+        .any(|at| matches!(bytes[at + 1..], [b'3', b'D' | b'd', ..] | [b'\n', ..] | [b'\r', b'\n', ..]))
 }
 
 /// The length of the encoded character at the beginning of `text`, and the character; `None` for a broken line.

@@ -1,11 +1,15 @@
 //! Private keys in PEM (RFC 7468), in the format of SSH2 (RFC 4716) and in PuTTY's, in one text or over several lines or records.
 
 use super::finding::{Finding, Kind};
-use memchr::memmem;
+use memchr::memmem::Finder;
 use std::ops::Range;
+use std::sync::LazyLock;
 
-/// The marks before the names of a key's first and last line.
+/// The marks before the names of a key's first and last line, and what the first ones have in common.
 const BEGINS: &[&str] = &["-----BEGIN ", "---- BEGIN "];
+const BEGIN: &str = "BEGIN ";
+static BEGIN_FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(BEGIN));
+static PUTTY_FINDER: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(PUTTY));
 const ENDS: &[&str] = &["-----END ", "---- END "];
 const DASHES: &str = "----";
 /// PuTTY's line before those of the private part.
@@ -25,19 +29,19 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
 
 /// Whether a key may begin in these bytes, also in JSON.
 pub(super) fn may_begin_in(line: &[u8]) -> bool {
-    [BEGINS[0], BEGINS[1], PUTTY].iter().any(|mark| memmem::find(line, mark.as_bytes()).is_some())
+    BEGIN_FINDER.find(line).is_some() || PUTTY_FINDER.find(line).is_some()
 }
 
 /// Where keys begin, in order.
 fn starts(text: &str) -> Vec<usize> {
-    let begins = |mark: &'static str| memmem::find_iter(text.as_bytes(), mark).map(move |at| (at, mark.len()));
-    let is_private = |&(at, length): &(usize, usize)| {
-        let name = text[at + length..].split(DASHES).next().unwrap_or_default();
+    let is_private = |end: &usize| {
+        let name = text[*end..].split(DASHES).next().unwrap_or_default();
         name.len() < 60 && name.contains("PRIVATE KEY")
     };
-    let putty = memmem::find_iter(text.as_bytes(), PUTTY);
-    let mut starts: Vec<usize> =
-        BEGINS.iter().flat_map(|mark| begins(mark)).filter(is_private).map(|(at, _)| at).chain(putty).collect();
+    let begins = BEGIN_FINDER.find_iter(text.as_bytes()).map(|at| at + BEGIN.len()).filter(is_private);
+    let begins =
+        begins.filter_map(|end| BEGINS.iter().find(|mark| text[..end].ends_with(*mark)).map(|mark| end - mark.len()));
+    let mut starts: Vec<usize> = begins.chain(PUTTY_FINDER.find_iter(text.as_bytes())).collect();
     starts.sort_unstable();
     starts
 }

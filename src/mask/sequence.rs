@@ -1,7 +1,7 @@
 //! Control sequences of terminals (ECMA-48), such as those for colours, also as programs show them when they are not carried out:
 //! `^[[32m`, `\033[32m`, `[32m`.
 
-use memchr::{memchr_iter, memmem};
+use memchr::{memchr_iter, memchr2_iter};
 
 const ESCAPE: char = '\u{1b}';
 /// The control sequence introducer as a single character.
@@ -14,8 +14,8 @@ const SHOWN: &[&str] =
 /// Whether there may be a sequence in a text.
 pub(super) fn is_in(text: &str) -> bool {
     let bytes = text.as_bytes();
-    memchr::memchr(ESCAPE as u8, bytes).is_some()
-        || memmem::find(bytes, "\u{9b}".as_bytes()).is_some()
+    // The introducer has two bytes in UTF-8.
+    memchr2_iter(ESCAPE as u8, 0xc2, bytes).any(|at| bytes[at] != 0xc2 || bytes.get(at + 1) == Some(&0x9b))
         || memchr_iter(b'[', bytes).any(|at| shown_colour(&text[at..]) > 0)
 }
 

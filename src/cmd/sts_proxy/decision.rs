@@ -2,7 +2,7 @@
 
 use super::player::Reply;
 use super::situation::Situation;
-use crate::io::lines::{self, Line};
+use crate::io::lines::{self, FieldPosition, Line};
 use crate::record::{Fields, Unreadable, flag, unreadable};
 use crate::spire::action::{Action, is_command};
 use crate::spire::command::{self, Meaning};
@@ -10,6 +10,7 @@ use crate::spire::mask::needs_a_command;
 use crate::spire::message::Message;
 use crate::spire::offer;
 use crate::spire::targets::Targets;
+use memchr::memmem;
 use std::ops::Deref;
 
 /// What a player is asked, kept until the decision is recorded.
@@ -54,7 +55,7 @@ impl Decision {
         let offered = with_field(offered, "decision", &number.to_string());
         Some(Decision {
             number,
-            situation: Situation::new(line, message, actions)?,
+            situation: Situation { labelled: actions_json, ..Situation::new(line, message, actions)? },
             offered,
             needs_a_command,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
@@ -105,13 +106,18 @@ impl Decision {
     }
 }
 
-/// The line with a field set to this JSON text. A line that has the field twice is returned unchanged.
+/// The line, which is an object, with a field set to this JSON text. A line that has the field twice is returned unchanged.
 fn with_field(line: Vec<u8>, field: &str, json: &str) -> Vec<u8> {
+    // Most states are long and do not have the field, which is seen without parsing them once more.
+    let has = |text: &str| memmem::find(&line, text.as_bytes()).is_some();
+    let place = match has(&format!("\"{field}\"")) || has("\\u") {
+        true => lines::find(Line::new(&line, 1).body(), field),
+        false => Ok(FieldPosition::Absent),
+    };
+    let Ok(place) = place else { return line };
     let mut changed = Vec::with_capacity(line.len() + json.len() + 16);
-    match lines::set(&Line::new(&line, 1), field, json.as_bytes(), &mut changed) {
-        Ok(()) => changed,
-        Err(_) => line,
-    }
+    lines::set_at(&Line::new(&line, 1), &place, field, json.as_bytes(), &mut changed);
+    changed
 }
 
 /// The id in `{"action_id":N}`.

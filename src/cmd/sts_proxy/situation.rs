@@ -7,6 +7,7 @@ use crate::spire::message::Message;
 use crate::spire::reduced::reduced;
 use crate::spire::run::Run;
 use crate::spire::targets::Targets;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -16,6 +17,8 @@ pub(super) struct Situation {
     pub(super) raw: Vec<u8>,
     /// The legal actions, without those that the mod refused in this state.
     pub(super) actions: Vec<Action>,
+    /// They as JSON text with their labels; empty if they were not offered so.
+    pub(super) labelled: Vec<u8>,
     pub(super) targets: Targets,
     /// The part of the state that is recorded by default.
     pub(super) reduced: Box<RawValue>,
@@ -30,6 +33,7 @@ impl Situation {
         Some(Situation {
             raw: line.raw().to_vec(),
             actions,
+            labelled: Vec::new(),
             targets: Targets::of(message.combat_state()),
             reduced: reduced(state).unwrap_or_default(),
             run,
@@ -39,6 +43,17 @@ impl Situation {
 
     /// The label of an action in this state.
     pub(super) fn label(&self, action: Action) -> String {
+        #[derive(Deserialize)]
+        struct Labelled<'a> {
+            action_id: u8,
+            #[serde(borrow)]
+            label: Cow<'a, str>,
+        }
+        // Far shorter than the state, which would be read once more.
+        let labelled: Vec<Labelled<'_>> = serde_json::from_slice(&self.labelled).unwrap_or_default();
+        if let Some(found) = labelled.into_iter().find(|labelled| labelled.action_id == action.id()) {
+            return found.label.into_owned();
+        }
         match Message::read(&self.text()) {
             Ok(Some(message)) => label(&message, action),
             _ => action.to_string(), // cannot happen: it was read when the situation was made
