@@ -30,6 +30,9 @@ impl Rotation {
         // Renaming stops at the first gap: there may be far fewer files than are kept.
         let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
         let beginning = beginning(log)?;
+        let is_locked = |path: &Path| {
+            fs::File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)))
+        };
         for path in (1..=last).map(|number| rotated(log, number)) {
             match self::beginning(&path) {
                 Ok(other) if !other.is_empty() && other != beginning => {
@@ -37,6 +40,9 @@ impl Rotation {
                     return Err(io::Error::new(ErrorKind::AlreadyExists, why));
                 }
                 Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                Ok(_) if is_locked(&path) => {
+                    return Err(io::Error::other(format!("another process writes to {}", path.display())));
+                }
                 _ => {}
             }
         }
@@ -51,12 +57,22 @@ impl Rotation {
     }
 }
 
-/// The name of the first field of a file of NDJSON, by which the parts of a log are told from other files.
+/// The name of the first field of a file of NDJSON, and its value if that is a format, by which the parts of a log are told from
+/// other files.
+///
+/// # Errors
+/// Also if it is no regular file.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     const LONGEST: u64 = 32;
+    // Opening a named pipe would block.
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::Error::other(format!("{} is not a regular file", path.display())));
+    }
+    let file = fs::File::open(path)?;
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(LONGEST).read_to_end(&mut bytes)?;
-    let end = bytes.iter().position(|byte| *byte == b':').unwrap_or(bytes.len());
+    (&file).take(LONGEST).read_to_end(&mut bytes)?;
+    let mark = if bytes.starts_with(b"{\"format\":") { b',' } else { b':' };
+    let end = bytes.iter().position(|byte| *byte == mark).unwrap_or(bytes.len());
     bytes.truncate(end);
     Ok(bytes)
 }

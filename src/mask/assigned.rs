@@ -24,8 +24,9 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
             None
         };
         let name = name_before(bracket.unwrap_or(before));
-        // "pass" is a verb here: "What does not pass: ..."
-        let is_verb = name == "pass" && text.as_bytes()[at] == b':';
+        // "pass" is a verb or a result here: "What does not pass: ...", "PASS: test 1", "pass=12 fail=0"
+        let is_count = || text[at + 1..].starts_with(|first: char| first.is_ascii_digit());
+        let is_verb = name.eq_ignore_ascii_case("pass") && (text.as_bytes()[at] == b':' || is_count());
         if let Some(kind) = secret(name).filter(|_| !is_verb)
             && let Some(range) = value_after(text, at, kind)
         {

@@ -35,9 +35,9 @@ pub(super) fn find(text: &str) -> impl Iterator<Item = (Range<usize>, Content)> 
             let run = next_run(text.as_bytes(), at);
             at = run.end;
             if run.len() >= SHORTEST
-                && let Some(content) = content(&text[run.clone()])
+                && let Some(found) = content(&text[run.clone()])
             {
-                return Some((run, content));
+                return Some((run.start + found.0.start..run.start + found.0.end, found.1));
             }
         }
         None
@@ -85,15 +85,31 @@ fn next_run(bytes: &[u8], from: usize) -> Range<usize> {
     start..end + padding
 }
 
-fn content(run: &str) -> Option<Content> {
+/// The content of a run, and where it is: in the path of an address, only a part may be text.
+fn content(run: &str) -> Option<(Range<usize>, Content)> {
+    if let Some(text) = text_in(run) {
+        return Some((0..run.len(), Content::Text(text)));
+    }
+    let mut start = 0;
+    for part in run.split(['/', '_', '-']) {
+        let range = start..start + part.len();
+        start = range.end + 1;
+        if part.len() >= SHORTEST
+            && part.len() < run.len()
+            && let Some(text) = text_in(part)
+        {
+            return Some((range, Content::Text(text)));
+        }
+    }
+    (run.len() >= SHORTEST_DATA && is_random(run)).then_some((0..run.len(), Content::Data))
+}
+
+fn text_in(run: &str) -> Option<String> {
     // Most long names and paths are not text when they are decoded, which their first bytes show.
     const SAMPLE: usize = 16;
-    let sample = decoded(run.get(..SAMPLE)?);
-    let is_text = sample.is_some_and(|sample| text_of(&sample, true).is_some());
-    if is_text && let Some(text) = decoded(run).and_then(|bytes| text_of(&bytes, false)) {
-        return Some(Content::Text(text));
-    }
-    (run.len() >= SHORTEST_DATA && is_random(run)).then_some(Content::Data)
+    let sample = decoded(run.get(..SAMPLE)?)?;
+    text_of(&sample)?;
+    text_of(&decoded(run)?)
 }
 
 /// Whether it is neither a path nor a hexadecimal number: in one alphabet, with capitals, small letters and digits.
@@ -105,21 +121,18 @@ fn is_random(run: &str) -> bool {
         && !(run.contains(['+', '/']) && run.contains(['-', '_']))
 }
 
-/// The text that bytes are, in UTF-8 or UTF-16. `may_be_cut`: the last character may be incomplete.
-fn text_of(bytes: &[u8], may_be_cut: bool) -> Option<String> {
-    let is_wide = bytes.len() >= 2 && bytes[1] == 0;
-    let text = if is_wide {
-        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
-        String::from_utf16(&units).ok()?
-    } else {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(error) if may_be_cut && error.error_len().is_none() => {
-                std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()?.to_owned()
-            }
-            Err(_) => return None,
-        }
+/// The text that bytes are, in UTF-16 or nearly in UTF-8.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    const ONE_IN: usize = 8;
+    let wide =
+        |unit: fn([u8; 2]) -> u16| -> Vec<u16> { bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect() };
+    let text = match bytes {
+        [0xfe, 0xff, ..] | [0, _, ..] => String::from_utf16_lossy(&wide(u16::from_be_bytes)),
+        [0xff, 0xfe, ..] | [_, 0, ..] => String::from_utf16_lossy(&wide(u16::from_le_bytes)),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
     };
-    let is_plain = |one: char| !one.is_control() || one.is_whitespace() || one == '\u{1b}';
-    text.chars().all(is_plain).then_some(text)
+    let is_strange = |one: &char| {
+        one.is_control() && !one.is_whitespace() && *one != '\u{1b}' || *one == char::REPLACEMENT_CHARACTER
+    };
+    (text.chars().filter(is_strange).count() * ONE_IN <= text.chars().count()).then_some(text)
 }

@@ -37,8 +37,12 @@ pub(super) fn may_be_in(text: &str) -> bool {
 /// Whether a text is quoted-printable: an equals sign is encoded, or a line is broken.
 pub(super) fn is_quoted_printable(text: &str) -> bool {
     let bytes = text.as_bytes();
-    memchr_iter(b'=', bytes)
-        .any(|at| matches!(bytes[at + 1..], [b'3', b'D' | b'd', ..] | [b'\n', ..] | [b'\r', b'\n', ..]))
+    memchr_iter(b'=', bytes).any(|at| {
+        matches!(
+            bytes[at + 1..],
+            [b'3', b'D' | b'd', ..] | [b'4', b'0', ..] | [b'5', b'F', ..] | [b'\n', ..] | [b'\r', b'\n', ..]
+        )
+    })
 }
 
 /// The length of the encoded character at the beginning of `text`, and the character; `None` for a broken line.

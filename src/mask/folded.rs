@@ -13,6 +13,8 @@ pub(super) enum Reading {
     Shown,
     /// Each control sequence is a blank, since a colour may also end a word.
     Apart,
+    /// Only the escape character of each is a blank: what follows may not belong to it.
+    Unescaped,
     /// Encodings of bytes are resolved: of URLs, of HTML, of mails, of string literals in programs.
     Decoded,
 }
@@ -23,7 +25,7 @@ pub(super) enum Reading {
 pub(super) fn read(raw: &str, reading: Reading) -> Option<String> {
     let may_differ = match reading {
         Reading::Shown => !raw.is_ascii() || raw.contains('\\') || sequence::is_in(raw),
-        Reading::Apart => sequence::is_in(raw),
+        Reading::Apart | Reading::Unescaped => sequence::is_in(raw),
         Reading::Decoded => encoded::may_be_in(raw),
     };
     if !may_differ {
@@ -77,7 +79,11 @@ impl<'a> Characters<'a> {
         }
         let length = sequence::length(rest);
         if length > 0 {
-            return Some((length, (self.reading == Reading::Apart).then_some(' ')));
+            return Some(match self.reading {
+                Reading::Apart => (length, Some(' ')),
+                Reading::Unescaped => (sequence::length_of_escape(rest), Some(' ')),
+                Reading::Shown | Reading::Decoded => (length, None),
+            });
         }
         let (length, character) = if first == '\\' { unescape(rest) } else { (first.len_utf8(), first) };
         Some((length, plain(character)))

@@ -53,8 +53,8 @@ pub struct Masker {
     /// JSON text that nests deeper than this is read as plain text.
     max_depth: usize,
     placeholders: Placeholders,
-    /// The lines so far end within a private key.
-    open_key: Option<OpenKey>,
+    /// The private keys within which the lines so far end.
+    open_keys: Vec<OpenKey>,
     unread: Cell<u64>,
 }
 
@@ -66,7 +66,7 @@ impl Masker {
     /// recognised; callers that need them withhold such a line.
     pub fn new(rules: Rules, max_depth: usize) -> Masker {
         let placeholders = Placeholders::new(rules.kinds());
-        Masker { rules, max_depth, placeholders, open_key: None, unread: Cell::new(0) }
+        Masker { rules, max_depth, placeholders, open_keys: Vec::new(), unread: Cell::new(0) }
     }
 
     /// Masks a line without its line ending: one JSON value, or else text. Bytes that are not UTF-8 are kept.
@@ -114,7 +114,7 @@ impl Masker {
             self.unread.set(self.unread.get() + 1);
         }
         let mut found = Search::new(&self.rules, self.max_depth, &self.unread).in_value(&text, false);
-        if self.open_key.is_some() || private_key::may_begin_in(line) {
+        if !self.open_keys.is_empty() || private_key::may_begin_in(line) {
             found.extend(if is_json { self.keys_in_json(&text) } else { self.keys_in_text("", &text, 0) });
             found = settle(&text, found);
         }
@@ -124,8 +124,13 @@ impl Masker {
     /// The parts of private keys that began in earlier lines.
     fn keys_in_json(&mut self, json: &str) -> Vec<Finding> {
         let strings = json::strings(json);
-        let found =
-            strings.into_iter().map(|(field, content)| self.keys_in_text(field, &json[content.clone()], content.start));
+        // In a recording, several directions use the same field.
+        let direction = strings.iter().find(|(field, _)| *field == "dir");
+        let direction = direction.map_or("", |(_, content)| &json[content.clone()]);
+        let found = strings.iter().map(|(field, content)| {
+            let field = if direction.is_empty() { (*field).to_owned() } else { format!("{direction} {field}") };
+            self.keys_in_text(&field, &json[content.clone()], content.start)
+        });
         found.flatten().collect()
     }
 
@@ -133,7 +138,7 @@ impl Masker {
     fn keys_in_text(&mut self, field: &str, raw: &str, start: usize) -> Vec<Finding> {
         let shown = read(raw, Reading::Shown);
         let text = shown.as_deref().unwrap_or(raw);
-        let parts = OpenKey::search(&mut self.open_key, field, text);
+        let parts = OpenKey::search(&mut self.open_keys, field, text);
         let mut found: Vec<Finding> =
             parts.into_iter().map(|part| Finding::new(text, part, Kind::PRIVATE_KEY)).collect();
         if shown.is_some() {

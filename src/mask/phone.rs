@@ -9,13 +9,18 @@ use std::ops::{Range, RangeInclusive};
 /// The digits of a phone number: at most 15 (ITU-T E.164), at least 6 for a local one.
 const DIGITS: RangeInclusive<usize> = 6..=15;
 
-/// Words that mention phones. Those in the first group are mostly about something else, those in the second are never before a
-/// colon and a number of a phone.
+/// Words that mention phones.
 static WORDS: Pattern = Pattern::new(concat!(
-    r"(?i)(?-u:\b)(?:(mobile|cell|contact|desk|office)|(call(?:s|ed|ing)?|reach|dial|sms|messages?|answering)",
+    r"(?i)(?-u:\b)(?:mobile|cell|contact|desk|office|call(?:s|ed|ing)?|reach|dial|sms|messages?|answering",
     r"|(?:tele|mobile|cell)?phones?|tel|fax|whatsapp|telefon\p{L}*|t[eé]l[eé]phone|tel[eé]fono|handy|m[oó]vil|celular|tlf)(?-u:\b)",
     r"|телефон|电话|手机|電話|携帯|전화",
 ));
+
+/// Those that are mostly about something else.
+const NOUNS: &[&str] = &["mobile", "cell", "contact", "desk", "office"];
+/// Those, too; they are never before a colon and a number of a phone.
+const VERBS: &[&str] =
+    &["call", "calls", "called", "calling", "reach", "dial", "sms", "message", "messages", "answering"];
 
 /// Text between such a word and a number of a phone: "call me on 445 6271".
 static LINK: Pattern = Pattern::new(concat!(
@@ -44,10 +49,11 @@ static EXTENSION: Pattern = Pattern::new(r"(?i)^ ?(?:x|ext\.?|extension|#) ?[0-9
 /// Finds phone numbers. `is_phone`: the field of this text is for phone numbers.
 pub(super) fn find(text: &str, groups: &[Group], is_phone: bool, found: &mut Vec<Finding>) {
     let words: Vec<Word> = WORDS
-        .captures_iter(text)
-        .filter_map(|groups| {
-            let (is_noun, is_verb) = (groups.get(1).is_some(), groups.get(2).is_some());
-            Some(Word { range: groups.get(0)?.range(), is_weak: is_noun || is_verb, is_label: !is_verb })
+        .find_iter(text)
+        .map(|word| {
+            let is_in = |words: &[&str]| words.iter().any(|known| word.as_str().eq_ignore_ascii_case(known));
+            let (is_noun, is_verb) = (is_in(NOUNS), is_in(VERBS));
+            Word { range: word.range(), is_weak: is_noun || is_verb, is_label: !is_verb }
         })
         .collect();
     let mut at = 0;

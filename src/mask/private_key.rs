@@ -36,7 +36,7 @@ pub(super) fn may_begin_in(line: &[u8]) -> bool {
 fn starts(text: &str) -> Vec<usize> {
     let is_private = |end: &usize| {
         let name = text[*end..].split(DASHES).next().unwrap_or_default();
-        name.len() < 60 && name.contains("PRIVATE KEY")
+        name.len() < 60 && name.contains("PRIVATE KEY") && begins_key(&text[end_of_line(text, *end)..])
     };
     let begins = BEGIN_FINDER.find_iter(text.as_bytes()).map(|at| at + BEGIN.len()).filter(is_private);
     let begins =
@@ -44,6 +44,33 @@ fn starts(text: &str) -> Vec<usize> {
     let mut starts: Vec<usize> = begins.chain(PUTTY_FINDER.find_iter(text.as_bytes())).collect();
     starts.sort_unstable();
     starts
+}
+
+/// Whether a key may follow, and not a sentence about it: the line ends but for marks, or goes on in base64.
+fn begins_key(rest: &str) -> bool {
+    // As in `\n`, in a text that is escaped once more.
+    const LETTERS: usize = 2;
+    const LONGEST: usize = 200;
+    let end = rest.char_indices().take(LONGEST).find(|(_, one)| matches!(one, '\r' | '\n')).map(|(at, _)| at);
+    let line = &rest[..end.or_else(|| rest.char_indices().nth(LONGEST).map(|(at, _)| at)).unwrap_or(rest.len())];
+    let letters = line.chars().filter(|one| one.is_alphanumeric()).count();
+    letters <= LETTERS || ends(line).is_some() || longest_run(line).is_some_and(|run| is_of_key(&line[run]))
+}
+
+/// Where the last line of a private key begins in a line, and its mark.
+fn ends(line: &str) -> Option<(usize, &'static str)> {
+    let end = ENDS.iter().find_map(|mark| line.find(mark).map(|at| (at, *mark)));
+    end.filter(|(at, _)| line[*at..].contains("PRIVATE KEY"))
+}
+
+/// Whether a text in base64 is random: not a word, a path or a hexadecimal number.
+fn is_of_key(run: &str) -> bool {
+    const SHORTEST: usize = 16;
+    let has = |belongs: fn(u8) -> bool| run.bytes().any(belongs);
+    run.len() >= SHORTEST
+        && has(|byte| byte.is_ascii_uppercase())
+        && has(|byte| matches!(byte, b'g'..=b'z'))
+        && has(|byte| byte.is_ascii_digit() || byte == b'+')
 }
 
 /// The position after the last line of the key that begins at `start`; `None` if that is missing.
@@ -75,6 +102,8 @@ pub(super) struct OpenKey {
     /// What is before and after its first line, such as a time and a quote.
     before: String,
     after: String,
+    /// Whether a line of it has come.
+    is_certain: bool,
     /// How many more lines are searched for it.
     left: usize,
 }
@@ -82,36 +111,49 @@ pub(super) struct OpenKey {
 impl OpenKey {
     /// The longest keys in use have about 200 lines; lines of other programs may come between.
     const LINES: usize = 1000;
-    /// A longer text in base64 belongs to the key, whatever is around it. All lines but the last have 64 or 76 characters.
-    const SURE: usize = 40;
+    /// All lines but the last have 64 or 76 characters. After a shorter one, the key ends.
+    const LONG: usize = 40;
+    const LINES_AFTER_SHORT: usize = 3;
+    /// How many keys of different fields and programs are open at once.
+    const MOST: usize = 16;
 
-    /// Searches the next text of a field. Returns the ranges that belong to a key which began in an earlier text.
-    pub(super) fn search(open: &mut Option<OpenKey>, field: &str, text: &str) -> Vec<Range<usize>> {
+    /// Searches the next text of a field. Returns the ranges that belong to keys which began in earlier texts.
+    pub(super) fn search(open: &mut Vec<OpenKey>, field: &str, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
-        let mut searched = 0;
-        if let Some(key) = open.as_mut().filter(|key| key.field == field) {
-            let mut is_open = true;
-            for line in text.split_inclusive('\n') {
-                let start = searched;
-                searched += line.len();
-                let (range, ends) = key.part(line.trim_end_matches(['\r', '\n']));
+        let mut start = 0;
+        // Where the last key of this text ends.
+        let mut ended = 0;
+        for line in text.split_inclusive('\n') {
+            let content = line.trim_end_matches(['\r', '\n']);
+            if let Some(at) = OpenKey::of_line(open, field, content) {
+                let (range, is_last) = open[at].part(content);
                 found.extend(range.map(|range| start + range.start..start + range.end));
-                key.left = key.left.saturating_sub(1);
-                if ends || key.left == 0 {
-                    is_open = false;
-                    break;
+                open[at].left = open[at].left.saturating_sub(1);
+                if is_last || open[at].left == 0 {
+                    open.remove(at);
+                    ended = start + line.len();
                 }
             }
-            if !is_open {
-                *open = None;
-            }
+            start += line.len();
         }
-        if let Some(start) = starts(&text[searched..]).last().map(|start| searched + start)
+        if let Some(start) = starts(&text[ended..]).last().map(|start| ended + start)
             && end_in(text, start).is_none()
         {
-            *open = Some(OpenKey::begun(field, text, start));
+            if open.len() >= Self::MOST {
+                open.remove(0);
+            }
+            open.push(OpenKey::begun(field, text, start));
         }
         found
+    }
+
+    /// The key that a line of this field may belong to: the latest one with the same text before it, else with none, else any.
+    fn of_line(open: &[OpenKey], field: &str, line: &str) -> Option<usize> {
+        let of_field = |key: &OpenKey| key.field == field;
+        let like =
+            open.iter().rposition(|key| of_field(key) && !key.before.trim().is_empty() && key.begin_of(line).is_some());
+        let plain = || open.iter().rposition(|key| of_field(key) && key.before.trim().is_empty());
+        like.or_else(plain).or_else(|| open.iter().rposition(of_field))
     }
 
     fn begun(field: &str, text: &str, start: usize) -> OpenKey {
@@ -123,33 +165,60 @@ impl OpenKey {
             field: field.to_owned(),
             before: text[line..start].to_owned(),
             after: rest[end..].to_owned(),
+            is_certain: false,
             left: putty.unwrap_or(Self::LINES),
         }
     }
 
     /// The part of a line that belongs to the key, and whether it is the last one.
-    fn part(&self, line: &str) -> (Option<Range<usize>>, bool) {
-        if let Some((at, mark)) = ENDS.iter().find_map(|mark| line.find(mark).map(|at| (at, mark))) {
+    fn part(&mut self, line: &str) -> (Option<Range<usize>>, bool) {
+        if let Some((at, mark)) = ends(line) {
             return (Some(at..end_of_line(line, at + mark.len())), true);
         }
+        let inner = self.begin_of(line).and_then(|begin| {
+            let rest = line[begin..].strip_suffix(&*self.after)?;
+            Some(begin..begin + rest.len())
+        });
         if let Some(at) = HEADERS.iter().find_map(|header| line.find(header))
-            && (line[..at].trim().is_empty() || self.inner(line).is_some_and(|inner| inner.start == at))
+            && (line[..at].trim().is_empty() || inner.as_ref().is_some_and(|inner| inner.start == at))
         {
             return (Some(at..line.len()), false);
         }
-        let trimmed = line.trim();
         let start = line.len() - line.trim_start().len();
-        let whole = Some(start..start + trimmed.len());
+        let whole = start..start + line.trim().len();
         let is_base64 = |range: &Range<usize>| !range.is_empty() && line[range.clone()].bytes().all(belongs);
-        (self.inner(line).filter(is_base64).or(whole.filter(is_base64)).or_else(|| longest_run(line)), false)
+        let body = [inner, Some(whole)].into_iter().flatten().find(is_base64);
+        let of_key = |range: &Range<usize>| is_of_key(&line[range.clone()]);
+        let is_certain = self.is_certain;
+        let body = body.filter(|range| is_certain || of_key(range));
+        let body = body.or_else(|| longest_run(line).filter(|run| run.len() >= Self::LONG && of_key(run)));
+        if let Some(range) = &body {
+            self.is_certain = true;
+            if range.len() < Self::LONG {
+                self.left = self.left.min(Self::LINES_AFTER_SHORT);
+            }
+        }
+        (body, false)
     }
 
-    /// The text of a line within what is around the first one; digits of times may differ.
-    fn inner(&self, line: &str) -> Option<Range<usize>> {
-        let inner = line.strip_suffix(&*self.after)?;
-        let before = inner.get(..self.before.len())?;
-        let is_like = |(one, other): (char, char)| one == other || one.is_ascii_digit() && other.is_ascii_digit();
-        before.chars().zip(self.before.chars()).all(is_like).then_some(self.before.len()..inner.len())
+    /// Where a line goes on after what was before the first one; numbers, as in times, may differ.
+    fn begin_of(&self, line: &str) -> Option<usize> {
+        let mut rest = line;
+        let mut before = &*self.before;
+        while let Some(first) = before.chars().next() {
+            if first.is_ascii_digit() {
+                before = before.trim_start_matches(|one: char| one.is_ascii_digit());
+                let number = rest.trim_start_matches(|one: char| one.is_ascii_digit());
+                if number.len() == rest.len() {
+                    return None;
+                }
+                rest = number;
+            } else {
+                rest = rest.strip_prefix(first)?;
+                before = &before[first.len_utf8()..];
+            }
+        }
+        Some(line.len() - rest.len())
     }
 }
 
@@ -157,7 +226,7 @@ fn belongs(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"+/=".contains(&byte)
 }
 
-/// The longest text in base64, if it is long enough.
+/// The longest text in base64.
 fn longest_run(line: &str) -> Option<Range<usize>> {
     let mut start = 0;
     let runs = line.split(|character: char| !character.is_ascii() || !belongs(character as u8)).map(|run| {
@@ -166,5 +235,5 @@ fn longest_run(line: &str) -> Option<Range<usize>> {
         start = range.end + line[range.end..].chars().next().map_or(0, char::len_utf8);
         range
     });
-    runs.max_by_key(Range::len).filter(|run| run.len() >= OpenKey::SURE)
+    runs.max_by_key(Range::len)
 }

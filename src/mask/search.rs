@@ -53,16 +53,21 @@ impl<'a> Search<'a> {
     /// Searches text that is not JSON, with its escapes and encodings resolved if it has any.
     pub(super) fn in_text(self, raw: &str, is_phone: bool) -> Vec<Finding> {
         let Some(deeper) = self.deeper() else {
-            let has_more = [Reading::Shown, Reading::Decoded].iter().any(|reading| read(raw, *reading).is_some());
+            let has_more = [Reading::Shown, Reading::Decoded].iter().any(|reading| read(raw, *reading).is_some())
+                || base64_text::find(raw).any(|(_, content)| matches!(content, Content::Text(_)));
             self.unread.set(self.unread.get() + u64::from(has_more));
             return text::find(self.rules, raw, is_phone);
         };
         if let Some(shown) = read(raw, Reading::Shown) {
             let mut found = deeper.in_value(&shown, is_phone);
             map_back(raw, Reading::Shown, &mut found);
-            if let Some(apart) = read(raw, Reading::Apart) {
-                found.extend(self.mapped(raw, Reading::Apart, text::find(self.rules, &apart, is_phone)));
-                found = settle(raw, found);
+            for reading in [Reading::Apart, Reading::Unescaped] {
+                if let Some(text) = read(raw, reading) {
+                    // Further levels are rare, and would be searched once more for each one.
+                    let near = Search { levels: self.levels.min(2), ..self };
+                    found.extend(self.mapped(raw, reading, near.in_value(&text, is_phone)));
+                    found = settle(raw, found);
+                }
             }
             return found;
         }

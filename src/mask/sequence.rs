@@ -16,7 +16,10 @@ pub(super) fn is_in(text: &str) -> bool {
     let bytes = text.as_bytes();
     // The introducer has two bytes in UTF-8.
     memchr2_iter(ESCAPE as u8, 0xc2, bytes).any(|at| bytes[at] != 0xc2 || bytes.get(at + 1) == Some(&0x9b))
-        || memchr_iter(b'[', bytes).any(|at| shown_colour(&text[at..]) > 0)
+        || memchr_iter(b'[', bytes).any(|at| {
+            let has_escape = |escape: &&str| !escape.is_empty() && text[..at].ends_with(*escape);
+            shown_colour(&text[at..]) > 0 || SHOWN.iter().any(has_escape)
+        })
 }
 
 /// The length of the sequence at the beginning of `text`, or 0. Of a text within a sequence, such as the address of a link, only
@@ -35,12 +38,19 @@ pub(super) fn length(text: &str) -> usize {
         Some('\\' | '^' | '#' | '\u{241b}' | '<' | '[') => {
             let shown = SHOWN.iter().find_map(|escape| Some((escape.len(), text.strip_prefix(escape)?)));
             shown.map_or(0, |(escape, rest)| match shown_colour(rest) {
+                0 if escape > 0 && rest.starts_with('[') => escape + control(rest, 1),
                 0 => 0,
                 length => escape + length,
             })
         }
         _ => 0,
     }
+}
+
+/// The length of the escape character at the beginning of a sequence.
+pub(super) fn length_of_escape(text: &str) -> usize {
+    let shown = SHOWN.iter().find(|escape| !escape.is_empty() && text.starts_with(**escape));
+    shown.map_or_else(|| text.chars().next().map_or(0, char::len_utf8), |escape| escape.len())
 }
 
 /// The length of a control sequence whose parameters begin at `from`.
@@ -58,7 +68,7 @@ fn end_of(text: &str, from: usize, last: std::ops::RangeInclusive<char>) -> usiz
 
 /// The length of `[32m` or `[0K` at the beginning of `text`, or 0. Other sequences without their escape look like other text.
 fn shown_colour(text: &str) -> usize {
-    const LONGEST: usize = 20;
+    const LONGEST: usize = 40;
     let Some(inner) = text.strip_prefix('[') else { return 0 };
     let length = inner.bytes().take(LONGEST).take_while(|byte| byte.is_ascii_digit() || b";:".contains(byte)).count();
     if length > 0 && inner[length..].starts_with(['m', 'K']) { length + 2 } else { 0 }

@@ -295,6 +295,7 @@ fn numbers_near_words_that_mostly_mean_something_else_are_no_phones() {
         "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5_1 like Mac OS X) Version/17.5.1 Mobile/15E148 Safari/604.1",
         "The previous call returned order 998877665. The office of building 12 345678 burnt",
         "pids 1234 5678 9012 3456",
+        "PASS: gdb.base/a1.exp: x, pass=12 fail=0",
         "ads reach 1 000 000 users; 12 345678 calls",
     ] {
         assert_eq!(masked(line), line);
@@ -454,11 +455,46 @@ fn other_lines_between_those_of_a_private_key_are_kept() {
     for other in ["web | GET /index.html 200", r#"{"dir":"out","text":"ok"}"#, "", "app | ready to serve"] {
         assert_eq!(line(other), other);
     }
+    line("app | -----END CERTIFICATE-----");
+    assert!(line("app | MIIEpAIBAAKCAQEAwJ1vSd9aPkQ2uX3bN8sYt5rL0mV7cZ4f").contains("<PRIVATE_KEY_"));
     line("app | -----END PRIVATE KEY-----");
     assert_eq!(
         line("app | MIIEpAIBAAKCAQEAwJ1vSd9aPkQ2uX3bN8sYt5rL0mV7cZ4f"),
         "app | MIIEpAIBAAKCAQEAwJ1vSd9aPkQ2uX3bN8sYt5rL0mV7cZ4f"
     );
+}
+
+#[test]
+fn keys_of_several_programs_and_directions_do_not_end_each_other() {
+    let body = "MIIEpAIBAAKCAQEAwJ1vSd9aPkQ2uX3bN8sYt5rL0mV7cZ4fGhE6iWoTqB1yDxKj";
+    for [one, other] in [
+        ["a1 | TEXT", "b2 | TEXT"],
+        [r#"{"dir":"in","text":"TEXT"}"#, r#"{"dir":"out","text":"TEXT"}"#],
+        [r#"{"a":"TEXT"}"#, r#"{"b":"TEXT"}"#],
+    ] {
+        let mut masker = Masker::new(Rules::default(), 512);
+        let mut line = |form: &str, text: &str| {
+            String::from_utf8(masker.line(form.replace("TEXT", text).as_bytes()).into_owned()).unwrap()
+        };
+        line(one, "-----BEGIN PRIVATE KEY-----");
+        line(other, "-----BEGIN PRIVATE KEY-----");
+        line(other, "-----END PRIVATE KEY-----");
+        assert!(!line(one, body).contains("MIIE"), "{one}");
+    }
+}
+
+#[test]
+fn a_sentence_about_a_private_key_begins_none() {
+    let mut masker = Masker::new(Rules::default(), 512);
+    for line in [
+        "expected -----BEGIN RSA PRIVATE KEY-----, got nothing",
+        "OK",
+        "continue",
+        "commit 4f3e0aab1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f",
+        "/usr/share/doc/pythonthree/examples/tools/scripts",
+    ] {
+        assert_eq!(*masker.line(line.as_bytes()), *line.as_bytes());
+    }
 }
 
 const GITHUB: &str = "ghp_0123456789abcdefghij0123456789abcdef";
@@ -475,6 +511,10 @@ fn control_sequences_do_not_hide_values() {
         "\u{1b}]0;title\u{7}",
         "\u{1b}]8;;https://example.com/\u{1b}\\",
         "INFO\u{1b}[0m",
+        "^[[?25h",
+        "#033[2J",
+        "^[[38;2;255;255;255;48;2;100;100;100m",
+        "\u{1b}",
         "^[[32m",
         "\\e[32m",
         "\\033[1;32m",
@@ -653,6 +693,12 @@ fn no_input_takes_quadratic_time() {
         "-----BEGIN RSA PRIVATE KEY-----",
         "eyJa.",
         "4111 ",
+        "phone 1",
+        "\u{1b}[0m",
+        "%25",
+        "&#38;",
+        "=3D",
+        "aGVsbG8gd29ybGQgYW5k/",
     ] {
         let started = std::time::Instant::now();
         masked(&long(part));

@@ -158,7 +158,9 @@ impl Words {
         let monster = monster.filter(|_| held.has_target);
         let target = target_of(monster, combat);
         let action = index(card, CARDS).zip(target).map(|(card, target)| Action::Play { card, target });
-        if is_gone(monster, combat) || action.is_none() && !held.is_playable {
+        // What has no id is not looked up among the legal actions.
+        let misses_target = held.has_target && monster.is_none();
+        if is_gone(monster, combat) || action.is_none() && (!held.is_playable || misses_target) {
             return Err(Refusal { error: NOT_PLAYABLE.to_owned(), action });
         }
         Ok(action)
@@ -195,21 +197,24 @@ impl Words {
         if potion.is_empty_slot() {
             return Err("No potion in the selected slot.".to_owned().into());
         }
-        let Some(slot) = index(place, POTIONS) else {
-            return Ok(None);
-        };
+        let slot = index(place, POTIONS);
+        // What has no id is not looked up among the legal actions, so it is checked here.
+        let is_allowed = if use_or_discard == "discard" { potion.can_discard } else { potion.can_use };
+        if slot.is_none() && !is_allowed {
+            return Err(NOT_USABLE.to_owned().into());
+        }
         if use_or_discard == "discard" {
-            return Ok(Some(Action::DiscardPotion { slot }));
+            return Ok(slot.map(|slot| Action::DiscardPotion { slot }));
         }
         let Some(combat) = state.combat_state.as_ref().filter(|_| potion.can_use && potion.takes_target()) else {
-            return Ok(Some(Action::UsePotion { slot, target: None }));
+            return Ok(slot.map(|slot| Action::UsePotion { slot, target: None }));
         };
         let word = match self.get(3) {
             None if potion.needs_target().is_none() => return Ok(None),
             _ => self.required(3, " Selected potion requires a target.")?,
         };
         let monster = Some(self.monster(word, combat)?);
-        let action = target_of(monster, combat).map(|target| Action::UsePotion { slot, target });
+        let action = slot.zip(target_of(monster, combat)).map(|(slot, target)| Action::UsePotion { slot, target });
         if is_gone(monster, combat) {
             return Err(Refusal { error: NOT_USABLE.to_owned(), action });
         }

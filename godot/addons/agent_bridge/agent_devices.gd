@@ -56,7 +56,7 @@ func move_by(relative: Vector2) -> void:
 	send(event)
 
 ## Moves the pointer to a point of a viewport, and presses or releases a mouse button there.
-func button(index: MouseButton, down: bool, viewport: Viewport, point: Vector2, is_double := false) -> void:
+func button(index: int, down: bool, viewport: Viewport, point: Vector2, is_double := false) -> void:
 	var mask := 1 << (index - 1)
 	_button_mask = _button_mask | mask if down else _button_mask & ~mask
 	var event := InputEventMouseButton.new()
@@ -78,7 +78,7 @@ func click(spot: Array, index := MOUSE_BUTTON_LEFT, count := 1) -> void:
 			await _session.ticked
 
 ## Turns the wheel by one notch: pressed and released at once, like the engine's own events.
-func wheel(index: MouseButton, viewport: Viewport, point: Vector2, factor: float) -> void:
+func wheel(index: int, viewport: Viewport, point: Vector2, factor: float) -> void:
 	for down: bool in [true, false]:
 		var event := InputEventMouseButton.new()
 		_locate(event, viewport, point)
@@ -88,7 +88,7 @@ func wheel(index: MouseButton, viewport: Viewport, point: Vector2, factor: float
 		_deliver(viewport, event)
 
 ## Presses or releases a key. `code` is without modifiers; `letter` is the character that it types, 0 for none.
-func key(code: Key, letter: int, down: bool) -> void:
+func key(code: int, letter: int, down: bool) -> void:
 	var event := InputEventKey.new()
 	event.keycode = code
 	event.physical_keycode = code

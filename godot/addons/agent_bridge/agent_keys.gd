@@ -120,11 +120,11 @@ func release_all(keys: Array) -> void:
 func _name(code: int) -> String:
 	return "key %d" % code
 
-func _code(name: String) -> Key:
+func _code(name: String) -> int:
 	if name.length() == 1:
-		return name.to_upper().unicode_at(0) as Key
+		return name.to_upper().unicode_at(0)
 	var code := OS.find_keycode_from_string(ALSO.get(name.to_lower(), name)) & KEY_CODE_MASK
-	return code as Key
+	return code
 
 func _press_action(args: Dictionary) -> Variant:
 	if not InputMap.has_action(args["action"]):

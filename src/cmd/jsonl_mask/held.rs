@@ -14,8 +14,12 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct Held {
     lines: VecDeque<HeldLine>,
+    /// How many lines were written before the first of them.
+    written: usize,
     /// The bytes in them.
     length: usize,
+    /// For each direction, the places of the pieces among all lines, and whether the last one completes its line.
+    pieces: [(Vec<usize>, bool); 3],
     /// The directions whose line was too long; what remains of it is withheld, too.
     too_long: Vec<Direction>,
 }
@@ -36,25 +40,33 @@ enum State {
 /// A piece that is not masked yet.
 #[derive(Debug)]
 struct Piece {
-    /// The record, with what is around it on its line.
+    /// The record, in which all other fields are masked, with what is around it on its line.
     before: Vec<u8>,
     body: String,
     after: Vec<u8>,
     content: TextMessage,
 }
 
+fn index(direction: Direction) -> usize {
+    match direction {
+        Direction::In => 0,
+        Direction::Out => 1,
+        Direction::Err => 2,
+    }
+}
+
 impl Held {
     /// Takes a line if it is a message whose content has to be masked apart from its record: a piece, or bytes.
-    pub(super) fn take(&mut self, line: &Line<'_>) -> bool {
+    pub(super) fn take(&mut self, line: &Line<'_>, masker: &mut Masker) -> bool {
         let has = |mark: &str| memmem::find(line.body(), mark.as_bytes()).is_some();
         if self.lines.is_empty() && self.too_long.is_empty() && !has("\"more\"") && !has("\"b64\"") {
             return false;
         }
         let Ok(body) = std::str::from_utf8(line.body()) else { return false };
-        let continues = |direction: Direction| self.pieces(direction).next().is_some();
         let Some(content) = text_message(line.body()) else { return false };
+        let (places, is_complete) = &mut self.pieces[index(content.direction)];
         let is_too_long = self.too_long.contains(&content.direction);
-        if !content.more && content.field != "b64" && !continues(content.direction) && !is_too_long {
+        if !content.more && content.field != "b64" && places.is_empty() && !is_too_long {
             return false;
         }
         self.length += line.raw().len();
@@ -62,8 +74,10 @@ impl Held {
             self.too_long.retain(|direction| content.more || *direction != content.direction);
             State::Withheld
         } else {
-            let (before, body, after) = (line.before().to_vec(), body.to_owned(), line.after().to_vec());
-            State::Piece(Box::new(Piece { before, body, after, content }))
+            places.push(self.written + self.lines.len());
+            *is_complete = !content.more;
+            let (before, after) = (line.before().to_vec(), line.after().to_vec());
+            State::Piece(Box::new(Piece { before, body: without_content(body, content.field, masker), after, content }))
         };
         self.lines.push_back(HeldLine { number: line.number(), state });
         true
@@ -85,47 +99,39 @@ impl Held {
         self.lines.push_back(HeldLine { number, state: State::Masked(out) });
     }
 
-    fn pieces(&self, direction: Direction) -> impl Iterator<Item = &Piece> {
-        let pieces = self
-            .lines
-            .iter()
-            .filter_map(|line| if let State::Piece(piece) = &line.state { Some(&**piece) } else { None });
-        pieces.filter(move |piece| piece.content.direction == direction)
-    }
-
     /// Withholds the pieces that wait, and the rest of their lines.
     pub(super) fn withhold(&mut self) {
-        for line in &mut self.lines {
-            if let State::Piece(piece) = &line.state {
-                let direction = piece.content.direction;
-                self.too_long.retain(|other| *other != direction);
-                if piece.content.more {
-                    self.too_long.push(direction);
-                }
-                line.state = State::Withheld;
+        for direction in [Direction::In, Direction::Out, Direction::Err] {
+            let (places, is_complete) = std::mem::take(&mut self.pieces[index(direction)]);
+            if !places.is_empty() && !is_complete {
+                self.too_long.push(direction);
             }
+        }
+        for line in self.lines.iter_mut().filter(|line| matches!(line.state, State::Piece(_))) {
+            line.state = State::Withheld;
         }
     }
 
     /// Masks the pieces of lines that are complete, or of all lines.
     pub(super) fn mask(&mut self, masker: &mut Masker, is_all: bool) {
         for direction in [Direction::In, Direction::Out, Direction::Err] {
-            let is_complete = self.pieces(direction).last().is_some_and(|piece| !piece.content.more);
-            if !is_complete && !is_all {
+            let (places, is_complete) = &mut self.pieces[index(direction)];
+            if !*is_complete && !is_all {
                 continue;
             }
+            let places = std::mem::take(places);
             let mut line = Vec::new();
-            let mut ends = Vec::new();
-            for piece in self.pieces(direction) {
-                line.extend_from_slice(&piece.content.bytes);
+            let mut ends = Vec::with_capacity(places.len());
+            for place in &places {
+                if let State::Piece(piece) = &self.lines[place - self.written].state {
+                    line.extend_from_slice(&piece.content.bytes);
+                }
                 ends.push(line.len());
             }
-            let mut masked = masker.pieces(&line, &ends).into_iter();
-            for held in &mut self.lines {
-                if let State::Piece(piece) = &held.state
-                    && piece.content.direction == direction
-                {
-                    held.state = State::Masked(piece.with(&masked.next().unwrap_or_default()));
+            for (place, masked) in places.iter().zip(masker.pieces(&line, &ends)) {
+                let held = &mut self.lines[place - self.written];
+                if let State::Piece(piece) = &held.state {
+                    held.state = State::Masked(piece.with(&masked));
                 }
             }
         }
@@ -136,6 +142,7 @@ impl Held {
         let mut ready = Vec::new();
         while self.lines.front().is_some_and(|line| !matches!(line.state, State::Piece(_))) {
             let Some(line) = self.lines.pop_front() else { break };
+            self.written += 1;
             let out = if let State::Masked(out) = line.state { Some(out) } else { None };
             ready.push((line.number, out));
         }
@@ -144,6 +151,16 @@ impl Held {
         }
         ready
     }
+}
+
+/// The record with all other fields masked. Its content is empty if any was.
+fn without_content(body: &str, field: &str, masker: &mut Masker) -> String {
+    let mut rest = Vec::new();
+    if change(body, &[(field, Change::Set(b"\"\""))], &mut rest).is_err() {
+        return body.to_owned();
+    }
+    let masked = masker.line(&rest);
+    if *masked == *rest { body.to_owned() } else { String::from_utf8_lossy(&masked).into_owned() }
 }
 
 impl Piece {
@@ -156,7 +173,7 @@ impl Piece {
         let mut out = self.before.clone();
         // Converting a text to JSON cannot fail, and the record was read as an object that has this field once.
         let value = serde_json::to_string(&value).unwrap_or_default();
-        if content == self.content.bytes
+        if content == self.content.bytes && self.has_content()
             || change(&self.body, &[(self.content.field, Change::Set(value.as_bytes()))], &mut out).is_err()
         {
             out.truncate(self.before.len());
@@ -164,5 +181,10 @@ impl Piece {
         }
         out.extend_from_slice(&self.after);
         out
+    }
+
+    /// Whether the record still has its content.
+    fn has_content(&self) -> bool {
+        text_message(self.body.as_bytes()).is_some_and(|message| message.bytes == self.content.bytes)
     }
 }

@@ -92,7 +92,7 @@ impl Stage for Filter {
                 self.withhold(TOO_LONG, &line, side, out);
             }
             Event::Closed(side @ Side::Near) => self.release(side, out),
-            Event::Signal(_) => self.release(Side::Near, out),
+            Event::Signal(_) | Event::Broken(Side::Near, _) => self.release(Side::Near, out),
             _ => {}
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Filter {
         if deeper_than(line.body(), self.limits.max_depth) {
             return self.withhold(TOO_DEEP, line, side, out);
         }
-        if self.held.take(line) {
+        if self.held.take(line, &mut self.masker) {
             self.held.mask(&mut self.masker, false);
         } else if self.held.is_empty() {
             let onward = out.onward(side);

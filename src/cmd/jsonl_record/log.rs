@@ -306,8 +306,14 @@ impl Log {
         let path = self.settings.path.display();
         match self.file.incident() {
             Ok(Some(Incident::Removed)) => self.is_removed = true,
+            Ok(Some(Incident::Replaced | Incident::Truncated)) if self.settings.must_record => {
+                let why = "was truncated or replaced by another process; stopped because everything must be recorded";
+                self.report.fault(path, format_args!("{why} (--must-record)"));
+                self.stopped = true;
+            }
             Ok(Some(Incident::Replaced)) => {
-                self.report.fault(path, "was replaced by another process; recording continues in the new file");
+                self.report
+                    .fault(path, "was replaced by another process; recording continues in the new file if possible");
                 self.reopen();
             }
             Ok(Some(Incident::Truncated)) => {
@@ -352,7 +358,7 @@ impl Log {
 
     /// Ends this file and begins the next. If that fails, this file keeps growing.
     fn rotate(&mut self) {
-        let is_there = matches!(self.file.incident(), Ok(None));
+        let is_there = matches!(self.file.incident(), Ok(None)) && self.file.path_names_it();
         if let Some(rotation) = self.settings.rotation.as_ref().filter(|_| is_there) {
             match rotation.rotate(&self.settings.path) {
                 Ok(file) => self.go_on_in(file),

@@ -95,7 +95,14 @@ impl Decision {
     fn lists(&self, line: &str) -> bool {
         let text = self.text();
         let word = line.split_whitespace().next().unwrap_or_default().to_lowercase();
-        self.needs_a_command && Message::read(&text).ok().flatten().is_some_and(|message| message.offers(&word))
+        // A sentence may begin with the name of a command.
+        let is_sentence = match &*word {
+            "key" | "click" | "wait" => !is_command(line),
+            _ => line.split_whitespace().count() > 3 || line.contains(|one: char| one.is_uppercase()),
+        };
+        !is_sentence
+            && self.needs_a_command
+            && Message::read(&text).ok().flatten().is_some_and(|message| message.offers(&word))
     }
 
     /// Whether a choice has this name. The mod ignores case.

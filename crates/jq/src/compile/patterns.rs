@@ -31,6 +31,10 @@ const FUNCTIONS: &[(&str, usize, Option<usize>)] = &[
 /// # Errors
 /// One of them is not valid, too large, or uses what is not supported.
 pub fn constant(source: &str, term: &Term<&str>) -> Result<(), CompileError> {
+    // An error in a pattern may be caught.
+    if let Term::TryCatch(_, catch) = term {
+        return catch.as_deref().map_or(Ok(()), |catch| constant(source, catch));
+    }
     // Definitions may have the names of these functions.
     if let Term::Def(definitions, _) = term
         && definitions
