@@ -18,8 +18,12 @@ fn root() -> &'static Path {
 
 /// The control machine's `bash -euo pipefail`, in /mnt, which all hosts share. `E` is the folder of the recipes.
 fn hosts(count: u32) -> Command {
+    hosts_of(root(), count)
+}
+
+fn hosts_of(checkout: &Path, count: u32) -> Command {
     let tools = std::env::var("PIPEWRIGHT_SCALE").expect("PIPEWRIGHT_SCALE names no folder: run scripts/test");
-    let mut hosts = Command::new(root().join("tests/scale/hosts"));
+    let mut hosts = Command::new(checkout.join("tests/scale/hosts"));
     hosts.arg(count.to_string()).env("PATH", format!("{tools}:{}:/usr/sbin:/sbin", path_with_our_programs()));
     for variable in ["PIPEWRIGHT_FOREGROUND", "PIPEWRIGHT_APPROVALS", "XDG_RUNTIME_DIR", "AI_STS_PROXY_DATA_DIR"] {
         hosts.env_remove(variable);
@@ -46,6 +50,19 @@ fn run(count: u32, wrapper: &[&str], script: &str) -> String {
         hosts.args(wrapper).args(["bash", "-euo", "pipefail", "-c", &format!("{PROLOGUE}{script}")]).output().unwrap();
     assert!(output.status.success(), "{:?}\n{}\n{}", output.status, text(&output.stdout), text(&output.stderr));
     text(&output.stdout)
+}
+
+#[test]
+#[ignore = "needs root and what scripts/install-scale installs: scripts/test does"]
+fn hosts_see_a_checkout_below_tmp_and_have_a_tmp_of_their_own() {
+    let checkout = tempfile::tempdir_in("/tmp").unwrap();
+    let scripts = checkout.path().join("tests/scale");
+    std::fs::create_dir_all(&scripts).unwrap();
+    std::fs::copy(root().join("tests/scale/hosts"), scripts.join("hosts")).unwrap();
+    let own = checkout.path().with_extension("own");
+    let script = format!("test -x {}/hosts && touch {}", scripts.display(), own.display());
+    let status = hosts_of(checkout.path(), 1).args(["ssh", "-n", "host1", &script]).status().unwrap();
+    assert!(status.success() && !own.exists(), "{status:?}");
 }
 
 #[test]
