@@ -28,11 +28,16 @@ impl Serving {
                 let held = self.sessions.get_mut(&number).and_then(|session| session.held.get_mut(&nonce));
                 let Some(held) = held else { return };
                 held.is_answered = false;
+                let question = held.question.clone();
                 let call_id = held.question.call.call().id;
                 let context = Object::default().put_some("call_id", call_id).text("nonce", &nonce).end();
                 let record = Object::default().text("type", "error").put("context", context);
                 let record = record.text("content", &format!("the answer was not accepted: {why}")).end();
                 self.publish(number, &record, out);
+                let thread = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut());
+                if let Some(taken) = thread.map(|thread| thread.hold(&question)) {
+                    self.give_run(number, taken, out);
+                }
             }
             Change::SecondQuestion | Change::Rules | Change::Nothing => {}
         }
@@ -113,8 +118,12 @@ impl Serving {
         let record = answer.record(&question);
         let gate = self.gates.queue(number).find(&question.nonce).map(|pending| pending.gate).ok_or(SETTLED)?;
         self.gates.send(gate, &record, out);
-        let held = self.sessions.get_mut(&number).and_then(|session| session.held.get_mut(&question.nonce));
-        held.into_iter().for_each(|held| held.is_answered = true);
+        if let Some(session) = self.sessions.get_mut(&number) {
+            session.held.get_mut(&question.nonce).into_iter().for_each(|held| held.is_answered = true);
+            // The gate settles it over another pipe than the agent's, perhaps after the end of the agent's turn: until then it is
+            // no interrupt of the next run.
+            session.thread.iter_mut().for_each(|thread| thread.release(&question.nonce));
+        }
         self.publish(number, &record, out);
         Ok(())
     }

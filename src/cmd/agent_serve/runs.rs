@@ -53,7 +53,8 @@ impl Serving {
         let thread = session.thread.get_or_insert_with(|| {
             let mut thread = Thread::new(&input.thread, session.records.clone());
             // The thread was kept since the previous run.
-            session.held.values().for_each(|held| _ = thread.hold(&held.question));
+            let open = session.held.values().filter(|held| !held.is_answered);
+            open.for_each(|held| _ = thread.hold(&held.question));
             thread
         });
         let (begun, messages) = thread.begin(input);
@@ -62,14 +63,8 @@ impl Serving {
             let fields = answer.response.trim_start_matches('{');
             let response = Object::default().text("type", "hitl_response").text("nonce", &answer.interrupt).end();
             let text = format!("{},{fields}", response.trim_end_matches('}'));
-            match self.answer_held(number, None, &text, out) {
-                // The question is settled, unless the gate refuses the answer.
-                Ok(()) => {
-                    if let Some(thread) = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut()) {
-                        thread.release(&answer.interrupt);
-                    }
-                }
-                Err(why) => return self.fail_run(number, &format!("interrupt {}: {why}", answer.interrupt), out),
+            if let Err(why) = self.answer_held(number, None, &text, out) {
+                return self.fail_run(number, &format!("interrupt {}: {why}", answer.interrupt), out);
             }
         }
         for message in &messages {

@@ -73,6 +73,43 @@ fn a_run_joins_a_session_that_another_client_started() {
     assert_eq!(events.last().unwrap()["outcome"]["type"], "success");
 }
 
+/// An agent with a gate of its own that never settles its question, as a slow one has not done yet.
+const UNSETTLED: &str = r#"
+import json, os, socket, sys
+def say(**record): print(json.dumps(record), flush=True)
+say(type="status", status="idle", pending_kind="none")
+sys.stdin.readline()
+say(type="status", status="running", pending_kind="none")
+gate = socket.socket(socket.AF_UNIX)
+gate.connect(os.environ["PIPEWRIGHT_APPROVALS"])
+call = {"call_id": "a1", "tool_name": "look", "arguments": {}}
+sha256 = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+question = {"type": "status", "status": "waiting_human", **call, "arguments_sha256": sha256, "nonce": "n1"}
+gate.sendall((json.dumps(question) + "\n").encode())
+gate.recv(4096)
+say(type="tool_result", call_id="a1", status="ok", result=1)
+say(type="final", outcome="done", content="", usage={}, steps=1, denied=0, exit_status=0)
+say(type="status", status="idle", pending_kind="none")
+sys.stdin.read()
+"#;
+
+#[test]
+fn an_answered_question_is_no_interrupt_though_its_gate_has_not_settled_it_yet() {
+    let place = Place::new();
+    let mut agent = std::process::Command::new("python3");
+    agent.arg(place.file("agent.py", UNSETTLED));
+    let server = Server::start(&agent, &[]);
+    let mut socket = server.socket("t-1");
+    socket.message("Look.");
+    socket.held();
+    let interrupted = run(&server, "r1", json!({}));
+    assert_eq!(interrupted.last().unwrap()["outcome"]["type"], "interrupt", "{interrupted:?}");
+    socket.say(json!({"type": "hitl_response", "call_id": "a1", "action": "approve"}));
+    socket.until_type("final");
+    let events = run(&server, "r2", json!({}));
+    assert_eq!(events.last().unwrap()["outcome"]["type"], "success", "{events:?}");
+}
+
 #[test]
 fn a_thread_has_one_run_and_disconnecting_cancels_it() {
     let place = Place::new();
