@@ -1,16 +1,24 @@
 //! Running between two sides, tested with the smallest wrapper (`examples/wrap.rs`).
 
-use crate::process::{Talk, eventually, example, is_running, pipe, text};
+use crate::process::{Talk, eventually, example, is_running, pipe, state, text};
 use nix::sys::signal::Signal;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `wrap -- sh -c SCRIPT`.
 fn wrap(script: &str) -> Command {
     let mut command = Command::new(example("wrap"));
     command.args(["--", "sh", "-c", script]);
+    command
+}
+
+/// So many wrappers in each other, without the command.
+fn nested(depth: usize) -> Command {
+    let mut command = Command::new(example("wrap"));
+    (1..depth).for_each(|_| _ = command.arg("--").arg(example("wrap")));
+    command.arg("--");
     command
 }
 
@@ -88,25 +96,16 @@ fn a_closed_stdout_loses_no_input_of_the_child() {
 fn the_child_receives_signals_that_we_block() {
     let script = "trap 'echo saved; exit 0' TERM; echo up; while :; do sleep 0.02; done";
     for depth in 1..=2 {
-        let wrapper = example("wrap");
-        let mut command = Command::new(&wrapper);
-        (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
-        let mut talk = Talk::start(command.args(["--", "sh", "-c", script]));
+        let mut talk = Talk::start(nested(depth).args(["sh", "-c", script]));
         assert_eq!(talk.receive(), "up");
         talk.signal(Signal::SIGTERM);
         let ended = talk.end();
         assert_eq!(ended.lines.len(), 0, "we end: the remaining output of the child is dropped");
-        assert!(ended.took < Duration::from_millis(900 * depth), "{:?}", ended.took);
+        // Some shells clear their signal mask themselves. This program does not.
+        let blocked = pipe(nested(depth).args(["grep", "SigBlk", "/proc/self/status"]), b"");
+        assert_eq!(text(&blocked.stdout), format!("SigBlk:\t{:016}\n", 0));
     }
-    // Some shells clear their signal mask themselves. This program does not, and must die of the SIGTERM, not of the SIGKILL.
-    let mut talk = Talk::start(&mut wrap("echo up; exec sleep 60"));
-    talk.receive();
-    talk.signal(Signal::SIGTERM);
-    let ended = talk.end();
-    assert!(ended.took < Duration::from_millis(900), "{:?}", ended.took);
-    let started = Instant::now();
-    assert_eq!(text(&pipe(&mut wrap("sleep 5 & kill $!; wait $!; echo $?"), b"").stdout), "143\n");
-    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    assert_eq!(text(&pipe(&mut wrap("sleep 600 & kill $!; wait $!; echo $?"), b"").stdout), "143\n");
 }
 
 #[test]
@@ -119,43 +118,37 @@ fn a_child_has_time_to_save_at_the_end_of_its_input_in_nested_wrappers() {
 
 #[test]
 fn a_grandchild_that_keeps_writing_does_not_delay_the_end() {
-    let started = Instant::now();
     let output = pipe(&mut wrap("(while :; do echo x; sleep 0.05; done) & exit 3"), b"");
     assert_eq!(output.status.code(), Some(3));
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
 }
 
 #[test]
 fn a_second_signal_ends_it_at_once_with_its_child() {
     for depth in 1..=3 {
-        let wrapper = example("wrap");
-        let mut command = Command::new(&wrapper);
-        (1..depth).for_each(|_| _ = command.arg("--").arg(&wrapper));
-        command.args(["--", "sh", "-c", "trap '' TERM INT; echo $$; while :; do sleep 0.05; done"]);
-        let mut talk = Talk::start(&mut command);
-        let child: i32 = talk.receive().parse().unwrap();
-        talk.signal(Signal::SIGTERM);
-        std::thread::sleep(Duration::from_millis(100));
-        talk.signal(Signal::SIGTERM);
-        let ended = talk.end();
-        assert_eq!(ended.status.signal(), Some(15));
-        assert!(ended.took < Duration::from_millis(500), "{:?}: the first alone takes longer", ended.took);
-        eventually("the child is gone", || !is_running(child));
+        // A busy machine delays some of the ends, a fault all.
+        eventually("the second does not take as long as the first alone", || {
+            let script = "trap '' TERM INT; echo $$; while :; do sleep 0.05; done";
+            let mut talk = Talk::start(nested(depth).args(["sh", "-c", script]));
+            let child: i32 = talk.receive().parse().unwrap();
+            talk.signal(Signal::SIGTERM);
+            talk.settles();
+            talk.signal(Signal::SIGTERM);
+            let ended = talk.end();
+            assert_eq!(ended.status.signal(), Some(15));
+            eventually("the child is gone", || !is_running(child));
+            ended.took < Duration::from_millis(500)
+        });
     }
 }
 
 #[test]
 fn nested_wrappers_end_the_innermost_first() {
-    let wrapper = example("wrap");
-    let mut command = Command::new(&wrapper);
     let script = "trap '' TERM; echo $$; while :; do sleep 0.05; done";
-    command.arg("--").arg(&wrapper).arg("--").arg(&wrapper).args(["--", "sh", "-c", script]);
-    let mut talk = Talk::start(&mut command);
+    let mut talk = Talk::start(nested(3).args(["sh", "-c", script]));
     let child: i32 = talk.receive().parse().unwrap();
     talk.signal(Signal::SIGTERM);
     let ended = talk.end();
     assert_eq!(ended.status.signal(), Some(15));
-    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
     eventually("the innermost child is gone", || !is_running(child));
 }
 
@@ -187,31 +180,28 @@ fn a_child_that_cannot_be_started_exits_3() {
 
 #[test]
 fn a_grandchild_that_holds_the_pipe_does_not_delay_the_end() {
-    let started = Instant::now();
-    let output = pipe(&mut wrap("sleep 60 & echo $!"), b"");
-    assert!(started.elapsed() < Duration::from_secs(5), "took {:?}", started.elapsed());
+    let output = pipe(&mut wrap("sleep 600 & echo $!"), b"");
     let grandchild: i32 = text(&output.stdout).trim().parse().unwrap();
     eventually("the grandchild is ended too", || !is_running(grandchild));
 }
 
 #[test]
 fn a_signal_ends_the_child_and_all_processes_it_started() {
-    for script in ["sleep 60 & echo $!; wait", "trap '' TERM; sleep 60 & echo $!; while :; do sleep 0.1; done"] {
+    for script in ["sleep 600 & echo $!; wait", "trap '' TERM; sleep 600 & echo $!; while :; do sleep 0.1; done"] {
         let mut talk = Talk::start(&mut wrap(script));
         let grandchild: i32 = talk.receive().parse().unwrap();
         talk.signal(Signal::SIGTERM);
         let ended = talk.end();
-        assert_eq!(ended.status.signal(), Some(15));
-        assert!(ended.took < Duration::from_secs(2), "{script} took {:?}", ended.took);
+        assert_eq!(ended.status.signal(), Some(15), "{script}");
         eventually("the grandchild is ended too", || !is_running(grandchild));
     }
 }
 
 #[test]
 fn a_stopped_child_is_ended() {
-    let mut talk = Talk::start(&mut wrap("echo $$; kill -STOP $$; sleep 60"));
+    let mut talk = Talk::start(&mut wrap("echo $$; kill -STOP $$; sleep 600"));
     let child: i32 = talk.receive().parse().unwrap();
-    std::thread::sleep(Duration::from_millis(100));
+    eventually("the child is stopped", || state(format!("/proc/{child}")) == Some('T'));
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.end().status.signal(), Some(15));
     eventually("the child is gone", || !is_running(child));
@@ -219,14 +209,13 @@ fn a_stopped_child_is_ended() {
 
 #[test]
 fn a_child_that_never_reads_does_not_delay_the_end() {
-    let mut child = wrap("sleep 60").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = wrap("sleep 600").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || while stdin.write_all(&[b'x'; 4096]).is_ok() {});
+    // On a slow machine, it waits for less.
     std::thread::sleep(Duration::from_millis(200));
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
-    let started = Instant::now();
     assert_eq!(child.wait().unwrap().signal(), Some(15));
-    assert!(started.elapsed() < Duration::from_secs(3));
     writer.join().unwrap();
 }
 
@@ -290,7 +279,7 @@ fn two_children_flood_each_other_while_one_dies() {
 
 #[test]
 fn a_child_that_does_not_read_blocks_no_other_child() {
-    let mut talk = Talk::start(&mut two("exec sleep 60", "while read -r line; do echo \"$line\"; done"));
+    let mut talk = Talk::start(&mut two("exec sleep 600", "while read -r line; do echo \"$line\"; done"));
     talk.receive();
     talk.receive();
     let long = "x".repeat(100_000);
@@ -308,13 +297,22 @@ fn one_child_is_restarted_while_the_other_keeps_running() {
     // The first ends slowly.
     let slow = "trap 'sleep 1.5; exit 3' TERM; echo ready; while :; do sleep 0.1; done";
     let mut talk = Talk::start(&mut two(slow, "while read -r line; do echo \"$line\"; done"));
-    receive_until(&mut talk, "0 ready");
-    let begun = Instant::now();
-    talk.say("0 again");
-    talk.say("1 meanwhile");
-    receive_until(&mut talk, "1 meanwhile");
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
-    assert_eq!(receive_until(&mut talk, "0 ready"), ["0 start", "0 ready"]);
+    let begun = receive_until(&mut talk, "0 ready");
+    if !begun.iter().any(|line| line == "1 start") {
+        receive_until(&mut talk, "1 start");
+    }
+    // A busy machine may take as long for the answer of the other as the first to its end, but not each time.
+    eventually("the other answers before the first has ended", || {
+        talk.say("0 again");
+        talk.say("1 meanwhile");
+        let mut lines = receive_until(&mut talk, "1 meanwhile");
+        let is_before = lines == ["1 meanwhile"];
+        if !lines.iter().any(|line| line == "0 ready") {
+            lines.append(&mut receive_until(&mut talk, "0 ready"));
+        }
+        assert_eq!(lines.iter().filter(|line| *line != "1 meanwhile").collect::<Vec<_>>(), ["0 start", "0 ready"]);
+        is_before
+    });
     talk.signal(Signal::SIGTERM);
     talk.end();
 }
@@ -325,7 +323,7 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
     let mut talk = Talk::start(&mut two(echo, echo));
     receive_until(&mut talk, "1 start");
     // It does not read, and leaves a process behind.
-    talk.say("+ sleep 60 & echo $!; exec sleep 60");
+    talk.say("+ sleep 600 & echo $!; exec sleep 600");
     talk.say("+ true");
     let mut lines = receive_until(&mut talk, "3 end 0");
     let left = loop {
@@ -348,10 +346,12 @@ fn a_child_that_is_added_works_beside_the_others_until_it_is_ended() {
 #[test]
 fn children_are_ended_at_the_same_time() {
     let stubborn = "trap '' TERM; while :; do sleep 0.2; done";
-    let mut talk = Talk::start(&mut two(stubborn, stubborn));
-    talk.receive();
-    talk.receive();
-    talk.signal(Signal::SIGTERM);
-    let ended = talk.end();
-    assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
+    // Each takes 1.2 s. A busy machine delays some of the ends, a fault all.
+    eventually("both end within the time of one", || {
+        let mut talk = Talk::start(&mut two(stubborn, stubborn));
+        talk.receive();
+        talk.receive();
+        talk.signal(Signal::SIGTERM);
+        talk.end().took < Duration::from_millis(1700)
+    });
 }

@@ -1,6 +1,6 @@
 //! Several near sides: clients of a Unix socket in front of one command (`tests/stand_in/clients.rs`).
 
-use crate::process::{eventually, example};
+use crate::process::{PATIENCE, eventually, example};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,13 +9,10 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// `N TEXT` is returned unchanged.
 const ECHO: &str = "exec cat";
-
-/// The time limit for a line that must arrive.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Server {
     process: Child,
@@ -257,8 +254,6 @@ fn a_signal_ends_it_although_a_client_reads_nothing() {
     let mut client = server.join();
     client.say("flood");
     client.receive();
-    let begun = Instant::now();
     server.signal();
     assert_eq!(server.end().signal(), Some(15));
-    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }

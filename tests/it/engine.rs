@@ -1,8 +1,7 @@
 //! Complete games on a real engine (decapitate-the-spire, installed by `scripts/test`; PIPEWRIGHT_ENGINE names its Python). The
 //! launcher stands in for CommunicationMod: it starts the proxy as the mod does.
 
-use crate::process::{binary, eventually, text};
-use rexpect::session::spawn_command;
+use crate::process::{binary, eventually, text, with_a_person};
 use serde_json::Value;
 use std::process::Command;
 
@@ -177,7 +176,7 @@ fn a_person_plays_a_whole_game_at_a_terminal() {
     game.arg(binary("sts-proxy")).arg("--data-dir").arg(at("records"));
     game.args(["--color", "never", "--start", "SILENT", "20", "--games", "1"]);
     game.env("TERM", "xterm");
-    let mut person = spawn_command(game, Some(30_000)).unwrap();
+    let mut person = with_a_person(game);
     let mut keys = 0;
     // Enters the first id of each menu until the game is over, the menu is back, and the proxy ends.
     while let Ok(menu) = person.exp_string("action> ") {

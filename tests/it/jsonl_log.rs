@@ -1,8 +1,7 @@
 //! `jsonl-log`: checks, recovers, tabulates and summarizes logs.
 
-use crate::process::{PATIENCE, Talk, binary, pipe, text};
+use crate::process::{PATIENCE, Talk, binary, pipe, text, with_a_person};
 use crate::recorded::{Folder, end, header, line, log, peak, watch};
-use rexpect::session::spawn_command;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -410,7 +409,7 @@ fn progress_is_shown_only_at_a_terminal() {
     );
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(folder.path("")).env("TERM", "xterm");
-    let mut person = spawn_command(shell, Some(20_000)).unwrap();
+    let mut person = with_a_person(shell);
     person.exp_string("\r\u{1b}[Kstdin: 0 MB").unwrap();
     let after = person.exp_string("status 1").unwrap();
     assert!(after.contains("\r\u{1b}[Kjsonl-log: stdin:"), "the problem is reported on its own line: {after:?}");

@@ -1,12 +1,12 @@
 //! `sts-proxy` with a person: a real pseudo-terminal, scripted keys, and a game that the test plays through pipes.
 
 use crate::log::Log;
-use crate::process::{binary, command, example, pipe, text};
+use crate::process::{binary, command, example, pipe, text, with_a_person};
 use crate::spire::{ERROR, Step, demo_session, fight, rest_site, the, tutorial};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use pipewright::journal::Direction;
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Table {
         );
         let mut shell = Command::new("sh");
         shell.args(["-c", &script]).env("TERM", "xterm").env_remove("NO_COLOR").env_remove("PIPEWRIGHT_FOREGROUND");
-        let person = spawn_command(shell, Some(20_000)).unwrap();
+        let person = with_a_person(shell);
         // In the order in which the shell opens them: each waits for the other end.
         let to_proxy = OpenOptions::new().write(true).open(at("states")).unwrap();
         let from_proxy = BufReader::new(File::open(at("commands")).unwrap());
@@ -259,13 +259,13 @@ fn a_person_can_answer_through_two_recorders() {
 
 #[test]
 fn half_an_answer_to_the_old_menu_is_discarded() {
-    let mut table = Table::lay("", "", "");
+    let mut table = Table::lay("stty echo;", "", "");
     table.state(&rest_site(1, 5));
     table.menu();
     table.person.send("11").unwrap();
     table.person.flush().unwrap();
-    // It is in the terminal's line buffer, without a line feed.
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    // The terminal's echo: it is in its line buffer, without a line feed.
+    table.person.exp_string("11").unwrap();
     table.state(&rest_site(1, 6));
     table.menu();
     table.types("0");
@@ -274,7 +274,7 @@ fn half_an_answer_to_the_old_menu_is_discarded() {
     assert_eq!(table.command(), "choose 0");
     table.person.send("11").unwrap();
     table.person.flush().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    table.person.exp_string("11").unwrap();
     table.state(&rest_site(1, 7));
     table.menu();
     table.types("0");
@@ -287,7 +287,7 @@ fn in_the_background_it_reports_so_and_is_not_stopped() {
     let proxy = binary("sts-proxy");
     // A shell with job control puts commands that end in & into the background.
     shell.args(["-c", &format!("set -m; {} --no-record </dev/null & wait $!; echo status $?", proxy.display())]);
-    let mut person = spawn_command(shell, Some(20_000)).unwrap();
+    let mut person = with_a_person(shell);
     person.exp_string("in the background of this terminal").unwrap();
     person.exp_string("status 3").unwrap();
 }
@@ -365,7 +365,7 @@ fn another_terminal_can_be_named() {
     // The person's terminal is not the one from which the game was started.
     let mut elsewhere = Command::new("sh");
     elsewhere.args(["-c", "tty; sleep 30"]);
-    let mut elsewhere = spawn_command(elsewhere, Some(20_000)).unwrap();
+    let mut elsewhere = with_a_person(elsewhere);
     let path = elsewhere.read_line().unwrap();
     assert!(Path::new(&path).exists());
     let mut proxy = Command::new("setsid");

@@ -3,16 +3,18 @@
 use crate::schemas::{hold, hold_all};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use rexpect::session::{PtySession, spawn_command};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Far more than any step takes on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+/// Far more than any step takes on a busy machine: only what hangs reaches it.
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn binary(name: &str) -> PathBuf {
     // Cargo puts all programs of a package into one folder.
@@ -54,6 +56,12 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Runs a command at a terminal of its own, at which a person sits.
+#[track_caller]
+pub fn with_a_person(command: Command) -> PtySession {
+    spawn_command(command, Some(PATIENCE.as_millis() as u64)).unwrap()
+}
+
 /// A running command with which a test exchanges lines.
 pub struct Talk {
     child: Child,
@@ -61,7 +69,8 @@ pub struct Talk {
     lines: Receiver<String>,
     /// The lines that it was sent: when it prints one of these, it only passes it on.
     sent: HashSet<String>,
-    stderr: Option<JoinHandle<String>>,
+    said: Arc<Mutex<Vec<u8>>>,
+    stderr: Option<JoinHandle<()>>,
 }
 
 impl Talk {
@@ -78,12 +87,15 @@ impl Talk {
             }
         });
         let mut stderr = child.stderr.take().unwrap();
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let all = Arc::clone(&said);
         let stderr = thread::spawn(move || {
-            let mut all = Vec::new();
-            let _ = stderr.read_to_end(&mut all);
-            String::from_utf8_lossy(&all).into_owned()
+            let mut piece = [0; 4096];
+            while let Ok(size @ 1..) = stderr.read(&mut piece) {
+                all.lock().unwrap().extend_from_slice(&piece[..size]);
+            }
         });
-        Talk { stdin: child.stdin.take(), child, lines, sent: HashSet::new(), stderr: Some(stderr) }
+        Talk { stdin: child.stdin.take(), child, lines, sent: HashSet::new(), said, stderr: Some(stderr) }
     }
 
     pub fn say(&mut self, line: &str) {
@@ -98,7 +110,7 @@ impl Talk {
         match self.lines.recv_timeout(PATIENCE) {
             Ok(line) => self.held(line),
             Err(RecvTimeoutError::Timeout) => panic!("it said nothing for {PATIENCE:?}"),
-            Err(RecvTimeoutError::Disconnected) => panic!("it ended: {}", self.stderr.take().unwrap().join().unwrap()),
+            Err(RecvTimeoutError::Disconnected) => panic!("it ended: {}", self.all_of_stderr()),
         }
     }
 
@@ -117,6 +129,25 @@ impl Talk {
         self.receive()
     }
 
+    /// Waits until it has written this text to stderr so many times.
+    #[track_caller]
+    pub fn complains(&self, text: &str, times: usize) {
+        eventually(text, || self::text(&self.said.lock().unwrap()).matches(text).count() >= times);
+    }
+
+    fn all_of_stderr(&mut self) -> String {
+        self.stderr.take().unwrap().join().unwrap();
+        text(&self.said.lock().unwrap())
+    }
+
+    /// Waits until it has handled everything that has reached it.
+    #[track_caller]
+    pub fn settles(&self) {
+        eventually("all of its threads sleep", || is_idle(self.pid().as_raw()));
+    }
+
+    /// A slow machine can only let this pass. What must have happened before is waited for first (`settles`).
+    #[track_caller]
     pub fn receive_nothing_for(&mut self, milliseconds: u64) {
         if let Ok(line) = self.lines.recv_timeout(Duration::from_millis(milliseconds)) {
             panic!("it said {line}");
@@ -158,7 +189,7 @@ impl Talk {
         };
         let took = started.elapsed();
         let lines = self.lines.iter().map(|line| self.held(line)).collect();
-        Ended { status, lines, stderr: self.stderr.take().unwrap().join().unwrap(), took }
+        Ended { status, lines, stderr: self.all_of_stderr(), took }
     }
 }
 
@@ -178,6 +209,7 @@ pub struct Ended {
 }
 
 /// Waits until a condition holds.
+#[track_caller]
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
@@ -186,10 +218,23 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// The state of a process or thread, such as `R` (it has work) or `S` (it sleeps).
+pub fn state(task: impl AsRef<Path>) -> Option<char> {
+    let stat = std::fs::read_to_string(task.as_ref().join("stat")).ok()?;
+    stat.rsplit(')').next()?.trim_start().chars().next()
+}
+
 /// Whether a process exists and is not a zombie.
 pub fn is_running(pid: i32) -> bool {
-    std::fs::read_to_string(format!("/proc/{pid}/stat"))
-        .is_ok_and(|stat| !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'))
+    state(format!("/proc/{pid}")).is_some_and(|state| state != 'Z')
+}
+
+/// Whether a process has handled everything that has reached it: all of its threads sleep. A writer wakes the reader before its
+/// write returns, so this also holds for what another process has just written.
+pub fn is_idle(pid: i32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let states = Vec::from_iter(threads.map(|thread| state(thread.path())));
+    !states.is_empty() && states.iter().all(|state| *state == Some('S'))
 }
 
 /// A result without the duration of the call, which differs each time.

@@ -19,7 +19,7 @@ const CALLS: &str =
 /// Plays the agent of `run.jsonl` to that world; returns the executed calls and the messages.
 fn play_agent(folder: &Folder, options: &str) -> (String, String, Option<i32>) {
     let _ = std::fs::remove_file(folder.path("done"));
-    let mut replay = folder.command(&format!("replay --as agent --timeout 0.5 {options} run.jsonl -- sh -c"));
+    let mut replay = folder.command(&format!("replay --as agent --timeout 3 {options} run.jsonl -- sh -c"));
     let output = pipe(replay.arg(WORLD), b"");
     let done = std::fs::read_to_string(folder.path("done")).unwrap_or_default();
     (done.replace('\n', " "), text(&output.stderr), output.status.code())

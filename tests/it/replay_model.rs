@@ -242,7 +242,7 @@ fn unreadable_requests_are_also_answered() {
     let folder = Folder::new();
     folder.write("llm.jsonl", recording());
     let output = pipe(
-        &mut folder.command("replay --as world --settle 0.02 --timeout 0.2 llm.jsonl"),
+        &mut folder.command("replay --as world --settle 0.02 --timeout 2 llm.jsonl"),
         b"{\"type\":\"model_request\",\"request_id\":1,\"messages\":7}\n{\"type\":\"model_request\",\"request_id\":2}\n",
     );
     let stdout = text(&output.stdout);

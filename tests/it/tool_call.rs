@@ -5,10 +5,9 @@
 mod browser;
 mod isolation;
 
-use crate::process::{PATIENCE, binary, command, eventually, example, is_running, pipe, text};
+use crate::process::{PATIENCE, binary, command, eventually, example, is_running, pipe, text, with_a_person};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use rexpect::session::spawn_command;
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
@@ -79,6 +78,11 @@ impl Home {
         assert!(started.stderr.starts_with("tool-call: session 'shop' is running; tools: "), "{started:?}");
     }
 
+    /// What a server with `log=` has received.
+    fn server_log(&self) -> String {
+        std::fs::read_to_string(self.0.path().join("server.log")).unwrap_or_default()
+    }
+
     fn folder(&self) -> PathBuf {
         self.0.path().join("pipewright/tool-call-shop")
     }
@@ -125,14 +129,8 @@ fn a_terminal_gets_text_without_control_characters() {
         .args(["say", line, "--", "mcp-pipe", "--"]);
     shell.arg(example("stand-in-server")).arg("echo").env("XDG_RUNTIME_DIR", home.0.path());
     let path = format!("{}:{}", binary("").display(), std::env::var("PATH").unwrap());
-    let mut terminal = spawn_command(
-        {
-            shell.env("PATH", path).env("TERM", "xterm");
-            shell
-        },
-        Some(20_000),
-    )
-    .unwrap();
+    shell.env("PATH", path).env("TERM", "xterm");
+    let mut terminal = with_a_person(shell);
     let shown = terminal.exp_eof().unwrap();
     assert!(shown.contains("a?[2Jb\r\nc\r\nstatus 0"), "{shown:?}");
 }
@@ -328,21 +326,21 @@ fn the_calls_of_a_killed_client_are_cancelled_and_others_continue() {
     let home = Home::new();
     let log = format!("log={}", home.0.path().join("server.log").display());
     home.start(&[], &["echo", &log]);
-    let server_log = || std::fs::read_to_string(home.0.path().join("server.log")).unwrap_or_default();
     let mut killed = home.spawn(&["--session", "shop", "sleep", "seconds=600"]);
-    eventually("the server has the call", || server_log().contains("\"sleep\""));
+    eventually("the server has the call", || home.server_log().contains("\"sleep\""));
     killed.kill().unwrap();
     killed.wait().unwrap();
-    eventually("it is cancelled", || server_log().contains("notifications/cancelled"));
+    eventually("it is cancelled", || home.server_log().contains("notifications/cancelled"));
     assert_eq!(home.call(&["echo"]).status, Some(0));
 }
 
 #[test]
 fn a_killed_session_is_detected_and_its_name_can_be_used_again() {
     let home = Home::new();
-    home.start(&[], &["echo"]);
+    let log = format!("log={}", home.0.path().join("server.log").display());
+    home.start(&[], &["echo", &log]);
     let mut waiting = home.spawn(&["--session", "shop", "sleep", "seconds=600"]);
-    std::thread::sleep(Duration::from_millis(200));
+    eventually("the server has the call", || home.server_log().contains("\"sleep\""));
     kill(Pid::from_raw(home.pid()), Signal::SIGKILL).unwrap();
     let status = waiting.wait().unwrap();
     assert_eq!(status.code(), Some(4));
@@ -400,7 +398,6 @@ fn an_interrupted_start_leaves_nothing() {
     let home = Home::new();
     let mut start = home.spawn(&["--start", "shop", "--detach", "--", "sh", "-c", "sleep 600"]);
     eventually("it has begun", || home.folder().join("about.json").exists());
-    std::thread::sleep(Duration::from_millis(100));
     let pid = home.pid();
     kill(Pid::from_raw(start.id() as i32), Signal::SIGINT).unwrap();
     start.wait().unwrap();
@@ -411,11 +408,11 @@ fn an_interrupted_start_leaves_nothing() {
 #[test]
 fn an_idle_session_ends_by_itself_but_not_in_the_middle_of_a_call() {
     let home = Home::new();
-    home.start(&["--idle-timeout", "300ms"], &["echo"]);
+    home.start(&["--idle-timeout", "3s"], &["echo"]);
     let pid = home.pid();
     let begun = Instant::now();
-    assert_eq!(home.call(&["--text", "sleep", "seconds=0.8"]).stdout, "rested\n");
-    assert!(begun.elapsed() > Duration::from_millis(700));
+    assert_eq!(home.call(&["--text", "sleep", "seconds=4"]).stdout, "rested\n");
+    assert!(begun.elapsed() >= Duration::from_secs(4));
     eventually("it ends", || !is_running(pid));
     assert!(!home.folder().exists());
 }

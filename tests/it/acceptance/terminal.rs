@@ -2,8 +2,8 @@
 
 use super::{script, shop};
 use crate::agent_chat::Place;
-use crate::process::{binary, command};
-use rexpect::session::{PtySession, spawn_command};
+use crate::process::{binary, command, with_a_person};
+use rexpect::session::PtySession;
 
 struct Seat(PtySession);
 
@@ -38,7 +38,7 @@ fn the_list_at_a_terminal() {
     chat.arg("--").arg(binary("agent-loop")).arg("--llm").arg(place.model()).args(["--profile", "browser", "--"]);
     chat.args([binary("policy-check").as_os_str(), "--confirm".as_ref(), "mark".as_ref(), "--".as_ref()]);
     chat.arg(binary("hitl-gate")).arg("--").arg(binary("browser-bridge")).args(["--headless", "--allow-origin", &url]);
-    let mut seat = Seat(spawn_command(chat, Some(15_000)).unwrap());
+    let mut seat = Seat(with_a_person(chat));
     seat.sees("cmd> ");
     // A page is opened by hand.
     seat.types(&format!("browser_navigate url={url}/"));

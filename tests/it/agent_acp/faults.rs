@@ -3,7 +3,7 @@
 use super::{Editor, IDLE, Place, RUNNING, no_capabilities};
 use serde_json::{Value, json};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 #[test]
 fn invalid_requests_are_refused_and_the_run_continues() {
@@ -129,7 +129,7 @@ fn an_agent_that_does_not_react_to_a_cancel_does_not_hold_the_prompt() {
     let cancelled = Instant::now();
     editor.notify("$/cancel_request", json!({"requestId": prompt}));
     assert_eq!(editor.stop_reason(prompt), "cancelled");
-    assert!((4..10).contains(&cancelled.elapsed().as_secs()), "{:?}", cancelled.elapsed());
+    assert!(cancelled.elapsed() >= Duration::from_secs(5), "{:?}", cancelled.elapsed());
     editor.end(0);
 }
 
@@ -137,7 +137,7 @@ fn an_agent_that_does_not_react_to_a_cancel_does_not_hold_the_prompt() {
 fn an_agent_that_reads_nothing_can_be_cancelled_and_gets_no_second_prompt() {
     let place = Place::new();
     let mut agent = Command::new("sh");
-    agent.args(["-c", &format!("echo '{IDLE}'; exec sleep 60")]);
+    agent.args(["-c", &format!("echo '{IDLE}'; exec sleep 600")]);
     let mut editor = Editor::greet(agent, no_capabilities());
     let session = editor.begin(place.path());
     let prompt = editor.prompt(&session, &"x".repeat(3 << 20));
@@ -152,7 +152,7 @@ fn an_agent_that_reads_nothing_can_be_cancelled_and_gets_no_second_prompt() {
 fn an_agent_that_closes_its_stdout_is_ended() {
     let place = Place::new();
     let mut agent = Command::new("sh");
-    agent.args(["-c", &format!("echo '{IDLE}'; read -r line; echo '{RUNNING}'; exec sleep 60 >/dev/null")]);
+    agent.args(["-c", &format!("echo '{IDLE}'; read -r line; echo '{RUNNING}'; exec sleep 600 >/dev/null")]);
     let mut editor = Editor::greet(agent, no_capabilities());
     let session = editor.begin(place.path());
     let prompt = editor.prompt(&session, "x");
@@ -185,7 +185,7 @@ fn invalid_lines_of_an_agent_are_skipped() {
 
 #[test]
 fn an_agent_that_closes_its_stdout_at_the_start_fails_the_session() {
-    let mut editor = Editor::greet(shell("exec >&-; sleep 60"), no_capabilities());
+    let mut editor = Editor::greet(shell("exec >&-; sleep 600"), no_capabilities());
     let answer = editor.ask("session/new", json!({"cwd": "/", "mcpServers": []}));
     assert!(answer["error"]["message"].as_str().unwrap().contains("closed its stdout"), "{answer}");
     editor.end(0);

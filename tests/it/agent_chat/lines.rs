@@ -1,7 +1,7 @@
 //! `agent-chat` without a terminal: plain lines.
 
 use super::{DONE, ECHO, Place};
-use crate::process::{Talk, binary, command, example, pipe};
+use crate::process::{Talk, binary, command, eventually, example, pipe};
 use nix::sys::signal::Signal;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -171,10 +171,10 @@ fn invalid_lines_are_reported_and_the_others_are_carried_out() {
 #[test]
 fn a_message_is_stopped_by_slash_stop_and_the_end_of_the_agent_is_its_status() {
     let place =
-        Place::new(&[r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["a"]}}],"sleep_ms":60000}"#]);
+        Place::new(&[r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["a"]}}],"sleep_ms":600000}"#]);
     let mut talk = Talk::start(&mut place.chat(&["--chat"], &[]));
     talk.say("Think.");
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    eventually("the model is asked", || place.requests().contains("Think."));
     talk.say("/stop");
     assert_eq!(talk.receive(), "cancelled: the person cancelled it");
     talk.signal(Signal::SIGTERM);
@@ -197,7 +197,7 @@ fn a_silent_agent_is_ended_and_remaining_lines_are_faults() {
         "{status:?} {stderr}"
     );
     let mut chat = command("agent-chat");
-    let (_, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", "exec >&-; sleep 60"]), b""));
+    let (_, stderr, status) = of(&pipe(chat.args(["--", "sh", "-c", "exec >&-; sleep 600"]), b""));
     assert!(status == Some(4) && stderr.contains("does not end"), "{status:?} {stderr}");
 }
 

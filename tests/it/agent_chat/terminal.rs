@@ -1,9 +1,10 @@
 //! `agent-chat` at a terminal: the line editor, the lines that change in place, Ctrl-C.
 
 use super::{DONE, ECHO, Place};
+use crate::process::with_a_person;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 
 /// The chat at a pseudoterminal.
 struct Seat {
@@ -14,7 +15,7 @@ impl Seat {
     fn take(place: &Place, options: &[&str]) -> Seat {
         let mut chat = place.chat(options, &[]);
         chat.env("TERM", "xterm").env_remove("VISUAL").env("EDITOR", "sed -i s/1/42/");
-        let mut person = spawn_command(chat, Some(20_000)).unwrap();
+        let mut person = with_a_person(chat);
         person.exp_string("> ").unwrap();
         Seat { person }
     }
@@ -138,13 +139,13 @@ fn without_colour_there_are_no_colours_and_a_dumb_terminal_has_plain_lines() {
     let place = Place::new(&[DONE]);
     let mut chat = place.chat(&["--chat"], &[]);
     chat.env("TERM", "xterm").env("NO_COLOR", "1");
-    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    let mut person = with_a_person(chat);
     person.exp_string("chat> ").unwrap();
     person.send_line("Go.").unwrap();
     assert!(!person.exp_string("It is done.").unwrap().contains("\u{1b}[2m"));
     let mut chat = place.chat(&["--chat"], &[]);
     chat.env("TERM", "dumb");
-    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    let mut person = with_a_person(chat);
     person.send_line("Go.").unwrap();
     person.exp_string("It is **done**.").unwrap();
 }
@@ -160,7 +161,7 @@ fn the_terminal_is_restored_when_the_agent_ends() {
     );
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &script]).current_dir(folder.path()).env("TERM", "xterm").env("XDG_DATA_HOME", folder.path());
-    let mut person = spawn_command(shell, Some(20_000)).unwrap();
+    let mut person = with_a_person(shell);
     person.exp_string("cmd> ").unwrap();
     std::fs::write(folder.path().join("go"), "\n").unwrap();
     person.exp_string("the agent ended: exit status 5").unwrap();
@@ -189,7 +190,7 @@ fn an_answer_is_shown_while_it_is_written_and_then_once_completely() {
     );
     let mut chat = crate::process::command("agent-chat");
     chat.args(["--chat", "--", "sh", "-c", &script]).env("TERM", "xterm").env("XDG_DATA_HOME", folder.path());
-    let mut person = spawn_command(chat, Some(20_000)).unwrap();
+    let mut person = with_a_person(chat);
     person.exp_string("chat> ").unwrap();
     person.send("Go.\r").unwrap();
     person.flush().unwrap();

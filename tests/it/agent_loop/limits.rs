@@ -173,9 +173,9 @@ fn unreadable_turns_are_reported_to_the_model_and_the_third_ends_the_run() {
 fn time_spent_waiting_for_the_person_does_not_count() {
     let ask = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red?"}}]}"#;
     let place = Place::new(&[ask, r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"ok"}}]}"#]);
-    let mut talk = place.talk(&["--goal", "g", "--deadline", "1"]);
+    let mut talk = place.talk(&["--goal", "g", "--deadline", "4"]);
     super::until(&mut talk, |record| record["pending_kind"] == "question");
-    std::thread::sleep(std::time::Duration::from_millis(1300));
+    std::thread::sleep(std::time::Duration::from_millis(4500));
     talk.say(r#"{"type":"user_message","content":"yes"}"#);
     assert_eq!(talk.end_after_close().status.code(), Some(0));
 }

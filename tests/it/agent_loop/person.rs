@@ -19,7 +19,7 @@ fn held(place: &Place, answer: &'static str) -> Run {
     for fifo in [&questions, &answers] {
         nix::unistd::mkfifo(fifo, Mode::S_IRWXU).unwrap();
     }
-    let mut agent = place.agent(&["--goal", "g", "--deadline", "1", "--"]);
+    let mut agent = place.agent(&["--goal", "g", "--deadline", "4", "--"]);
     agent.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(&rules).arg("--");
     agent.arg(binary("hitl-gate")).arg("--answers").arg(&answers).arg("--events").arg(&questions).arg("--");
     agent.arg(example("stand-in-world"));
@@ -29,7 +29,7 @@ fn held(place: &Place, answer: &'static str) -> Run {
         let questions = questions.lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
         for question in questions.filter(|question| question["status"] == "waiting_human") {
             // Longer than the loop's deadline.
-            std::thread::sleep(Duration::from_millis(1500));
+            std::thread::sleep(Duration::from_millis(4500));
             let (id, nonce) = (&question["call_id"], &question["nonce"]);
             let line = format!(r#"{{"type":"hitl_response","call_id":{id},"nonce":{nonce},{answer}}}"#);
             writeln!(answers, "{line}").unwrap();

@@ -1,8 +1,7 @@
 //! A person at a terminal, where both the loop and a gate ask.
 
 use super::Place;
-use crate::process::{binary, example};
-use rexpect::session::spawn_command;
+use crate::process::{binary, example, with_a_person};
 
 #[test]
 fn a_gate_and_the_loop_ask_at_one_terminal() {
@@ -16,7 +15,7 @@ fn a_gate_and_the_loop_ask_at_one_terminal() {
     let mut agent = place.agent(&["--goal", "g", "--"]);
     agent.arg(binary("policy-check")).args(["--confirm", "mark", "--rules"]).arg(&rules).arg("--");
     agent.arg(binary("hitl-gate")).arg("--").arg(example("stand-in-world")).env("TERM", "dumb");
-    let mut person = spawn_command(agent, Some(20_000)).unwrap();
+    let mut person = with_a_person(agent);
     person.exp_string("I echo.").unwrap();
     person.exp_string("may this call pass?").unwrap();
     person.exp_string("> ").unwrap();
@@ -38,7 +37,7 @@ fn input_before_a_question_does_not_answer_it_and_texts_keep_their_lines() {
     ]);
     let mut agent = place.agent(&["--goal", "g", "--"]);
     agent.arg(example("stand-in-world")).env("TERM", "dumb");
-    let mut person = spawn_command(agent, Some(20_000)).unwrap();
+    let mut person = with_a_person(agent);
     person.send_line("yes").unwrap();
     person.exp_string("  [running] look\r\n  [pending] act\r\n").unwrap();
     person.exp_string("Your answer:").unwrap();

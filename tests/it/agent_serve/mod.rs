@@ -10,21 +10,19 @@ mod runs;
 mod sessions;
 
 use crate::agent_acp::Place;
-use crate::process::command;
+use crate::process::{PATIENCE, command};
 use crate::schemas::hold;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::{Message, WebSocket};
 
 const TOKEN: &str = "a-token-for-tests";
 const AUTHORIZATION: &str = "Authorization: Bearer a-token-for-tests";
 const JSON: &str = "Content-Type: application/json";
-/// The time limit of every wait.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Server {
     child: Child,

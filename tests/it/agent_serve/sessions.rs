@@ -192,6 +192,7 @@ fn an_unused_session_is_closed() {
     let mut socket = server.socket("s");
     socket.message("Go.");
     socket.until(|record| record["status"] == "running");
+    // On a slow machine, it is looked at after a longer time.
     std::thread::sleep(std::time::Duration::from_millis(600));
     assert_eq!(server.sessions().len(), 1, "a client shows it");
     assert_eq!(sockets(), 1);

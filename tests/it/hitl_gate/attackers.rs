@@ -59,7 +59,7 @@ impl Field {
     fn gate_below(&self, starter: &[&str], before: &str, options: &str, world: &str) -> Talk {
         let world = format!("{world}\ncat\n");
         std::fs::write(self.path("world"), world).unwrap();
-        let script = format!("{before} ./hitl-gate --timeout 3 {options} -- sh ./world; exit $?");
+        let script = format!("{before} ./hitl-gate --timeout 5 {options} -- sh ./world; exit $?");
         let mut caller = self.command(starter[0]);
         caller.args(&starter[1..]);
         Talk::start(

@@ -22,7 +22,6 @@ fn a_signal_rejects_the_held_calls() {
         desk.talk.signal(signal);
         let ended = desk.talk.end();
         assert_eq!(ended.status.signal(), Some(signal as i32));
-        assert!(ended.took.as_secs() < 2);
         let said: Vec<_> = ended.lines.iter().map(|line| json(line)).collect();
         assert_eq!((&said[0]["status"], &said[1]["by"]), (&"rejected".into(), &"end".into()));
         assert_eq!((&said[2]["id"], &said[2]["kind"]), (&1.into(), &"rejected".into()));
@@ -142,7 +141,8 @@ fn events_that_cannot_be_written_are_reported_and_block_nothing() {
 #[test]
 fn after_the_end_of_the_channel_nobody_can_be_asked() {
     let mut talk = Talk::start(&mut gate(&["--answers", "/dev/null"]));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    assert_eq!(talk.ask(r#"{"tool":"look"}"#), r#"{"tool":"look"}"#);
+    talk.settles();
     assert_eq!(json(&talk.ask(MARKED))["status"], "rejected");
     assert_eq!(json(&talk.receive())["by"], "nobody");
     assert!(talk.receive().contains("nobody can be asked here"));

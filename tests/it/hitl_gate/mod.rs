@@ -17,11 +17,11 @@ mod session;
 mod waiting;
 mod wrapped;
 
-use crate::process::{Talk, binary, text};
+use crate::process::{Talk, binary, text, with_a_person};
 use crate::schemas::hold;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use rexpect::session::{PtySession, spawn_command};
+use rexpect::session::PtySession;
 use serde_json::Value;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
@@ -83,7 +83,7 @@ impl Desk {
         for variable in ["NO_COLOR", "PIPEWRIGHT_FOREGROUND", "VISUAL", "EDITOR"] {
             shell.env_remove(variable);
         }
-        let person = spawn_command(shell, Some(20_000)).unwrap();
+        let person = with_a_person(shell);
         // In the order in which the shell opens them: each waits for the other end.
         let calls = OpenOptions::new().write(true).open(at("calls")).unwrap();
         let said = BufReader::new(File::open(at("said")).unwrap());

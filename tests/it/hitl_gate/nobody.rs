@@ -1,7 +1,7 @@
 //! Gates without anybody to ask.
 
 use super::{MARKED, gate, json, ran};
-use crate::process::{command, pipe, text};
+use crate::process::{command, pipe, text, with_a_person};
 
 #[test]
 fn a_held_call_is_rejected_at_once_with_advice() {
@@ -47,7 +47,7 @@ fn a_named_terminal_must_be_a_terminal() {
 fn stdin_is_not_a_terminal() {
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &format!("{}; echo status $?", crate::process::binary("hitl-gate").display())]);
-    let mut person = rexpect::session::spawn_command(shell, Some(20_000)).unwrap();
+    let mut person = with_a_person(shell);
     person.exp_string("stdin is a terminal: pipe calls in").unwrap();
     person.exp_string("status 2").unwrap();
 }

@@ -54,7 +54,7 @@ impl Second {
     }
 }
 
-/// Long enough for a question to be shown.
+/// Long enough for a question to be shown, if it were: on a slow machine, none is shown in that time either.
 fn wait() {
     std::thread::sleep(Duration::from_millis(400));
 }

@@ -91,11 +91,12 @@ fn only_a_clear_yes_approves() {
 
 #[test]
 fn input_before_the_question_does_not_answer_it() {
-    let mut desk = Desk::lay("", "", "");
+    let mut desk = Desk::lay("stty echo;", "", "");
     desk.person.send_line("y").unwrap();
     desk.person.send("y").unwrap();
     desk.person.flush().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // The terminal's echo: it has arrived there.
+    desk.person.exp_string("y\r\ny").unwrap();
     desk.hold(MARKED);
     // Neither a line nor half of one.
     desk.types("n");
@@ -155,12 +156,12 @@ fn later_calls_wait_in_order_behind_the_one_that_is_asked_about() {
 
 #[test]
 fn an_unanswered_call_is_rejected_at_the_timeout() {
-    let mut desk = Desk::lay("", "--timeout 0.5", "echo status $?");
+    let mut desk = Desk::lay("", "--timeout 3", "echo status $?");
     desk.hold(MARKED);
     assert_eq!(desk.receive_decision(), ("rejected".into(), "timeout".into()));
     let answer = desk.receive_json();
     assert_eq!((&answer["kind"], &answer["id"]), (&"rejected".into(), &1.into()));
-    assert!(answer["error"].as_str().unwrap().contains("0.5 s (--timeout)"), "{answer}");
+    assert!(answer["error"].as_str().unwrap().contains("3 s (--timeout)"), "{answer}");
     desk.person.exp_string("this question is withdrawn: nobody has answered").unwrap();
     // The next question replaces nothing: it may be answered at once.
     std::thread::sleep(std::time::Duration::from_millis(1100));

@@ -145,10 +145,15 @@ fn a_child_that_cannot_be_started_is_status_3() {
 
 #[test]
 fn an_answer_is_never_written_within_a_line_of_the_child() {
-    let far = "printf 'aaaaaaaaaaaaaaaaaaaa'; read -r line; printf 'bbbbbbbbbbbbbbbbbbbb\\n'; cat >/dev/null";
-    let mut talk =
-        Talk::start(&mut gate(&["--max-line", "100", "--", "sh", "-c", &far.replace("aaaa", &"a".repeat(99))]));
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    let folder = tempfile::tempdir().unwrap();
+    let far =
+        "printf 'aaaaaaaaaaaaaaaaaaaa'; touch begun; read -r line; printf 'bbbbbbbbbbbbbbbbbbbb\\n'; cat >/dev/null";
+    let mut talk = Talk::start(
+        gate(&["--max-line", "100", "--", "sh", "-c", &far.replace("aaaa", &"a".repeat(99))])
+            .current_dir(folder.path()),
+    );
+    crate::process::eventually("the child has written", || folder.path().join("begun").exists());
+    talk.settles();
     talk.say("no JSON");
     talk.say(r#"{"tool":"go"}"#);
     let (line, answer) = (talk.receive(), talk.receive());

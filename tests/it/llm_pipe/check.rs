@@ -2,8 +2,7 @@
 
 use super::records;
 use super::server::{Reply, Request, Server};
-use crate::process::{binary, command};
-use rexpect::session::spawn_command;
+use crate::process::{binary, command, with_a_person};
 use std::process::{Command, Output};
 use std::time::Duration;
 
@@ -77,7 +76,7 @@ fn a_batch_shows_its_progress() {
     let line = format!("{} -m gemini/g --base-url {} <input >output", binary("llm-pipe").display(), server.url);
     let mut shell = Command::new("bash");
     shell.args(["-c", &line]).current_dir(place.path()).env("XDG_CONFIG_HOME", place.path());
-    let mut person = spawn_command(shell, Some(10_000)).unwrap();
+    let mut person = with_a_person(shell);
     person.exp_regex(r"[1-6] done, [01] failed; tokens: \d+ in, \d+ out; \$\d+\.\d+; \ds left").unwrap();
     // 7 requests of 7 and 2 tokens.
     person.exp_string("7 done, 1 failed; tokens: 49 in, 14 out; $14.0490\r\n").unwrap();

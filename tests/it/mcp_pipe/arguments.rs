@@ -68,7 +68,7 @@ fn a_result_has_the_duration_of_its_call() {
     let output = text(&pipe(&mut command, calls.as_bytes()).stdout);
     let answers: Vec<Value> = output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let took = answers[0]["duration_ms"].as_u64().unwrap();
-    assert!((300..5000).contains(&took), "{took}");
+    assert!(took >= 300, "{took}");
     assert_eq!(answers[1]["duration_ms"], Value::Null, "it was not sent");
     assert!(answers[2]["duration_ms"].is_u64(), "{}", answers[2]);
     assert!(!without_duration(output.lines().next().unwrap()).contains("duration"));

@@ -259,24 +259,29 @@ fn concurrent_calls_are_answered_in_order_or_as_they_finish() {
 
 #[test]
 fn the_number_of_concurrent_calls_is_limited() {
-    let mut pipe = Pipe::start("echo", &["-j", "2", "--unordered"]);
-    for id in 0..3 {
-        pipe.talk.say(&format!(r#"{{"tool":"sleep","args":{{"seconds":0.4}},"id":{id}}}"#));
-    }
-    pipe.talk.receive();
-    pipe.talk.receive();
+    let mut pipe = Pipe::start_logged("echo", &["-j", "2", "--unordered"]);
+    pipe.talk.say(r#"{"tool":"forget","id":0}"#);
+    pipe.talk.say(r#"{"tool":"forget","id":1}"#);
+    pipe.talk.say(r#"{"tool":"echo","id":2}"#);
+    pipe.reaches_server("\"forget\"", 2);
     pipe.talk.receive_nothing_for(150);
-    pipe.talk.receive();
-    assert_eq!(pipe.end_after_close().status.code(), Some(0));
+    for id in 0..2 {
+        let cancelled = pipe.ask(&format!(r#"{{"type":"cancel","call_id":{id}}}"#));
+        assert_eq!((&cancelled["id"], &cancelled["kind"]), (&json!(id), &json!("cancelled")));
+        if id == 0 {
+            assert!(pipe.talk.receive().contains(r#""id":2"#));
+        }
+    }
+    assert_eq!(pipe.end_after_close().status.code(), Some(1));
 }
 
 #[test]
 fn a_call_is_cancelled_and_its_late_reply_dropped() {
-    let mut pipe = Pipe::start("echo", &["-j", "1"]);
+    let mut pipe = Pipe::start_logged("echo", &["-j", "1"]);
     pipe.talk.say(r#"{"tool":"sleep","args":{"seconds":0.5},"id":"a"}"#);
     pipe.talk.say(r#"{"tool":"echo","id":"b"}"#);
     pipe.talk.say(r#"{"tool":"echo","id":"c"}"#);
-    std::thread::sleep(std::time::Duration::from_millis(200));
+    pipe.reaches_server("\"sleep\"", 1);
     pipe.talk.say(r#"{"type":"cancel","call_id":"b"}"#);
     pipe.talk.say(r#"{"type":"cancel","call_id":"a"}"#);
     let [a, b, c] = [(); 3].map(|()| serde_json::from_str::<serde_json::Value>(&pipe.talk.receive()).unwrap());
@@ -294,7 +299,7 @@ fn the_server_gets_the_cancellation() {
     let played = play_logged(
         "echo",
         &["--timeout", "0.3"],
-        &[r#"{"tool":"forget","id":1}"#, r#"{"tool":"sleep","args":{"seconds":0.1},"id":2}"#],
+        &[r#"{"tool":"forget","id":1}"#, r#"{"tool":"sleep","args":{"seconds":0.1},"timeout":60,"id":2}"#],
     );
     assert!(
         played.lines[0].starts_with(r#"{"id":1,"tool":"forget","status":"error""#)
@@ -314,10 +319,10 @@ fn the_server_gets_the_cancellation() {
 fn a_late_reply_is_dropped() {
     let played = play(
         "echo",
-        &["--timeout", "0.3"],
+        &["--timeout", "60"],
         &[
-            r#"{"tool":"sleep","args":{"seconds":0.5},"id":1}"#,
-            r#"{"tool":"sleep","args":{"seconds":0.25},"id":2}"#,
+            r#"{"tool":"sleep","args":{"seconds":0.5},"timeout":0.3,"id":1}"#,
+            r#"{"tool":"sleep","args":{"seconds":0.4},"id":2}"#,
             r#"{"tool":"echo","id":3}"#,
         ],
     );

@@ -96,12 +96,12 @@ fn results_of_any_shape_are_results() {
 fn a_server_that_hangs_under_load_is_restarted() {
     let calls = [r#"{"tool":"hangs_in","id":1}"#, r#"{"tool":"echo","id":2}"#, r#"{"tool":"echo","id":3}"#];
     for (options, kinds, requests) in [
-        (&["--timeout", "0.3"][..], ["timeout", "", ""], "2 requests"),
+        (&["--timeout", "2"][..], ["timeout", "", ""], "2 requests"),
         // Both calls are open when it hangs.
-        (&["--timeout", "0.3", "-j", "2"], ["timeout", "timeout", ""], "2 requests"),
-        (&["--timeout", "0.3", "--restart-after-timeouts", "1"], ["timeout", "", ""], "1 request"),
-        (&["--timeout", "0.3", "--restart-after-timeouts", "4"], ["timeout", "", ""], "4 requests"),
-        (&["--timeout", "0.3", "--restart-after-timeouts", "0"], ["timeout", "timeout", "timeout"], ""),
+        (&["--timeout", "2", "-j", "2"], ["timeout", "timeout", ""], "2 requests"),
+        (&["--timeout", "2", "--restart-after-timeouts", "1"], ["timeout", "", ""], "1 request"),
+        (&["--timeout", "2", "--restart-after-timeouts", "4"], ["timeout", "", ""], "4 requests"),
+        (&["--timeout", "2", "--restart-after-timeouts", "0"], ["timeout", "timeout", "timeout"], ""),
     ] {
         let played = play("echo", options, &calls);
         let answers = played.answers();
@@ -115,8 +115,8 @@ fn a_server_that_hangs_under_load_is_restarted() {
 
 #[test]
 fn a_slow_server_is_not_restarted() {
-    let slow = r#"{"tool":"sleep","args":{"seconds":2}}"#;
-    let played = play("echo", &["--timeout", "0.3", "-j", "3"], &[slow, slow, slow, slow, r#"{"tool":"echo"}"#]);
+    let slow = r#"{"tool":"sleep","args":{"seconds":10}}"#;
+    let played = play("echo", &["--timeout", "2", "-j", "3"], &[slow, slow, slow, slow, r#"{"tool":"echo"}"#]);
     let answers = played.answers();
     assert!(answers[..4].iter().all(|answer| answer["kind"] == "timeout"), "{answers:?}");
     assert_eq!((&answers[4]["status"], &answers[4]["epoch"]), (&json!("ok"), &json!(0)), "{}", played.stderr);

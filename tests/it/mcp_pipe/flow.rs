@@ -1,6 +1,7 @@
 //! Large amounts of data, and slow readers and servers.
 
 use super::{assert_nothing_is_left, mcp_pipe, play};
+use crate::process::{eventually, is_idle};
 use crate::recorded::peak;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -38,10 +39,11 @@ fn a_flood_of_calls_is_answered_in_order_in_little_memory() {
 
 #[test]
 fn a_slow_server_holds_back_stdin() {
-    let (mut command, _home) = mcp_pipe("echo", &["--no-check"]);
+    let (mut command, home) = mcp_pipe("echo", &["--no-check", "--timeout", "600"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    writeln!(stdin, r#"{{"tool":"sleep","args":{{"seconds":1.5}}}}"#).unwrap();
+    let wakes = home.path().join("wakes");
+    writeln!(stdin, r#"{{"tool":"sleep","args":{{"until":"{}"}}}}"#, wakes.display()).unwrap();
     let written = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&written);
     let line = format!("{{\"tool\":\"echo\",\"args\":{{\"pad\":\"{}\"}}}}\n", "x".repeat(1000));
@@ -55,9 +57,14 @@ fn a_slow_server_holds_back_stdin() {
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
         move || answers.count()
     });
-    thread::sleep(Duration::from_millis(1000));
-    let taken = written.load(Ordering::Relaxed);
+    let mut taken = 0;
+    eventually("no more is taken", || {
+        thread::sleep(Duration::from_millis(300));
+        let before = std::mem::replace(&mut taken, written.load(Ordering::Relaxed));
+        taken > 0 && taken == before && is_idle(child.id() as i32)
+    });
     assert!((500..2000).contains(&taken), "{taken} calls were taken while the server slept");
+    std::fs::write(wakes, "").unwrap();
     writer.join().unwrap();
     assert_eq!(reader.join().unwrap(), 5_001);
     assert!(child.wait().unwrap().success());
@@ -65,14 +72,14 @@ fn a_slow_server_holds_back_stdin() {
 
 #[test]
 fn a_slow_reader_gets_everything_and_causes_no_timeout() {
-    let (mut command, _home) = mcp_pipe("echo", &["--timeout", "1.5", "-j", "4"]);
+    let (mut command, _home) = mcp_pipe("echo", &["--timeout", "3", "-j", "4"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     for id in 0..8 {
         writeln!(stdin, r#"{{"tool":"big","id":{id},"args":{{"bytes":300000}}}}"#).unwrap();
     }
     // Longer than the time limit of a call.
-    thread::sleep(Duration::from_millis(3500));
+    thread::sleep(Duration::from_millis(6500));
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for id in 0..8 {
         let line = answers.next().unwrap().unwrap();

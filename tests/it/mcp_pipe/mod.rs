@@ -35,8 +35,22 @@ impl Pipe {
         Pipe { talk: Talk::start(&mut pipe), home }
     }
 
+    /// The same, with a log of the lines that the server receives.
+    fn start_logged(server: &str, options: &[&str]) -> Pipe {
+        let (mut pipe, home) = mcp_pipe(server, options);
+        Pipe { talk: Talk::start(with_log(&mut pipe, &home)), home }
+    }
+
     fn ask(&mut self, line: &str) -> Value {
         serde_json::from_str(&self.talk.ask(line)).unwrap()
+    }
+
+    /// Waits until the server has received this text so many times.
+    #[track_caller]
+    fn reaches_server(&self, text: &str, times: usize) {
+        let log = self.home.path().join("log");
+        let received = || std::fs::read_to_string(&log).unwrap_or_default().matches(text).count();
+        eventually(text, || received() >= times);
     }
 
     /// The server and its children.
@@ -101,8 +115,12 @@ fn play(server: &str, options: &[&str], lines: &[&str]) -> Played {
 /// The same, with a log of the lines that the server receives.
 fn play_logged(server: &str, options: &[&str], lines: &[&str]) -> Played {
     let (mut command, home) = mcp_pipe(server, options);
-    command.arg(format!("log={}", home.path().join("log").display()));
+    with_log(&mut command, &home);
     play_command(&mut command, home, lines)
+}
+
+fn with_log<'a>(command: &'a mut Command, home: &TempDir) -> &'a mut Command {
+    command.arg(format!("log={}", home.path().join("log").display()))
 }
 
 fn play_command(command: &mut Command, home: TempDir, lines: &[&str]) -> Played {

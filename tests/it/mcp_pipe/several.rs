@@ -157,15 +157,13 @@ fn the_set_up_of_each_server_is_its_own() {
 #[test]
 fn an_unused_server_causes_no_wait_and_no_failure() {
     for fault in ["none", "exits", "silent"] {
-        let begun = std::time::Instant::now();
-        let played = play(&[("a", "echo"), ("b", fault)], &[], &[r#"{"tool":"a__echo"}"#]);
+        let played = play(&[("a", "echo"), ("b", fault)], &["--start-timeout", "1h"], &[r#"{"tool":"a__echo"}"#]);
         assert_eq!(
             (&played.answers()[0]["status"], played.status),
             (&json!("ok"), Some(0)),
             "{fault}: {}",
             played.stderr
         );
-        assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{fault}: {:?}", begun.elapsed());
     }
 }
 

@@ -21,7 +21,7 @@ fn a_call_that_times_out_may_have_been_executed() {
 
 #[test]
 fn at_the_deadline_only_sent_calls_may_have_been_executed() {
-    let played = play("echo", &["--deadline", "0.5"], &[FORGOTTEN, WAITING]);
+    let played = play("echo", &["--deadline", "3"], &[FORGOTTEN, WAITING]);
     assert_eq!(
         maybe_executed(&played.answers()),
         [(json!("timeout"), json!(true)), (json!("timeout"), Value::Null)],
@@ -32,11 +32,11 @@ fn at_the_deadline_only_sent_calls_may_have_been_executed() {
 
 #[test]
 fn of_cancelled_calls_only_sent_ones_may_have_been_executed() {
-    let mut pipe = Pipe::start("echo", &["-j", "1"]);
+    let mut pipe = Pipe::start_logged("echo", &["-j", "1"]);
     pipe.talk.say(r#"{"tool":"forget","id":"c\u0041"}"#);
     pipe.talk.say(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo"}}"#);
     pipe.talk.say(r#"{"tool":"echo","id":2}"#);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    pipe.reaches_server("\"forget\"", 1);
     pipe.talk.say(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
     let sent = pipe.ask(r#"{"type":"cancel","call_id":"cA"}"#);
     assert_eq!((&sent["kind"], &sent["maybe_executed"]), (&json!("cancelled"), &json!(true)), "{sent}");
@@ -60,9 +60,9 @@ fn a_repeated_call_that_is_never_answered_may_have_been_executed() {
 
 #[test]
 fn a_cancel_is_read_although_the_server_reads_nothing() {
-    let mut pipe = Pipe::start("echo", &["-j", "4", "--unordered", "--timeout", "30"]);
+    let mut pipe = Pipe::start_logged("echo", &["-j", "4", "--unordered", "--timeout", "600"]);
     pipe.talk.say(r#"{"tool":"hangs_in","id":1}"#);
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    pipe.reaches_server("\"hangs_in\"", 1);
     pipe.talk.say(&format!(r#"{{"tool":"echo","id":2,"args":{{"x":"{}"}}}}"#, "y".repeat(1_000_000)));
     pipe.talk.say(r#"{"type":"cancel","call_id":1}"#);
     let answer: Value = serde_json::from_str(&pipe.talk.receive()).unwrap();

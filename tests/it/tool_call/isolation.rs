@@ -110,12 +110,12 @@ fn a_call_of_a_closed_client_does_not_keep_an_idle_session() {
     let home = Home::new();
     let script = r#"read -r line; echo '{"type":"tool_list","request_id":1,"tools":[{"name":"x"}]}'
         read -r line; touch called; while read -r line; do :; done"#;
-    let start = ["--start", "shop", "--detach", "--idle-timeout", "500ms", "--", "sh", "-c", script];
+    let start = ["--start", "shop", "--detach", "--idle-timeout", "3s", "--", "sh", "-c", script];
     assert_eq!(home.run(&start).status, Some(0));
     let pid = home.pid();
     let mut client = home.spawn(&["--session", "shop", "x"]);
     eventually("the world has the call", || home.0.path().join("called").exists());
-    std::thread::sleep(Duration::from_millis(700));
+    std::thread::sleep(Duration::from_millis(3500));
     assert!(is_running(pid), "a call is not idle");
     client.kill().unwrap();
     client.wait().unwrap();

@@ -58,10 +58,15 @@ impl Server {
         let arguments: Value = serde_json::from_str(asked.arguments.get()).unwrap_or_default();
         let number = |name: &str| arguments[name].as_f64();
         match asked.name.as_str() {
+            // For so many seconds, or until a file exists.
             "sleep" => {
-                let (id, seconds) = (id.to_owned(), number("seconds").unwrap());
+                let (id, seconds) = (id.to_owned(), number("seconds").unwrap_or_default());
+                let until = arguments["until"].as_str().map(std::path::PathBuf::from);
                 thread::spawn(move || {
                     thread::sleep(Duration::from_secs_f64(seconds));
+                    while until.as_ref().is_some_and(|file| !file.exists()) {
+                        thread::sleep(Duration::from_millis(10));
+                    }
                     say_result(&id, &text("rested").to_string());
                 });
             }
