@@ -1,5 +1,5 @@
 //! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `calls`
-//! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`; the turn is chosen by the number of turns in the request, so that a restarted model
+//! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`, given after `sleep_ms`, or once the file `until` exists; the turn is chosen by the number of turns in the request, so that a restarted model
 //! side continues; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by the identifier of that element in the newest list of the request: its number
 //! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge's tree; in its view for agents the short name; `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
 
@@ -35,6 +35,9 @@ fn main() {
         }
         if let Some(milliseconds) = planned["sleep_ms"].as_u64() {
             std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        }
+        while planned["until"].as_str().is_some_and(|file| !std::path::Path::new(file).exists()) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
         }
         for key in ["text", "calls", "stop", "usage", "reasoning", "request_id"] {
             if let Some(value) = planned.get(key) {

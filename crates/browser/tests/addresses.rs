@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(10)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// A server on any loopback address, and the paths requested from it.

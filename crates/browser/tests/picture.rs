@@ -5,7 +5,7 @@ use pipewright_browser::{Allowed, Browser, Extent, Launch, Ready, Scheme, Scope}
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(10)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// Width and height from the header of a PNG.

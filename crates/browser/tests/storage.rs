@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(10)
+    Instant::now() + Duration::from_secs(60)
 }
 
 /// A server that sets cookies and storage. Returns its port, and a count of requests.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(10)
+    Instant::now() + Duration::from_secs(60)
 }
 
 fn evaluate(browser: &mut Browser, expression: &str) -> Value {

@@ -13,8 +13,8 @@ use tokio::net::{TcpSocket, TcpStream as Connecting};
 use tokio::time::{sleep, timeout};
 
 /// A limit that is to pass, and the time in which everything else must happen.
-const SHORT: Duration = Duration::from_millis(300);
-const LONG: Duration = Duration::from_secs(20);
+const SHORT: Duration = Duration::from_secs(1);
+const LONG: Duration = Duration::from_secs(60);
 
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
@@ -78,7 +78,7 @@ fn a_server_that_does_not_answer_ends_at_the_first_byte_limit() {
         let (url, is_closed) = server_that_answers("");
         let error = get(&url, Limits { first_byte: Some(SHORT), ..Limits::default() }).await.unwrap_err();
         assert_eq!(error, Error::FirstByte(SHORT));
-        assert_eq!(error.to_string(), "the server did not answer within 300ms");
+        assert_eq!(error.to_string(), "the server did not answer within 1s");
         closes(is_closed).await;
     });
 }
@@ -98,7 +98,7 @@ fn a_server_that_takes_no_connection_ends_at_the_connect_limit() {
         let error =
             get(&format!("http://{address}/"), Limits { connect: SHORT, ..Limits::default() }).await.unwrap_err();
         assert!(matches!(error, Error::Connect(_)), "{error:?}");
-        assert_eq!(error.to_string(), "the server cannot be reached: no connection within 300ms");
+        assert_eq!(error.to_string(), "the server cannot be reached: no connection within 1s");
     });
 }
 

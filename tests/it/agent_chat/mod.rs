@@ -42,6 +42,11 @@ impl Place {
         words.map(|word| format!("'{}'", word.display())).join(" ")
     }
 
+    /// Writes a file for which the model waits.
+    fn write(&self, name: &str) {
+        std::fs::write(self.path(name), "").unwrap();
+    }
+
     /// The requests to the model.
     pub fn requests(&self) -> String {
         std::fs::read_to_string(self.path("requests")).unwrap_or_default()

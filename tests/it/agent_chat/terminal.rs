@@ -11,6 +11,9 @@ struct Seat {
     person: PtySession,
 }
 
+/// What the line editor prints when it has taken a line.
+const TAKEN: &str = "\u{1b}[?2004l\r\n";
+
 impl Seat {
     fn take(place: &Place, options: &[&str]) -> Seat {
         let mut chat = place.chat(options, &[]);
@@ -41,11 +44,15 @@ impl Seat {
     }
 }
 
+/// Turns that the model gives once the test has written the file `go` or `on`.
+const GO: &str = r#"{"text":"I look at **it**.","until":"go","calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look","Pay"]}}]}"#;
+const ON: &str = r#"{"text":"I look at **it**.","until":"on","calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look","Pay"]}}]}"#;
 const SLOW: &str = r#"{"text":"I look at **it**.","sleep_ms":600,"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Look","Pay"]}}]}"#;
 
 #[test]
 fn a_person_calls_completes_approves_edits_and_talks() {
-    let place = Place::new(&[SLOW, ECHO, ECHO, DONE]);
+    let on = r#"{"until":"on","calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#;
+    let place = Place::new(&[SLOW, on, ECHO, DONE]);
     let mut seat = Seat::take(&place, &[]);
     // The prompt appears once the agent has listed its tools, which completion uses.
     seat.types("ech\tn=5\r");
@@ -59,6 +66,7 @@ fn a_person_calls_completes_approves_edits_and_talks() {
     // Drawn in place while the agent works.
     seat.sees("thinking");
     seat.sees("[>] Look");
+    place.write("on");
     seat.sees("(approve?)> ");
     seat.answers("/edit\r");
     seat.sees("+ .n: 42");
@@ -98,15 +106,18 @@ fn ctrl_c_stops_the_turn_and_a_second_one_ends() {
 
 #[test]
 fn keys_begin_a_line_while_the_agent_works_and_the_message_reaches_it() {
-    let place = Place::new(&[SLOW, SLOW, SLOW, DONE]);
+    let place = Place::new(&[GO, ON, SLOW, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("Go.\r");
     seat.sees("thinking");
     seat.types("be qu");
     seat.sees("chat> be qu");
+    place.write("go");
     // Reports in the meantime are printed above the line.
     seat.sees("I look at");
     seat.types("ick\r");
+    seat.sees(TAKEN);
+    place.write("on");
     seat.sees("It is ");
     assert!(place.requests().contains("The person says: be quick"));
     seat.types("\u{4}");
@@ -204,23 +215,26 @@ fn an_answer_is_shown_while_it_is_written_and_then_once_completely() {
 
 #[test]
 fn input_before_a_question_does_not_answer_it() {
-    let place = Place::new(&[r#"{"sleep_ms":700,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
+    let place = Place::new(&[r#"{"until":"go","calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     // In a single write: the line is handled first, before the question, and so is the beginning of the next line.
     seat.types("Go.\r/yes\r/yes");
     seat.sees("no call is held");
+    seat.sees("chat> /yes");
+    place.write("go");
     seat.sees("may this call pass?");
     seat.answers("\r");
     seat.sees("ignored: typed before the question was shown");
     // Begun while the agent works, and submitted long after the question is shown.
     seat.answers("/no\r");
     seat.sees("rejected");
-    let place = Place::new(&[r#"{"sleep_ms":900,"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
+    let place = Place::new(&[r#"{"until":"go","calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("Go.\r");
     seat.sees("thinking");
     seat.types("/y");
     seat.sees("chat> /y");
+    place.write("go");
     seat.sees("may this call pass?");
     seat.answers("es\r");
     seat.sees("ignored: typed before the question was shown");
@@ -231,7 +245,7 @@ fn input_before_a_question_does_not_answer_it() {
 
 #[test]
 fn complete_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
-    let place = Place::new(&[SLOW, SLOW, SLOW, SLOW, DONE, DONE]);
+    let place = Place::new(&[GO, SLOW, DONE, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("Go.\r");
     seat.sees("thinking");
@@ -244,6 +258,8 @@ fn complete_lines_blanks_and_split_characters_reach_the_agent_while_it_works() {
     seat.person.flush().unwrap();
     seat.sees("chat> caf");
     seat.types("\u{e9}\r");
+    seat.sees(TAKEN);
+    place.write("go");
     seat.sees("It is ");
     for said in ["The person says: first line", "The person says: /yes is a word", "The person says: caf\u{e9}"] {
         assert!(place.requests().contains(said), "{said}: {}", place.requests());
@@ -265,11 +281,13 @@ fn a_call_without_an_answer_does_not_hold_the_person() {
 
 #[test]
 fn input_typed_ahead_is_handled_in_order() {
-    let place = Place::new(&[SLOW, DONE, SLOW, DONE, SLOW, DONE, SLOW, DONE, DONE, DONE]);
+    let place = Place::new(&[GO, SLOW, DONE, SLOW, DONE, SLOW, DONE, SLOW, DONE, DONE, DONE]);
     let mut seat = Seat::take(&place, &["--chat"]);
     seat.types("one\rtwo\rthr");
     seat.sees("chat> thr");
     seat.types("ee\r");
+    seat.sees(TAKEN);
+    place.write("go");
     seat.sees("It is ");
     let requests = place.requests();
     let at = |text: &str| requests.find(text).unwrap_or_else(|| panic!("{text}: {requests}"));

@@ -31,7 +31,7 @@ fn a_gate_and_the_loop_ask_at_one_terminal() {
 #[test]
 fn input_before_a_question_does_not_answer_it_and_texts_keep_their_lines() {
     let place = Place::new(&[
-        r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["look","act"]}}],"sleep_ms":600}"#,
+        r#"{"calls":[{"tool_name":"assistant_plan","arguments":{"steps":["look","act"]}}],"sleep_ms":2000}"#,
         r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Delete all?"}}]}"#,
         r#"{"calls":[{"tool_name":"assistant_done","arguments":{"reason":"First line.\nSecond line."}}]}"#,
     ]);

@@ -40,14 +40,14 @@ fn a_held_call_is_an_interrupt_that_the_next_run_resolves() {
     assert_eq!((&said["content"], socket.passed.len()), (&"Echo.".into(), 0));
     socket.held();
     assert!(socket.passed.iter().all(|record| record["content"] != "Do more."), "{:?}", socket.passed);
-    let events = run(&server, "r3", resume(&id, json!({"action": "edit", "edited_arguments": {"message": "edited"}})));
-    let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
-    assert!(result["content"].as_str().unwrap().contains("edited"), "{result}");
+    let mut events =
+        run(&server, "r3", resume(&id, json!({"action": "edit", "edited_arguments": {"message": "edited"}})));
     let id = events.last().unwrap()["outcome"]["interrupts"][0]["id"].clone();
-
-    let events = run(&server, "r4", json!({"resume": [{"interruptId": id, "status": "cancelled"}]}));
-    let result = events.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
-    assert!(result["content"].as_str().unwrap().contains("rejected"), "{result}");
+    events.extend(run(&server, "r4", json!({"resume": [{"interruptId": id, "status": "cancelled"}]})));
+    // The gate's second question may overtake the agent's record of the first result, which is then in the next run.
+    let results = events.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT");
+    let results = Vec::from_iter(results.map(|event| event["content"].as_str().unwrap()));
+    assert!(results.len() == 2 && results[0].contains("edited") && results[1].contains("rejected"), "{results:?}");
     let finished = events.last().unwrap();
     assert_eq!((&finished["type"], &finished["outcome"]["type"]), (&"RUN_FINISHED".into(), &"success".into()));
     assert_eq!(finished["result"]["content"], "It is done.");

@@ -40,9 +40,20 @@ fn turns_are_printed_in_the_order_of_the_requests() {
 
 #[test]
 fn unordered_turns_are_printed_as_they_arrive() {
-    let output = pipe(gemini(&echo()).args(["-j", "3", "--unordered"]), PROMPTS);
-    let texts: Vec<String> = records(&output).iter().map(|turn| turn["text"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(texts, ["word 2", "word 1", "word 0"]);
+    // Each word is answered once the one after it has been printed.
+    let due = Arc::new(AtomicUsize::new(2));
+    let awaited = Arc::clone(&due);
+    let server = Server::start(move |request, _| {
+        let number: usize = request.body.split("word ").nth(1).unwrap()[..1].parse().unwrap();
+        crate::process::eventually("it is due", || awaited.load(Ordering::SeqCst) <= number);
+        Reply::gemini(&format!("word {number}"))
+    });
+    let mut talk = Talk::start(gemini(&server).args(["-j", "3", "--unordered"]));
+    talk.say(text(PROMPTS).trim_end());
+    for number in [2, 1, 0] {
+        due.store(number, Ordering::SeqCst);
+        assert!(talk.receive().contains(&format!("word {number}")));
+    }
 }
 
 #[test]

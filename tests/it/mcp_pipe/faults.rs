@@ -9,7 +9,7 @@ fn invalid_answers_affect_no_call() {
     for server in ["noisy", "twice", "unknown-ids", "asks", "echo pages=1", "leaves", "stubborn", "string-ids"] {
         for jobs in ["1", "5"] {
             let played =
-                play(server, &["-j", jobs, "--timeout", "10"], &Vec::from_iter(calls.iter().map(String::as_str)));
+                play(server, &["-j", jobs, "--timeout", "60"], &Vec::from_iter(calls.iter().map(String::as_str)));
             played.assert_well();
             let answers = played.answers();
             assert_eq!(answers.len(), 20, "{server}");
@@ -26,7 +26,7 @@ fn invalid_answers_affect_no_call() {
 
 #[test]
 fn requests_of_the_server_are_answered() {
-    let mut pipe = Pipe::start("asks", &["--timeout", "10"]);
+    let mut pipe = Pipe::start("asks", &["--timeout", "60"]);
     pipe.ask(r#"{"tool":"echo"}"#);
     let received = pipe.ask(r#"{"tool":"heard"}"#);
     let received = received["data"]["structuredContent"].as_array().unwrap();
@@ -40,7 +40,7 @@ fn requests_of_the_server_are_answered() {
 
 #[test]
 fn a_changed_list_is_read_again_completely() {
-    let mut pipe = Pipe::start("echo pages=3", &["--timeout", "10"]);
+    let mut pipe = Pipe::start("echo pages=3", &["--timeout", "60"]);
     assert_eq!(pipe.ask(r#"{"tool":"grown"}"#)["kind"], "unknown_tool");
     pipe.ask(r#"{"tool":"grow","args":{"times":5}}"#);
     crate::process::eventually("the tool is known", || pipe.ask(r#"{"tool":"grown"}"#)["status"] == "ok");
@@ -66,7 +66,7 @@ fn a_tool_that_was_added_before_a_call_is_known_to_that_call() {
 
 #[test]
 fn a_changed_list_that_cannot_be_read_keeps_the_server() {
-    let mut pipe = Pipe::start("relist-refused", &["--timeout", "10"]);
+    let mut pipe = Pipe::start("relist-refused", &["--timeout", "60"]);
     pipe.ask(r#"{"tool":"grow"}"#);
     for _ in 0..3 {
         let answer = pipe.ask(r#"{"tool":"echo"}"#);
@@ -81,7 +81,7 @@ fn results_of_any_shape_are_results() {
         ["[1]", "null", "7", "{}", r#"{"isError":1}"#, r#"{"content":{"a":1}}"#, r#"{"content":[7,{"text":8}]}"#];
     for result in results {
         let played =
-            play("echo", &["--timeout", "5"], &[&format!(r#"{{"tool":"bad_result","args":{{"result":{result}}}}}"#)]);
+            play("echo", &["--timeout", "60"], &[&format!(r#"{{"tool":"bad_result","args":{{"result":{result}}}}}"#)]);
         assert_eq!(played.lines, [format!(r#"{{"tool":"bad_result","status":"ok","data":{result},"epoch":0}}"#)]);
     }
     let played = play(
@@ -124,8 +124,12 @@ fn a_slow_server_is_not_restarted() {
 
 #[test]
 fn a_timeout_does_not_end_another_call_with_a_longer_limit() {
-    let slow = r#"{"tool":"run_command","args":{"command":"sleep 2"},"timeout":"20s"}"#;
-    let played = play("echo", &["--timeout", "0.3", "-j", "2"], &[slow, r#"{"tool":"echo"}"#, r#"{"tool":"echo"}"#]);
+    let slow = r#"{"tool":"run_command","args":{"command":"sleep 2"},"timeout":60}"#;
+    let played = play(
+        "echo",
+        &["--timeout", "0.3", "-j", "2"],
+        &[slow, r#"{"tool":"echo"}"#, r#"{"tool":"echo","timeout":60}"#],
+    );
     let answers = played.answers();
     assert_eq!(
         [&answers[0]["status"], &answers[1]["kind"], &answers[2]["status"]],

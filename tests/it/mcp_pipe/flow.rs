@@ -101,12 +101,12 @@ fn long_calls_and_long_results_pass_each_other() {
     let calls: Vec<String> =
         (0..12).map(|id| format!(r#"{{"tool":"echo","args":{{"message":"{message}"}},"id":{id}}}"#)).collect();
     for jobs in ["1", "2", "8"] {
-        let played = play("echo", &["--timeout", "10", "-j", jobs], &Vec::from_iter(calls.iter().map(String::as_str)));
+        let played = play("echo", &["--timeout", "60", "-j", jobs], &Vec::from_iter(calls.iter().map(String::as_str)));
         assert_eq!((played.status, played.lines.len()), (Some(0), 12), "-j {jobs}: {}", played.stderr);
     }
     // The same while it sends notifications.
     let tell = r#"{"tool":"tell","args":{"times":20,"bytes":20000}}"#;
     let calls: Vec<&str> = (0..6).flat_map(|at| [calls[at].as_str(), tell]).collect();
-    let played = play("asks", &["--timeout", "10", "-j", "3"], &calls);
+    let played = play("asks", &["--timeout", "60", "-j", "3"], &calls);
     assert_eq!((played.status, played.lines.len()), (Some(0), 12), "{}", played.stderr);
 }

@@ -26,14 +26,14 @@ fn the_call_of_an_overlong_line_is_found() {
     let other = r#"{"tool":"sleep","args":{"seconds":0.5},"id":2}"#;
     let short = long.replace(r#","id_last":true"#, "");
     for long in [long, &short] {
-        let played = play("echo", &["--max-result", "1M", "-j", "2", "--timeout", "5"], &[long, other]);
+        let played = play("echo", &["--max-result", "1M", "-j", "2", "--timeout", "60"], &[long, other]);
         let answers = played.answers();
         assert_eq!((&answers[0]["kind"], &answers[1]["status"]), (&json!("too_large"), &json!("ok")), "{answers:?}");
     }
     // An overlong notification fails no call.
     let played = play(
         "echo",
-        &["--max-result", "1M", "--timeout", "5"],
+        &["--max-result", "1M", "--timeout", "60"],
         &[r#"{"tool":"big","args":{"bytes":3000000,"log":true},"id":1}"#],
     );
     assert_eq!(played.answers()[0]["status"], "ok", "{:?}", played.lines);

@@ -102,7 +102,7 @@ fn an_unanswered_question_is_cancelled_and_the_call_continues() {
         assert_eq!(played.status, Some(1));
         assert!(played.stderr.contains("nobody can answer"), "{}", played.stderr);
     }
-    let mut pipe = Pipe::start("echo", &["--interactive", "--answer-timeout", "0.2", "--timeout", "0.1"]);
+    let mut pipe = Pipe::start("echo", &["--interactive", "--answer-timeout", "3", "--timeout", "2"]);
     pipe.ask(r#"{"tool":"ask"}"#);
     assert!(pipe.talk.receive().contains(r#""action":"cancel""#), "and its call is not late for that");
     let ended = pipe.end_after_close();

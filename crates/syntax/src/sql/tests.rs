@@ -128,7 +128,7 @@ fn a_hostile_query_is_refused_within_bounded_stack_and_time() {
     ] {
         let _ = functions(&query);
     }
-    assert!(before.elapsed().as_secs() < 20, "{:?}", before.elapsed());
+    assert!(before.elapsed().as_secs() < 60, "{:?}", before.elapsed());
 }
 
 proptest! {
