@@ -431,12 +431,10 @@ test("hostile records are text: HTML, escape sequences, bidi, a long argument", 
 });
 
 test("with the keyboard only: start a session, write, edit, stop", async ({ page }) => {
+    // In a session of its own: that of another test may ask something meanwhile, which moves the focus.
     await begin(page);
-    // The page moves the focus there once it has shown the session.
-    await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
-    const skip = page.getByRole("button", { name: "Skip to the message box" });
-    await tabTo(page, skip, "Shift+Tab");
-    expect(await skip.evaluate((skip) => skip === document.querySelector("a[href], button, input, select, summary, textarea"))).toBe(true);
+    await page.keyboard.press("Tab");
+    await expect(page.getByRole("button", { name: "Skip to the message box" })).toBeFocused();
     await picture(page, "skip");
     await page.keyboard.press("Enter");
     await expect(page.getByLabel("Message", { exact: true })).toBeFocused();
