@@ -211,6 +211,12 @@ impl Appender {
         }
     }
 
+    /// Lets others append to it: nothing more is appended here, but a sync may still be in progress.
+    pub fn release(&self) {
+        // If that fails, it is released when the sync has ended.
+        let _ = self.file.unlock();
+    }
+
     /// Its length in bytes.
     pub fn len(&self) -> u64 {
         self.end

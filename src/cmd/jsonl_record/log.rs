@@ -351,6 +351,7 @@ impl Log {
         if self.settings.sync != Sync::Never {
             self.sync_aside();
         }
+        self.file.release();
         self.file = file;
         self.needs_header = true;
         self.is_fresh = true;

@@ -53,7 +53,8 @@ fn a_world_that_cannot_start_answers_too() {
 
 #[test]
 fn a_failed_start_is_no_empty_list_for_those_that_ask() {
-    let world = ["--", "mcp-pipe", "--", "sh", "-c", "exit 1"];
+    let mcp_pipe = crate::process::binary("mcp-pipe");
+    let world = ["--", mcp_pipe.to_str().unwrap(), "--", "sh", "-c", "exit 1"];
     let listed = pipe(crate::process::command("tool-call").arg("--list").args(world), b"");
     assert_eq!((listed.stdout.len(), listed.status.code()), (0, Some(3)));
     assert!(
