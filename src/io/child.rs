@@ -242,12 +242,15 @@ impl Group {
     }
 
     /// Ends the complete group at once. It sends two signals, so that a wrapper in the group sees a first and a second signal, and
-    /// does the same with its own child.
+    /// does the same with its own child. (SIGINT may be ignored there, as after a shell's `&`.)
     pub fn end_at_once(self) {
         self.signal(Some(Signal::SIGTERM));
         self.signal(Some(Signal::SIGINT));
         self.signal(Some(Signal::SIGCONT));
-        self.ends_within(|| true, || grace(true) / 6);
+        if !self.ends_within(|| true, || grace(true) / 12) {
+            self.signal(Some(Signal::SIGTERM));
+            self.ends_within(|| true, || grace(true) / 12);
+        }
         self.kill();
     }
 
