@@ -247,9 +247,9 @@ impl Group {
         self.signal(Some(Signal::SIGTERM));
         self.signal(Some(Signal::SIGINT));
         self.signal(Some(Signal::SIGCONT));
-        if !self.ends_within(|| true, || grace(true) / 12) {
+        if !self.ends_within(|| true, || grace(true) / 6) {
             self.signal(Some(Signal::SIGTERM));
-            self.ends_within(|| true, || grace(true) / 12);
+            self.ends_within(|| true, || grace(true) / 6);
         }
         self.kill();
     }

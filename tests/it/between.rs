@@ -128,7 +128,7 @@ fn a_second_signal_ends_it_at_once_with_its_child() {
     for (depth, ignored) in [(1, ""), (2, ""), (3, ""), (2, "INT QUIT"), (3, "INT QUIT")] {
         // A busy machine delays some of the ends, a fault all.
         eventually("the second does not take as long as the first alone", || {
-            let script = "trap '' TERM INT; echo $$; while :; do sleep 0.05; done";
+            let script = "exec 2>/dev/null; trap '' TERM INT; echo $$; while :; do sleep 0.05; done";
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("[ -z '{ignored}' ] || trap '' {ignored}; exec \"$@\""), "sh"]);
             let wraps = nested(depth);
@@ -140,8 +140,13 @@ fn a_second_signal_ends_it_at_once_with_its_child() {
             talk.signal(Signal::SIGTERM);
             let ended = talk.end();
             assert_eq!(ended.status.signal(), Some(15));
-            eventually("the child is gone", || !is_running(child));
-            ended.took < Duration::from_millis(500)
+            // On a busy machine, a wrapper may be killed before it has killed its own child.
+            let is_gone = (0..100).any(|_| {
+                std::thread::sleep(Duration::from_millis(10));
+                !is_running(child)
+            });
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(child), Signal::SIGKILL);
+            is_gone && ended.took < Duration::from_millis(500)
         });
     }
 }
