@@ -98,7 +98,7 @@ impl Decision {
         // A sentence may begin with the name of a command.
         let is_sentence = match &*word {
             "key" | "click" | "wait" => !is_command(line),
-            _ => line.split_whitespace().count() > 3 || line.contains(|one: char| one.is_uppercase()),
+            _ => line.split_whitespace().count() > 3,
         };
         !is_sentence
             && self.needs_a_command
