@@ -256,7 +256,8 @@ fn an_unreadable_message_closes_the_open_question() {
         game.proxy.say(&rest_site(5, 15));
         assert_eq!(game.proxy.ask(&message), "state", "{kind}");
         let (_, seen, _) = game.end();
-        assert_eq!(seen.len(), 1, "{kind}");
+        // The question may be closed before the bot has got it.
+        assert!(seen.len() <= 1, "{kind}");
     }
 }
 
