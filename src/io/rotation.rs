@@ -57,8 +57,7 @@ impl Rotation {
     }
 }
 
-/// The name of the first field of a file of NDJSON, and its value if that is a format, by which the parts of a log are told from
-/// other files.
+/// The beginning of a file: the name of its first field, and the value of a field `format`. All parts of a log begin alike.
 ///
 /// # Errors
 /// Also if it is no regular file.

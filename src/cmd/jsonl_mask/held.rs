@@ -40,9 +40,11 @@ enum State {
 /// A piece that is not masked yet.
 #[derive(Debug)]
 struct Piece {
-    /// The record, in which all other fields are masked, with what is around it on its line.
+    /// The record, with what is around it on its line.
     before: Vec<u8>,
     body: String,
+    /// The record without its content, if anything else in it was masked.
+    masked: Option<String>,
     after: Vec<u8>,
     content: TextMessage,
 }
@@ -77,7 +79,8 @@ impl Held {
             places.push(self.written + self.lines.len());
             *is_complete = !content.more;
             let (before, after) = (line.before().to_vec(), line.after().to_vec());
-            State::Piece(Box::new(Piece { before, body: without_content(body, content.field, masker), after, content }))
+            let masked = masked_around(body, content.field, masker);
+            State::Piece(Box::new(Piece { before, body: body.to_owned(), masked, after, content }))
         };
         self.lines.push_back(HeldLine { number: line.number(), state });
         true
@@ -153,14 +156,12 @@ impl Held {
     }
 }
 
-/// The record with all other fields masked. Its content is empty if any was.
-fn without_content(body: &str, field: &str, masker: &mut Masker) -> String {
+/// The record with an empty content, if anything else in it is masked.
+fn masked_around(body: &str, field: &str, masker: &mut Masker) -> Option<String> {
     let mut rest = Vec::new();
-    if change(body, &[(field, Change::Set(b"\"\""))], &mut rest).is_err() {
-        return body.to_owned();
-    }
+    change(body, &[(field, Change::Set(b"\"\""))], &mut rest).ok()?;
     let masked = masker.line(&rest);
-    if *masked == *rest { body.to_owned() } else { String::from_utf8_lossy(&masked).into_owned() }
+    (*masked != *rest).then(|| String::from_utf8_lossy(&masked).into_owned())
 }
 
 impl Piece {
@@ -173,18 +174,13 @@ impl Piece {
         let mut out = self.before.clone();
         // Converting a text to JSON cannot fail, and the record was read as an object that has this field once.
         let value = serde_json::to_string(&value).unwrap_or_default();
-        if content == self.content.bytes && self.has_content()
-            || change(&self.body, &[(self.content.field, Change::Set(value.as_bytes()))], &mut out).is_err()
-        {
+        let is_changed = content != self.content.bytes || self.masked.is_some();
+        let body = self.masked.as_deref().unwrap_or(&self.body);
+        if !is_changed || change(body, &[(self.content.field, Change::Set(value.as_bytes()))], &mut out).is_err() {
             out.truncate(self.before.len());
-            out.extend_from_slice(self.body.as_bytes());
+            out.extend_from_slice(body.as_bytes());
         }
         out.extend_from_slice(&self.after);
         out
-    }
-
-    /// Whether the record still has its content.
-    fn has_content(&self) -> bool {
-        text_message(self.body.as_bytes()).is_some_and(|message| message.bytes == self.content.bytes)
     }
 }

@@ -231,3 +231,15 @@ fn what_cannot_be_searched_is_reported_and_never_passes_as_clean() {
          they are unchanged\n"
     );
 }
+
+#[test]
+fn the_other_fields_of_a_message_in_pieces_or_bytes_are_masked_too() {
+    let input = concat!(
+        r#"{"t":1,"seq":1,"dir":"in","b64":"aGk=","password":"hunter2x","to":"ann@example.com"}"#,
+        "\n",
+        r#"{"t":1,"seq":2,"dir":"out","text":"hi","more":true,"token":"abc123def"}"#,
+        "\n",
+    );
+    let expected = input.replace("hunter2x", "<PASSWORD_1>").replace("ann@example.com", "<EMAIL_1>");
+    assert_eq!(masked(input), expected.replace("abc123def", "<TOKEN_1>"));
+}

@@ -154,3 +154,30 @@ fn rotated_files_are_read_in_the_order_of_their_numbers() {
     let cells = pipe(command("jsonl-log").args(["csv", "."]).arg(&other).args(&files), b"");
     assert!(text(&cells.stdout).starts_with(".\n7\n"), "{}", text(&cells.stdout));
 }
+
+#[test]
+fn rotation_leaves_pipes_and_files_of_other_formats_alone() {
+    let input: String = (0..60).map(|number| line(number) + "\n").collect();
+    let (_folder, file) = new_log();
+    nix::unistd::mkfifo(&rotated(&file, 1), nix::sys::stat::Mode::from_bits_truncate(0o600)).unwrap();
+    let output = pipe(record(&file).args(["--rotate", "600"]), input.as_bytes());
+    assert_eq!((text(&output.stdout), output.status.code()), (input.clone(), Some(1)));
+    assert!(text(&output.stderr).contains("is not a regular file"), "{}", text(&output.stderr));
+    let (_folder, file) = new_log();
+    std::fs::write(rotated(&file, 1), "{\"format\":\"precious\"}\n").unwrap();
+    let output = pipe(record(&file).args(["--rotate", "600", "--keep", "2"]), input.as_bytes());
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(std::fs::read_to_string(rotated(&file, 1)).unwrap(), "{\"format\":\"precious\"}\n");
+}
+
+#[test]
+fn with_must_record_nothing_passes_after_a_log_was_truncated() {
+    let (_folder, file) = new_log();
+    let mut recorder = Talk::start(record(&file).arg("--must-record"));
+    recorder.ask(&line(1));
+    std::fs::write(&file, "").unwrap();
+    recorder.say(&line(2));
+    let ended = recorder.end();
+    assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("was truncated or replaced by another process; stopped"), "{}", ended.stderr);
+}

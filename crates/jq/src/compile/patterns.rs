@@ -7,67 +7,61 @@ use crate::matcher::check;
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{BinaryOp, Term};
 
-/// The functions whose first argument is a pattern, with the numbers of their arguments and the place of the flags.
-const FUNCTIONS: &[(&str, usize, Option<usize>)] = &[
-    ("test", 1, None),
-    ("test", 2, Some(1)),
-    ("match", 1, None),
-    ("match", 2, Some(1)),
-    ("capture", 1, None),
-    ("capture", 2, Some(1)),
-    ("scan", 1, None),
-    ("scan", 2, Some(1)),
-    ("split", 2, Some(1)),
-    ("splits", 1, None),
-    ("splits", 2, Some(1)),
-    ("sub", 2, None),
-    ("sub", 3, Some(2)),
-    ("gsub", 2, None),
-    ("gsub", 3, Some(2)),
-];
+/// Whether the first argument of a function is a pattern; then also the place of its flags, if it has any.
+fn takes_pattern(name: &str, arguments: usize) -> Option<Option<usize>> {
+    match (name, arguments) {
+        ("test" | "match" | "capture" | "scan" | "splits", 1) | ("sub" | "gsub", 2) => Some(None),
+        ("test" | "match" | "capture" | "scan" | "split" | "splits", 2) => Some(Some(1)),
+        ("sub" | "gsub", 3) => Some(Some(2)),
+        _ => None,
+    }
+}
 
 /// Compiles each constant pattern with its constant flags.
 ///
 /// # Errors
 /// One of them is not valid, too large, or uses what is not supported.
 pub fn constant(source: &str, term: &Term<&str>) -> Result<(), CompileError> {
-    // An error in a pattern may be caught.
-    if let Term::TryCatch(_, catch) = term {
-        return catch.as_deref().map_or(Ok(()), |catch| constant(source, catch));
-    }
-    // Definitions may have the names of these functions.
-    if let Term::Def(definitions, _) = term
-        && definitions
-            .iter()
-            .any(|def| FUNCTIONS.iter().any(|(name, count, _)| (def.name, def.args.len()) == (*name, *count)))
-    {
-        return Ok(());
-    }
-    if let Term::Call(name, arguments) = term
-        && let Some((.., flags)) =
-            FUNCTIONS.iter().find(|(known, count, _)| (*name, arguments.len()) == (*known, *count))
-    {
-        // `test(["a", "i"])` has the flags in the array.
-        let (pattern, flags) = match arguments.first() {
-            Some(Term::Arr(Some(parts))) if flags.is_none() => (texts(parts), Vec::new()),
-            Some(pattern) => (texts(pattern), flags.and_then(|at| arguments.get(at)).map(texts).unwrap_or_default()),
-            None => return Ok(()),
-        };
-        let is_array = matches!(arguments.first(), Some(Term::Arr(_)));
-        let (patterns, flags) = match (&pattern[..], is_array) {
-            ([pattern, flags], true) => (vec![pattern.clone()], vec![flags.clone()]),
-            (_, true) => (pattern.into_iter().take(1).collect(), Vec::new()),
-            (_, false) => (pattern, flags),
-        };
-        let flags = if flags.is_empty() { vec![String::new()] } else { flags };
-        for (pattern, flags) in patterns.iter().flat_map(|pattern| flags.iter().map(move |flags| (pattern, flags))) {
-            check(pattern, flags).map_err(|why| {
-                let place = place(source, offset(source, name));
-                CompileError::new(format_args!("{name} {place}: {why} (in {pattern:?})"))
-            })?;
+    match term {
+        // An error in a pattern may be caught.
+        Term::TryCatch(_, catch) => return catch.as_deref().map_or(Ok(()), |catch| constant(source, catch)),
+        // Definitions may have the names of these functions.
+        Term::Def(definitions, _)
+            if definitions.iter().any(|def| takes_pattern(def.name, def.args.len()).is_some()) =>
+        {
+            return Ok(());
         }
+        Term::Call(name, arguments) => {
+            for (pattern, flags) in patterns(name, arguments) {
+                check(&pattern, &flags).map_err(|why| {
+                    let place = place(source, offset(source, name));
+                    CompileError::new(format_args!("{name} {place}: {why} (in {pattern:?})"))
+                })?;
+            }
+        }
+        _ => {}
     }
     children(term).into_iter().try_for_each(|child| constant(source, child))
+}
+
+/// The constant patterns of a call, each with its flags.
+fn patterns(name: &str, arguments: &[Term<&str>]) -> Vec<(String, String)> {
+    let (Some(flags), Some(first)) = (takes_pattern(name, arguments.len()), arguments.first()) else {
+        return Vec::new();
+    };
+    // `test(["a", "i"])` has the flags in the array.
+    if let Term::Arr(parts) = first {
+        let mut parts = parts.as_deref().map(texts).unwrap_or_default().into_iter();
+        return parts.next().map(|pattern| (pattern, parts.next().unwrap_or_default())).into_iter().collect();
+    }
+    let mut flags = flags.and_then(|at| arguments.get(at)).map(texts).unwrap_or_default();
+    if flags.is_empty() {
+        flags.push(String::new());
+    }
+    texts(first)
+        .into_iter()
+        .flat_map(|pattern| flags.iter().map(move |flags| (pattern.clone(), flags.clone())).collect::<Vec<_>>())
+        .collect()
 }
 
 /// The texts that a term gives, if it only gives texts that are written in the filter.
