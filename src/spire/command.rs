@@ -264,6 +264,31 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_id_is_checked_too() {
+        let slots = r#"{"id":"Potion Slot"}"#;
+        let potion = |can: bool| {
+            let sixth = format!(r#"{{"id":"Fire Potion","can_use":{can},"can_discard":{can},"requires_target":true}}"#);
+            FIGHT.replace(slots, &format!("{slots},{slots},{slots},{slots},{sixth}"))
+        };
+        let strike = r#"{"name":"Strike","is_playable":true,"has_target":true}"#;
+        let hand = FIGHT.replace(strike, &[strike; 10].join(","));
+        for (message, line, is_legal) in [
+            (&potion(true), "potion use 5 1", true),
+            (&potion(true), "potion use 5", false),
+            (&potion(true), "potion use 5 9", false),
+            (&potion(true), "potion discard 5", true),
+            (&potion(false), "potion use 5 1", false),
+            (&potion(false), "potion discard 5", false),
+            (&hand, "play 11 1", true),
+            (&hand, "play 11", false),
+            (&hand, "play 11 -1", false),
+            (&hand, "play 12", false),
+        ] {
+            assert_eq!(read(message, line).is_ok(), is_legal, "{line}: {:?}", read(message, line));
+        }
+    }
+
+    #[test]
     fn a_command_is_read_as_the_mod_reads_it() {
         for (line, expected) in [
             ("play 1", 0),

@@ -1,7 +1,7 @@
 //! `sts-proxy` in states that a bot or the action table is not made for: more monsters than targets, potions without one, messages
 //! that cannot be read, screens that no action leaves.
 
-use crate::process::{Ended, Talk, command};
+use crate::process::{Ended, Talk, command, eventually};
 use crate::spire::{fight, potion, rest_site, tutorial};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -254,10 +254,11 @@ fn an_unreadable_message_closes_the_open_question() {
     for (kind, message) in unreadable() {
         let mut game = Game::start(&["--max-line", "64K"], &[]);
         game.proxy.say(&rest_site(5, 15));
+        let seen = game.folder.path().join("seen");
+        eventually("the bot has the question", || std::fs::metadata(&seen).is_ok_and(|file| file.len() > 0));
         assert_eq!(game.proxy.ask(&message), "state", "{kind}");
         let (_, seen, _) = game.end();
-        // The question may be closed before the bot has got it.
-        assert!(seen.len() <= 1, "{kind}");
+        assert_eq!(seen.len(), 1, "{kind}");
     }
 }
 
@@ -275,7 +276,9 @@ fn a_screen_that_no_action_leaves_is_a_question_that_a_command_answers() {
         (without_choices, "key confirm"),
         (unknown, "Resign now"),
     ] {
-        let mut game = Game::start(&[], &["5", command]);
+        // Sentences that begin like a command are ignored.
+        let answer = format!("Wait for the model to load...\nKey idea: block first\n{command}");
+        let mut game = Game::start(&[], &["5", &answer]);
         assert_eq!(game.proxy.ask(&state.to_string()), command);
         let (ended, seen, _) = game.end();
         assert_eq!(seen[0]["valid_actions"], json!([]));
