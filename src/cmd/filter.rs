@@ -9,7 +9,6 @@ use crate::journal::read::{Content, Message};
 use pipewright_jq::{Error, ErrorKind, Input, Limits};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt::Display;
 
 /// A compiled filter, and the option that it was given with.
 pub struct Filter {
@@ -57,7 +56,7 @@ impl Filter {
 
     /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text. If it cannot be run at all,
     /// for instance because it takes too long, that is a fault, which is reported with `place` the first time; then it is not true.
-    pub fn matches(&self, message: &Message<'_>, report: &Report, place: impl Display) -> bool {
+    pub fn matches(&self, message: &Message<'_>, report: &Report, place: impl FnOnce() -> String) -> bool {
         let verdict = with_input(message, |input, variables| self.filter.matches(input, variables));
         self.verdict(verdict, report, place).unwrap_or(false)
     }
@@ -68,18 +67,18 @@ impl Filter {
         body: &[u8],
         direction: Direction,
         report: &Report,
-        place: impl Display,
+        place: impl FnOnce() -> String,
     ) -> Option<bool> {
         let verdict = with_line(body, |input| self.filter.matches(input, &around(direction)));
         self.verdict(verdict, report, place)
     }
 
-    fn verdict(&self, matches: Result<bool, Error>, report: &Report, place: impl Display) -> Option<bool> {
+    fn verdict(&self, matches: Result<bool, Error>, report: &Report, place: impl FnOnce() -> String) -> Option<bool> {
         match matches {
             Err(error) if error.kind() == ErrorKind::Failed => Some(false),
             Err(error) => {
                 if self.unjudged.replace(self.unjudged.get() + 1) == 0 {
-                    report.fault(place, self.words(&error));
+                    report.fault(place(), self.words(&error));
                 }
                 None
             }

@@ -135,7 +135,16 @@ impl Appender {
     /// # Errors
     /// The error of the write; the file then contains nothing of `lines`.
     pub fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        match self.incident()? {
+        let incident = self.incident()?;
+        self.append_after(incident, lines)
+    }
+
+    /// Appends lines as [`Appender::append`] does, after what [`Appender::incident`] has just given.
+    ///
+    /// # Errors
+    /// As [`Appender::append`].
+    pub fn append_after(&mut self, incident: Option<Incident>, lines: &[u8]) -> io::Result<()> {
+        match incident {
             Some(Incident::Removed | Incident::Replaced) => self.write_again()?,
             Some(Incident::Truncated) => self.end_torn_line()?,
             None => {}

@@ -137,7 +137,7 @@ impl Work for Csv {
 
     fn take(&mut self, log: &str, entry: &Entry<'_>, report: &Report, _out: &mut Vec<u8>) {
         let Found::Message(message) = &entry.found else { return };
-        let place = format_args!("{log}:{}", entry.line);
+        let place = || format!("{log}:{}", entry.line);
         if self.filter.as_ref().is_some_and(|filter| !filter.matches(message, report, place)) {
             return;
         }

@@ -62,8 +62,10 @@ pub(super) struct Log {
     /// When the written data has to be on disk.
     sync_by: Option<Instant>,
     ended: bool,
-    /// Whether the file was removed when the batch began.
-    is_removed: bool,
+    /// What another process had done to the file when the batch began.
+    incident: Option<Incident>,
+    /// Whether another file has the log's path, which has been reported and cannot be used.
+    is_replaced: bool,
     /// A message could not be recorded with --must-record: nothing of this read may be passed on.
     stopped: bool,
 }
@@ -109,7 +111,8 @@ impl Log {
             loss: Loss::default(),
             sync_by: None,
             ended: false,
-            is_removed: false,
+            incident: None,
+            is_replaced: false,
             stopped: false,
         };
         log.begin_batch();
@@ -236,13 +239,14 @@ impl Log {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let written = self.file.append(&self.batch);
+        let incident = self.incident.take();
+        let written = self.file.append_after(incident, &self.batch);
         self.batch.clear();
         let messages = std::mem::take(&mut self.messages);
         if let Err(error) = written {
             return self.lose(messages, &error);
         }
-        if std::mem::take(&mut self.is_removed) {
+        if incident == Some(Incident::Removed) {
             let path = self.settings.path.display();
             self.report.note(format_args!("{path}: was removed by another process; it was written again"));
         }
@@ -304,45 +308,54 @@ impl Log {
     /// batch, if that is possible.)
     fn look_after_file(&mut self) {
         let path = self.settings.path.display();
-        match self.file.incident() {
-            Ok(Some(Incident::Removed)) => self.is_removed = true,
-            Ok(Some(Incident::Replaced | Incident::Truncated)) if self.settings.must_record => {
+        self.incident = self.file.incident().unwrap_or(None);
+        match self.incident {
+            Some(Incident::Replaced | Incident::Truncated) if self.settings.must_record => {
                 let why = "was truncated or replaced by another process; stopped because everything must be recorded";
                 self.report.fault(path, format_args!("{why} (--must-record)"));
                 self.stopped = true;
             }
-            Ok(Some(Incident::Replaced)) => {
+            Some(Incident::Replaced) if self.is_replaced => {}
+            Some(Incident::Replaced) => {
                 self.report
                     .fault(path, "was replaced by another process; recording continues in the new file if possible");
-                self.reopen();
+                self.is_replaced = !self.open_again();
             }
-            Ok(Some(Incident::Truncated)) => {
+            Some(Incident::Truncated) => {
                 self.report.fault(path, "was truncated by another process, which removed messages");
                 self.needs_header = true;
             }
-            Ok(None) | Err(_) => {}
+            Some(Incident::Removed) | None => {}
         }
     }
 
-    /// Continues in the file that is now at the log's path, if it is a different one.
+    /// Continues in the file that is now at the log's path, if it is a different one, and begins it with its header at once: a later
+    /// run that continues the log finds its number there.
     pub(super) fn reopen(&mut self) {
-        if self.file.path_names_it() || !self.file.is_regular() {
-            return;
+        if self.open_again() {
+            self.begin_batch();
         }
+    }
+
+    /// Whether another file is at the log's path, and recording continues in it.
+    fn open_again(&mut self) -> bool {
+        if self.file.path_names_it() || !self.file.is_regular() {
+            return false;
+        }
+        let path = self.settings.path.display();
         if self.settings.path.metadata().is_ok_and(|about| !about.is_file()) {
             // Opening a named pipe would block until it has a reader.
-            let path = self.settings.path.display();
-            return self.report.fault(path, "is not a regular file any more; recording continues in the old file");
+            self.report.fault(path, "is not a regular file any more; recording continues in the old file");
+            return false;
         }
         match open_file(&self.settings.path, &self.report) {
             Ok(file) => {
                 self.go_on_in(file);
-                // Write the header at once: a later run that continues the log finds its number there.
-                self.begin_batch();
+                true
             }
             Err(why) => {
-                let path = self.settings.path.display();
                 self.report.fault(path, format_args!("cannot be reopened: {why}; recording continues in the old file"));
+                false
             }
         }
     }
@@ -353,6 +366,7 @@ impl Log {
         }
         self.file.release();
         self.file = file;
+        (self.incident, self.is_replaced) = (None, false);
         self.needs_header = true;
         self.is_fresh = true;
     }

@@ -172,7 +172,7 @@ impl Recorder {
         let place = || place(direction, line.number());
         if let Some(filter) = &self.filter {
             // A line that cannot be judged is recorded.
-            if filter.matches_line(line.body(), direction, &self.report, place()) == Some(false) {
+            if filter.matches_line(line.body(), direction, &self.report, place) == Some(false) {
                 return Ok(());
             }
         }

@@ -219,7 +219,7 @@ impl Choice {
             report.fault(place(), format_args!("was not recorded: {why}"));
             return None;
         }
-        let is_true = |filter: &Filter| filter.matches(message, report, place());
+        let is_true = |filter: &Filter| filter.matches(message, report, place);
         if !self.filter.as_ref().is_none_or(is_true) {
             return None;
         }

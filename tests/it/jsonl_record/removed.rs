@@ -87,6 +87,26 @@ fn recording_continues_in_a_log_that_has_replaced_the_first_one() {
         ended.stderr
     );
     assert_eq!(text(&Log::read(&file).clean().stream(Direction::In)), format!("{}\n{}\n", line(1), line(2)));
+    let written = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(written.matches("\"format\"").count(), 2, "one header of each session: {written}");
+}
+
+#[test]
+fn a_foreign_file_in_place_of_the_log_is_reported_once_and_left_alone() {
+    let (_folder, file) = new_log();
+    let mut recorder = Talk::start(&mut record(&file));
+    recorder.ask(&line(1));
+    std::fs::remove_file(&file).unwrap();
+    std::fs::write(&file, "foreign\n").unwrap();
+    for number in 2..5 {
+        assert_eq!(recorder.ask(&line(number)), line(number));
+    }
+    let ended = recorder.end_after_close();
+    assert_eq!(ended.status.code(), Some(1));
+    for said in ["was replaced by another process", "cannot be reopened: it is not a log", "3 messages were not recorded"] {
+        assert_eq!(ended.stderr.matches(said).count(), 1, "{said}: {}", ended.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "foreign\n");
 }
 
 #[test]
