@@ -18,8 +18,9 @@ pub(super) struct Placeholders {
 }
 
 impl Placeholders {
-    /// How many values get distinct placeholders; a full table takes about 10 MB.
-    pub(super) const MOST: usize = 1 << 18;
+    /// How many values get distinct placeholders: as many as fit into 2^18 places of the table, of which an eighth stays free. One
+    /// more would double it, and both tables exist meanwhile.
+    pub(super) const MOST: usize = 7 << 15;
 
     pub(super) fn new(kinds: usize) -> Placeholders {
         Placeholders { given: HashMap::new(), hasher: RandomState::new(), counts: vec![0; kinds], is_full: false }

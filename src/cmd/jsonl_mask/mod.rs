@@ -44,7 +44,7 @@ Examples:
 Strings are decoded before they are searched, also JSON within a string; object keys are searched, too. JSON numbers are unchanged. Text that \
 looks like a placeholder gets an underscore: <_EMAIL_1>. A line over --max-line or --max-depth is withheld: an error record takes its place. \
 Pictures, other data in base64 and lines that are not text cannot be searched: they are unchanged, and counted on stderr. \
-After 262,144 different values, all further values get the number 0.
+After 229,376 different values, all further values get the number 0.
 
 Names and postal addresses are not found. docs/masking.md lists what is found and what is not.
 
