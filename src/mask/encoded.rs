@@ -1,10 +1,14 @@
-//! Encodings of characters by others, in text: percent signs (RFC 3986), HTML's references, quoted-printable (RFC 2045), and the
-//! hexadecimal and octal escapes of string literals.
+//! Encodings of characters by others, in text: percent signs (RFC 3986), the plus signs of forms, HTML's references,
+//! quoted-printable (RFC 2045), and the hexadecimal and octal escapes of string literals.
 
 use memchr::{memchr_iter, memchr3_iter};
 
 /// Names of HTML's references for marks that stand in or around a value.
 const NAMED: &[(&str, char)] = &[
+    ("AMP", '&'),
+    ("GT", '>'),
+    ("LT", '<'),
+    ("QUOT", '"'),
     ("amp", '&'),
     ("apos", '\''),
     ("colon", ':'),
@@ -31,7 +35,23 @@ const NAMED: &[(&str, char)] = &[
 /// Whether there may be an encoded character in a text.
 pub(super) fn may_be_in(text: &str) -> bool {
     is_quoted_printable(text)
+        || memchr_iter(b'+', text.as_bytes()).any(|at| is_blank(text, at))
         || memchr3_iter(b'%', b'&', b'\\', text.as_bytes()).any(|at| first(&text[at..], false).is_some())
+}
+
+/// Whether the plus sign at `at` can stand for a blank, as in the fields of a form (application/x-www-form-urlencoded): it is within
+/// a value that an equals sign begins.
+pub(super) fn is_blank(text: &str, at: usize) -> bool {
+    const LONGEST: usize = 256;
+    let (before, after) = (&text.as_bytes()[at.saturating_sub(LONGEST)..at], &text.as_bytes()[at + 1..]);
+    let is_within = before.last().is_some_and(u8::is_ascii_alphanumeric)
+        && after.first().is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'%');
+    is_within
+        && before
+            .iter()
+            .rev()
+            .find(|byte| matches!(byte, b'=' | b'&' | b'?' | b'"' | b'\'' | b'/') || byte.is_ascii_whitespace())
+            .is_some_and(|byte| *byte == b'=')
 }
 
 /// Whether a text is quoted-printable: an equals sign is encoded, or a line is broken.
@@ -100,21 +120,30 @@ fn octal(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 8).ok()
 }
 
-/// The length of a reference such as `&quot;` or `&#34;`, and its character.
+/// The names of these that browsers also read without a semicolon.
+const UNENDED: &[&str] = &["AMP", "GT", "LT", "QUOT", "amp", "gt", "lt", "nbsp", "quot"];
+
+/// The length of a reference such as `&quot;`, `&QUOT` or `&#34;`, and its character.
 fn reference(text: &str) -> Option<(usize, char)> {
-    const LONGEST: usize = 10;
     let inner = text.strip_prefix('&')?;
-    let end = inner.bytes().take(LONGEST).position(|byte| byte == b';')?;
-    let name = &inner[..end];
-    let character = match name.strip_prefix('#') {
-        Some(number) => {
-            let code = match number.strip_prefix(['x', 'X']) {
-                Some(digits) => u32::from_str_radix(digits, 16),
-                None => number.parse(),
+    let (length, character) = match inner.strip_prefix('#') {
+        Some(number) => numbered(number).map(|(length, character)| (1 + length, character))?,
+        None => {
+            let is_next = |name: &str| {
+                inner.strip_prefix(name).is_some_and(|rest| rest.starts_with(';') || UNENDED.contains(&name))
             };
-            char::from_u32(code.ok()?)
+            NAMED.iter().find(|(name, _)| is_next(name)).map(|(name, character)| (name.len(), *character))?
         }
-        None => NAMED.iter().find(|(known, _)| *known == name).map(|(_, character)| *character),
     };
-    Some((end + 2, character?))
+    Some((1 + length + usize::from(inner[length..].starts_with(';')), character))
+}
+
+/// The length of a number such as `34` or `x22` at the beginning of `text`, and the character that has it.
+fn numbered(text: &str) -> Option<(usize, char)> {
+    const LONGEST: usize = 8;
+    let digits = text.trim_start_matches(['x', 'X']);
+    let radix = if digits.len() < text.len() { 16 } else { 10 };
+    let count = digits.chars().take(LONGEST).take_while(|one| one.is_digit(radix)).count();
+    let code = u32::from_str_radix(&digits[..count], radix).ok()?;
+    Some((text.len() - digits.len() + count, char::from_u32(code)?))
 }

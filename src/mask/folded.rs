@@ -74,6 +74,9 @@ impl<'a> Characters<'a> {
     fn first(&self, rest: &str) -> Option<(usize, Option<char>)> {
         let first = rest.chars().next()?;
         if self.reading == Reading::Decoded {
+            if first == '+' && encoded::is_blank(self.raw, self.at) {
+                return Some((1, Some(' ')));
+            }
             let decoded = encoded::first(rest, self.is_quoted_printable);
             return Some(decoded.unwrap_or((first.len_utf8(), Some(first))));
         }

@@ -582,6 +582,11 @@ fn encodings_do_not_hide_values() {
             "{&quot;password&quot;:&quot;<PASSWORD_1>&quot;,&quot;n&quot;:1}",
         ),
         ("?to=ann%2540example.com&commat;", "?to=<EMAIL_1>&commat;"),
+        ("name=Ann&card=4111+1111+1111+1111&x=1", "name=Ann&card=<CARD_1>&x=1"),
+        ("phone=%2B44+7700+900123&x=1+2", "phone=<PHONE_1>&x=1+2"),
+        ("password&#61;hunter2&QUOT;, ann&#64example.com", "password&#61;<PASSWORD_1>&QUOT;, <EMAIL_1>"),
+        ("&quotpassword&quot:&quothunter2&quot", "&quotpassword&quot:&quot<PASSWORD_1>&quot"),
+        ("x=a+b; y=1+2+3; a&b && c&&d; 4111+1111", "x=a+b; y=1+2+3; a&b && c&&d; 4111+1111"),
         ("100%25 of 5%20items &lt;EMAIL_1&gt; a=b&amp;c", "100%25 of 5%20items &lt;EMAIL_1&gt; a=b&amp;c"),
         ("dGhpcyBpcyBoYXJtbGVzcyB0ZXh0Cg==", "dGhpcyBpcyBoYXJtbGVzcyB0ZXh0Cg=="),
     ]);

@@ -250,6 +250,16 @@ fn half_a_surrogate_pair_is_no_reason_to_let_a_command_pass() {
 }
 
 #[test]
+fn a_command_that_the_mod_would_refuse_is_answered_with_its_reason() {
+    let mut game = Game::start(&[], &["play 42 0", "potion use 9", "play 1 1"]);
+    assert_eq!(game.proxy.ask(&fight("xo", &[]).to_string()), "play 1 1");
+    let (_, seen, _) = game.end();
+    let why = |at: usize| seen[at]["refused"]["why"].as_str().unwrap_or_default();
+    assert_eq!(why(1), "the answer would be refused by the mod: Index 42 out of bounds in command \"play 42 0\"");
+    assert!(why(2).starts_with("the answer would be refused by the mod: "), "{}", why(2));
+}
+
+#[test]
 fn an_unreadable_message_closes_the_open_question() {
     for (kind, message) in unreadable() {
         let mut game = Game::start(&["--max-line", "64K"], &[]);

@@ -74,19 +74,23 @@ impl Decision {
     pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
         read_answer(answer, &self.actions, &self.targets)
             .map(Reply::Act)
-            .or_else(|why| self.read_command(answer).ok_or(why))
+            .or_else(|why| self.read_command(answer).unwrap_or(Err(why)))
     }
 
-    /// A command in a form that is not in the action table.
-    fn read_command(&self, answer: &str) -> Option<Reply> {
+    /// A command in a form that is not in the action table; `None` if it is no command that is known here.
+    fn read_command(&self, answer: &str) -> Option<Result<Reply, String>> {
         let answer = answer.trim();
         if !is_answer(answer, Some(self)) {
             return None;
         }
         match command::read(answer, &Message::read(&self.text()).ok()??) {
-            Ok(Meaning::Action(action)) if self.actions.contains(&action) => Some(Reply::Act(action)),
-            Ok(Meaning::Other) => Some(Reply::Other(answer.to_owned())),
-            Ok(Meaning::Ask) => Some(Reply::Ask(answer.to_owned())),
+            Ok(Meaning::Action(action)) if self.actions.contains(&action) => Some(Ok(Reply::Act(action))),
+            Ok(Meaning::Other) => Some(Ok(Reply::Other(answer.to_owned()))),
+            Ok(Meaning::Ask) => Some(Ok(Reply::Ask(answer.to_owned()))),
+            // (That another action is not legal here says more.)
+            Err(refusal) if is_command(answer) && Action::from_command(answer, &self.targets).is_none() => {
+                Some(Err(format!("would be refused by the mod: {}", refusal.error)))
+            }
             _ => None,
         }
     }

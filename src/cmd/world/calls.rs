@@ -294,12 +294,14 @@ impl Calls {
         });
     }
 
-    /// The far side is about to be lost, and has certainly not carried out this call: it is sent once more after a restart.
+    /// The far side is about to be lost, and has certainly not carried out this call: it is sent once more after a restart. The second
+    /// time, it is refused like a call that was not sent.
     pub fn send_once_more(&mut self, number: Number) {
         let Some(flight) = self.fars[number.0].flights.get_mut(&number.1) else { return };
         self.lines.change(0, |line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => {
                 flight.is_repeatable |= !std::mem::replace(&mut waiting.is_sent_once_more, true);
+                waiting.sent_at = None;
                 ControlFlow::Break(())
             }
             _ => ControlFlow::Continue(()),
