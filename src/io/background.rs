@@ -1,4 +1,5 @@
 //! Starts this program again in the background, so that it outlives the calling process and its terminal.
+#![allow(unsafe_code)]
 
 use super::{signal, terminal};
 use nix::libc;

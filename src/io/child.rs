@@ -1,4 +1,5 @@
 //! Child processes: started in their own process group, and ended in order together with all processes they started.
+#![allow(unsafe_code)]
 
 use super::descriptor::Descriptor;
 use super::report::{Failure, Status};

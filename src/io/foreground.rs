@@ -1,4 +1,5 @@
 //! A program that runs temporarily in the terminal's foreground, such as an editor.
+#![allow(unsafe_code)]
 
 use super::child::{Child, Group, grace};
 use super::report::{Failure, Status};

@@ -1,4 +1,5 @@
 //! Signals: a thread waits for them; there is no signal handler.
+#![allow(unsafe_code)]
 
 use super::lock;
 use nix::libc;

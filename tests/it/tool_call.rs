@@ -87,9 +87,15 @@ impl Home {
         self.0.path().join("pipewright/tool-call-shop")
     }
 
+    /// Its process, which is written down a moment after the session accepts calls.
     fn pid(&self) -> i32 {
-        let about: Value = serde_json::from_slice(&std::fs::read(self.folder().join("about.json")).unwrap()).unwrap();
-        about["pid"].as_i64().unwrap() as i32
+        let mut pid = None;
+        eventually("its process is known", || {
+            let about = std::fs::read(self.folder().join("about.json")).unwrap_or_default();
+            pid = serde_json::from_slice(&about).ok().and_then(|about: Value| about["pid"].as_i64());
+            pid.is_some()
+        });
+        pid.unwrap() as i32
     }
 
     fn spawn(&self, arguments: &[&str]) -> Child {

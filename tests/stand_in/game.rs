@@ -8,7 +8,7 @@
 //! FAULT is how it starts, writes and ends (see [`greet`] and its neighbours; `echo` has none). Faults in a command are
 //! requested by that command (see [`carry_out`]); any other command is answered with its own name and arguments. It ignores
 //! its owner, so that tests can see what is left when the bridge is killed.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod wire;
 

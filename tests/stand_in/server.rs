@@ -6,7 +6,7 @@
 //! in a call are requested by that call (see `server/tools.rs`). `log=FILE` records every line that it receives, `count=FILE` the calls
 //! of its counting tools, also over restarts; `seconds=N` delays its start, `pages=N` is the number of tools per page, `resources=1` adds
 //! resources.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
+#![allow(unsafe_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 #[path = "server/tools.rs"]
 mod tools;

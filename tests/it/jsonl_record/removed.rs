@@ -103,7 +103,9 @@ fn a_foreign_file_in_place_of_the_log_is_reported_once_and_left_alone() {
     }
     let ended = recorder.end_after_close();
     assert_eq!(ended.status.code(), Some(1));
-    for said in ["was replaced by another process", "cannot be reopened: it is not a log", "3 messages were not recorded"] {
+    for said in
+        ["was replaced by another process", "cannot be reopened: it is not a log", "3 messages were not recorded"]
+    {
         assert_eq!(ended.stderr.matches(said).count(), 1, "{said}: {}", ended.stderr);
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "foreign\n");

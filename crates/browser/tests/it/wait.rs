@@ -1,12 +1,8 @@
 //! Waiting for conditions on pages of a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Browser, Condition, Fault, Launch, Presence, Ready};
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 fn show(browser: &mut Browser, page: &str) {
     let page = page.replace('#', "%23");

@@ -1,6 +1,6 @@
 //! Cookies and local storage of a real Chromium, in a file.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::{evaluate, soon};
 use pipewright_browser::{Allowed, Browser, Launch, Ready, StorageFault};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -10,11 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
+use std::time::Duration;
 
 /// A server that sets cookies and storage. Returns its port, and a count of requests.
 fn server() -> (u16, Arc<AtomicUsize>) {
@@ -52,12 +48,6 @@ fn server() -> (u16, Arc<AtomicUsize>) {
 fn browser() -> Browser {
     let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
     Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
-}
-
-fn evaluate(browser: &mut Browser, expression: &str) -> Value {
-    let asked = json!({"expression": expression, "returnByValue": true});
-    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
-    value["result"]["value"].clone()
 }
 
 fn read(path: &Path) -> Value {

@@ -1,12 +1,8 @@
 //! The elements of pages in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::{serve, soon};
 use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Refusal, Scope};
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A browser that shows this page.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
@@ -92,24 +88,6 @@ fn an_element_keeps_its_number_and_a_number_never_means_another_element() {
     assert!(matches!(browser.click(9, soon()), Err(Refusal::Stale)));
     browser.navigate("about:blank", Ready::Parsed, soon()).unwrap();
     assert!(matches!(browser.click(2, soon()), Err(Refusal::Stale)), "its document has gone");
-}
-
-/// Answers every request on a port with this page. Returns the port.
-fn serve(page: String) -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (mut stream, page) = (stream.unwrap(), page.clone());
-            // The browser also opens connections that it does not use.
-            std::thread::spawn(move || {
-                let _ = std::io::Read::read(&mut stream, &mut [0; 4096]);
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n";
-                let _ = std::io::Write::write_all(&mut stream, format!("{head}<!doctype html>{page}").as_bytes());
-            });
-        }
-    });
-    port
 }
 
 #[test]

@@ -1,12 +1,7 @@
 //! Screenshots in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Extent, Launch, Ready, Scheme, Scope};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// Width and height from the header of a PNG.
 fn size(png: &[u8]) -> (u32, u32) {

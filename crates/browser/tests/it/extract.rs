@@ -1,12 +1,7 @@
 //! The readable text of pages in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Extract, Launch, Ready, Stats};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 fn read(page: &str) -> Extract {
     let place = tempfile::tempdir().unwrap();

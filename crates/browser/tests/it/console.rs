@@ -1,13 +1,8 @@
 //! The console and the failed requests of pages in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::{evaluate, soon};
 use pipewright_browser::{Allowed, Browser, Console, Failure, Launch, Ready};
-use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
+use std::time::Duration;
 
 /// A browser that shows this page.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
@@ -19,12 +14,6 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
             .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     (browser, place)
-}
-
-fn evaluate(browser: &mut Browser, expression: &str) -> Value {
-    let asked = json!({"expression": expression, "returnByValue": true});
-    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
-    value["result"]["value"].clone()
 }
 
 fn read(console: &Console) -> Vec<String> {

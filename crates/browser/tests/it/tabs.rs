@@ -1,13 +1,8 @@
 //! Tabs and dialogs of a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Browser, Fault, Launch, Ready, Scope};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 fn evaluate(browser: &mut Browser, expression: &str) -> Value {
     // A window that a script opens by itself is blocked.

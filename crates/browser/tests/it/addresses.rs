@@ -1,6 +1,6 @@
 //! Addresses that a real Chromium may not show, and the ways that lead to them.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope, Settle};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -8,10 +8,6 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A server on any loopback address, and the paths requested from it.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! The options of a real Chromium, and the cleanup after we are killed.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,10 +9,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A server, also as a proxy, that answers each request with the request itself. Returns its port.
 fn server() -> u16 {
@@ -115,7 +111,7 @@ fn a_process_that_has_a_browser() {
 /// Starts a process that starts a browser. Returns the process, the browser's pid, and its profile.
 fn other(place: &Path, seconds: u32) -> (std::process::Child, u32, PathBuf) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--ignored", "--exact", "--nocapture", "a_process_that_has_a_browser"]);
+    command.args(["--ignored", "--exact", "--nocapture", "launch::a_process_that_has_a_browser"]);
     command.env("TMPDIR", place).env("PIPEWRIGHT_TEST_SECONDS", seconds.to_string()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());

@@ -1,17 +1,12 @@
 //! Consent dialogs on pages modelled on those of common platforms, and pages without one, in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::{evaluate, soon};
 use pipewright_browser::{Allowed, Browser, Closed, Launch, Ready, Settings, Strategy};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
+use std::time::Duration;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages/banners")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pages/banners")
 }
 
 /// Serves the pages, in which `{other}` is another site. Returns the port.
@@ -34,12 +29,6 @@ fn serve() -> u16 {
         }
     });
     port
-}
-
-fn evaluate(browser: &mut Browser, expression: &str) -> Value {
-    let asked = json!({"expression": expression, "returnByValue": true});
-    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
-    value["result"]["value"].clone()
 }
 
 /// A browser that may show the pages here, and files in a folder.

@@ -1,39 +1,8 @@
 //! Acting on a page in a real Chromium, as a person does.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Allowed, Browser, Chord, Fault, Launch, Ready, Refusal, Scope, Typing};
+use crate::{evaluate, number, show, soon};
+use pipewright_browser::{Chord, Fault, Refusal, Typing};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
-
-/// A browser that shows this page. `log` of the page records its events.
-fn show(page: &str) -> (Browser, tempfile::TempDir) {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("page.html");
-    let script = "<script>window.log = []; const note = (text) => log.push(text)</script>";
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{script}{page}")).unwrap();
-    let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
-            .unwrap();
-    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
-    (browser, place)
-}
-
-/// The number of the element with this name.
-fn number(browser: &mut Browser, name: &str) -> u32 {
-    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
-    let found = elements.iter().find(|element| element.name == name);
-    found.unwrap_or_else(|| panic!("{name}: {elements:?}")).index
-}
-
-fn evaluate(browser: &mut Browser, expression: &str) -> Value {
-    let asked = json!({"expression": expression, "returnByValue": true});
-    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
-    value["result"]["value"].clone()
-}
 
 #[test]
 #[ignore = "needs Chromium"]

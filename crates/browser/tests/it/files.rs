@@ -1,14 +1,10 @@
 //! Uploads to and downloads from pages of a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Browser, Fault, Launch, Progress, Ready, Refusal, Scope};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A browser that shows this page, and the numbers of its elements by their names.
 fn show(page: &str) -> (Browser, impl Fn(&mut Browser, &str) -> u32) {

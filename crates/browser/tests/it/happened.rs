@@ -1,12 +1,8 @@
 //! The effects of actions on pages in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A browser that shows this page, with `other.html` next to it.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {

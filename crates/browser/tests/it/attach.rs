@@ -1,6 +1,6 @@
 //! A real Chromium that was started by another program.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -9,10 +9,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 /// A browser that is not ours. It ends with the test.
 struct Theirs {

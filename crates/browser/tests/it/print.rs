@@ -1,12 +1,7 @@
 //! Pages of a real Chromium as PDF.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Browser, Launch, Ready};
-use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 #[test]
 #[ignore = "needs Chromium"]

@@ -1,6 +1,6 @@
 //! Navigation in a real Chromium.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::{Allowed, Arrived, Browser, Fault, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -57,10 +57,6 @@ fn serve(mut stream: TcpStream) {
 }
 
 const QUIET: Ready = Ready::Quiet(Duration::from_millis(200));
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 fn browser() -> Browser {
     let allowed = Allowed::default().origin("127.0.0.1").unwrap();

@@ -1,15 +1,11 @@
 //! A real Chromium starts, answers, and leaves nothing behind.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
+use crate::soon;
 use pipewright_browser::wire::Message;
 use pipewright_browser::{Connection, Gone, Launch};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
 
 fn call(connection: &mut Connection, method: &str, params: &Value) -> Value {
     let number = connection.send(None, method, params).unwrap();

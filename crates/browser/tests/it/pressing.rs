@@ -1,32 +1,9 @@
 //! A click in a real Chromium presses the intended element, or nothing.
-#![allow(clippy::unwrap_used, clippy::panic)]
 
-use pipewright_browser::{Allowed, Browser, Launch, Ready, Refusal, Scope};
+use crate::{evaluate, number, serve, soon};
+use pipewright_browser::{Allowed, Browser, Launch, Ready, Refusal};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
 use std::time::{Duration, Instant};
-
-fn soon() -> Instant {
-    Instant::now() + Duration::from_secs(60)
-}
-
-/// Answers every request on a port with this page. Returns the port.
-fn serve(page: String) -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let (mut stream, page) = (stream.unwrap(), page.clone());
-            // The browser also opens connections that it does not use.
-            std::thread::spawn(move || {
-                let _ = stream.read(&mut [0; 4096]);
-                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\n\r\n";
-                let _ = stream.write_all(format!("{head}<!doctype html>{page}").as_bytes());
-            });
-        }
-    });
-    port
-}
 
 /// A browser that shows this page. `log` of the page records what its frames post.
 fn show(page: &str) -> Browser {
@@ -36,19 +13,6 @@ fn show(page: &str) -> Browser {
     let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     browser.navigate(&format!("http://127.0.0.1:{port}/"), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     browser
-}
-
-/// The number of the element with this name.
-fn number(browser: &mut Browser, name: &str) -> u32 {
-    let elements = browser.elements(Scope::Page, soon()).unwrap().items;
-    let found = elements.iter().find(|element| element.name == name);
-    found.unwrap_or_else(|| panic!("{name}: {elements:?}")).index
-}
-
-fn evaluate(browser: &mut Browser, expression: &str) -> Value {
-    let asked = json!({"expression": expression, "returnByValue": true});
-    let value: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
-    value["result"]["value"].clone()
 }
 
 /// The pressed elements. Another process may still be handling the click.
