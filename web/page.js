@@ -1190,11 +1190,18 @@ function showList() {
     const list = byId("sessions");
     if (items.length !== list.childElementCount || items.some((item, at) => !item.isEqualNode(list.children[at]))) {
         list.replaceChildren(...items);
-        list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+        scrollToShown(list);
         [...list.querySelectorAll("a")].find((link) => link.getAttribute("href") === focused)?.focus();
     }
     const held = listed.reduce((sum, session) => sum + heldIn(session), 0);
     document.title = held > 0 ? `(${held}) Waiting for approval - Agent sessions` : "Agent sessions";
+}
+
+/** Scrolls the list to the shown session. (scrollIntoView would also move the place from which Tab goes on.) */
+function scrollToShown(list) {
+    const around = list.parentElement;
+    const [item, box] = [list.querySelector("[aria-current]"), around].map((element) => element?.getBoundingClientRect());
+    if (item) around.scrollLeft += Math.min(0, item.left - box.left) + Math.max(0, item.right - box.right);
 }
 
 function showControls() {
