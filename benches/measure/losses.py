@@ -32,7 +32,7 @@ REASONS = (
     (r"^policy-check", "A call is judged by its tool, its arguments and its target, in seventy languages, not only by six rules."),
     (r"^tools, .*hints trusted: reads", "If a tool has no hint and no verb in its name (repo_branch), only its arguments show what it does, so a"
      " person is asked."),
-    (r"^detector, ..: recall", "No native speaker has corrected this language's list of words yet (`src/policy/words`). The fewer labels there are,"
+    (r"^detector, ..: recall", "No native speaker has corrected this language's list of words yet (`crates/words/lists`). The fewer labels there are,"
      " the less reliable the figure is."),
     (r"^detector, .*: recall", "Such actions are described with many words, most of which are harmless elsewhere. A list with all of them would ask"
      " too often."),

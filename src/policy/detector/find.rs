@@ -1,8 +1,7 @@
 //! Finds the patterns of the lists in a name.
 
 use super::languages::LanguageSet;
-use super::normalise::{Word, is_unspaced, normalise, words};
-use super::table::{Pattern, Step, WordPosition, look_up, stands_in, text};
+use pipewright_words::{Pattern, Position, Step, Steps, Word, is_unspaced, look_up, normalise, words};
 
 /// Of a longer text, only this many characters at each end are read: matches elsewhere would not count, and an oversized text costs no more
 /// than this.
@@ -19,7 +18,7 @@ pub struct Name {
 /// A pattern that matches in a name.
 #[derive(Clone, Copy)]
 pub struct Match {
-    pub pattern: &'static Pattern,
+    pub pattern: Pattern,
     /// Bytes of the normal form.
     pub start: usize,
     pub end: usize,
@@ -67,12 +66,12 @@ impl Name {
         let mut found = Vec::new();
         let is_spaced = |word: &Word| !self.unspaced || !self.normal[word.start..].starts_with(is_unspaced);
         for (at, word) in self.words.iter().enumerate().filter(|(_, word)| is_spaced(word)) {
-            self.find_at_word(WordPosition::Start, at, word.start, languages, &mut found);
+            self.find_at_word(Position::Start, at, word.start, languages, &mut found);
             if word.elided != word.start {
-                self.find_at_word(WordPosition::Start, at, word.elided, languages, &mut found);
+                self.find_at_word(Position::Start, at, word.elided, languages, &mut found);
             }
             for (offset, _) in self.normal[word.start..word.end].char_indices() {
-                self.find_at_word(WordPosition::Inside, at, word.start + offset, languages, &mut found);
+                self.find_at_word(Position::Inside, at, word.start + offset, languages, &mut found);
             }
         }
         if self.unspaced {
@@ -83,14 +82,7 @@ impl Name {
         found
     }
 
-    fn find_at_word(
-        &self,
-        place: WordPosition,
-        at: usize,
-        start: usize,
-        languages: LanguageSet,
-        found: &mut Vec<Match>,
-    ) {
+    fn find_at_word(&self, place: Position, at: usize, start: usize, languages: LanguageSet, found: &mut Vec<Match>) {
         let word = &self.words[at];
         look_up(place, &self.normal, start, word.end, |pattern, end| {
             if !languages.has(pattern.language) || !pattern.begins(word, start, end) {
@@ -113,32 +105,31 @@ impl Name {
     }
 
     /// The last word of a match, whose steps so far end at the word `at`.
-    fn follow(&self, steps: &[Step], at: usize, at_end: bool) -> Option<usize> {
+    fn follow(&self, mut steps: Steps, at: usize, at_end: bool) -> Option<usize> {
         let next = || self.words.get(at + 1).filter(|word| !word.apart);
-        match steps {
-            [] => (!at_end || at + 1 == self.words.len()).then_some(at),
-            [Step::One, rest @ ..] => next().and_then(|_| self.follow(rest, at + 1, at_end)),
-            [Step::Few, rest @ ..] => (1..=3)
+        match steps.next() {
+            None => (!at_end || at + 1 == self.words.len()).then_some(at),
+            Some(Step::One) => next().and_then(|_| self.follow(steps, at + 1, at_end)),
+            Some(Step::Few) => (1..=3)
                 .take_while(|many| self.words.get(at + many).is_some_and(|word| !word.apart))
-                .find_map(|many| self.follow(rest, at + many, at_end)),
-            [Step::Word { text, flags }, rest @ ..] => next()
-                .filter(|word| stands_in(*text, *flags, &self.normal, word))
-                .and_then(|_| self.follow(rest, at + 1, at_end)),
+                .find_map(|many| self.follow(steps, at + many, at_end)),
+            Some(step) => {
+                next().filter(|word| step.is_word(&self.normal, word)).and_then(|_| self.follow(steps, at + 1, at_end))
+            }
         }
     }
 
     /// Finds patterns of scripts without blanks: their steps may be anywhere later.
     fn find_anywhere(&self, start: usize, languages: LanguageSet, found: &mut Vec<Match>) {
         let (first, last) = self.span();
-        look_up(WordPosition::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
+        look_up(Position::Anywhere, &self.normal, start, self.normal.len(), |pattern, mut end| {
             if !languages.has(pattern.language) || pattern.at_start() && start > first {
                 return;
             }
             for step in pattern.steps() {
-                let Step::Word { text: written, .. } = *step else { continue };
-                let written = text(written);
-                match self.normal[end..].find(written) {
-                    Some(at) => end += at + written.len(),
+                let Step::Word { text, .. } = step else { continue };
+                match self.normal[end..].find(text) {
+                    Some(at) => end += at + text.len(),
                     None => return,
                 }
             }

@@ -2,8 +2,8 @@
 
 use super::ActionKind;
 use super::find::{Match, Name};
-use super::normalise::is_unspaced;
-use super::pattern::{BEFORE, BEHIND, BENIGN, GENERIC};
+use pipewright_words::pattern::{BEFORE, BEHIND, BENIGN, GENERIC};
+use pipewright_words::{Word, is_unspaced};
 
 /// A name with more words than this that begins with "allow" is a setting: a button allows one thing, or access to it.
 const PERMISSION: usize = 4;
@@ -107,7 +107,7 @@ pub(super) fn length(name: &Name) -> usize {
         return name.words.len();
     }
     let unspaced = name.normal.chars().filter(|&c| is_unspaced(c)).count();
-    let is_spaced = |word: &&super::normalise::Word| !name.normal[word.start..word.end].contains(is_unspaced);
+    let is_spaced = |word: &&Word| !name.normal[word.start..word.end].contains(is_unspaced);
     name.words.iter().filter(is_spaced).count() + unspaced / CHARACTERS
 }
 
@@ -152,7 +152,7 @@ const VERB_FIRST: [&str; 13] = ["ar", "ca", "el", "es", "fr", "gl", "he", "id", 
 
 /// Whether another word precedes the verb in a language whose verb comes first: "sala pública", "codice di conferma".
 fn is_behind_noun(action: &Match, matches: &[Match], name: &Name) -> bool {
-    let is_read = |word: &super::normalise::Word| {
+    let is_read = |word: &Word| {
         let text = &name.normal[word.start..word.end];
         text.chars().count() <= 2 || matches.iter().any(|other| other.start <= word.start && other.end >= word.end)
     };
@@ -166,7 +166,7 @@ fn is_behind_noun(action: &Match, matches: &[Match], name: &Name) -> bool {
 /// Whether a single word for granting begins a long name ("Allow customers to change their data"). The English patterns list the rights
 /// themselves.
 fn is_setting(action: &Match, name: &Name) -> bool {
-    let is_bare = action.pattern.steps().is_empty() && action.pattern.lead() == 0;
+    let is_bare = action.pattern.steps().next().is_none() && action.pattern.lead() == 0;
     ActionKind::of_list(action.pattern.list) == Some(ActionKind::Grant)
         && is_bare
         && action.pattern.language() != "en"

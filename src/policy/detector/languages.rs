@@ -1,6 +1,6 @@
 //! The languages whose lists apply to a name.
 
-use super::table::LANGUAGES;
+use pipewright_words::LANGUAGES;
 
 /// Sets of languages, as bits by their index in [`LANGUAGES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,11 +11,6 @@ use std::fmt;
 mod find;
 mod grammar;
 mod languages;
-mod normalise;
-// It is used by the build script and by tests.
-#[cfg_attr(not(test), allow(dead_code))]
-mod pattern;
-mod table;
 mod verdict;
 
 use find::{Match, Name};

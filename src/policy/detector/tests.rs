@@ -1,5 +1,5 @@
-use super::pattern::{LISTS, Pattern, Piece, Step, alternatives};
 use super::*;
+use pipewright_words::pattern::{self, LISTS, Pattern, Piece, Step, alternatives};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -147,7 +147,7 @@ fn a_passive_element_counts_only_if_its_whole_name_is_an_action() {
 
 /// The lists as they are written, by language.
 fn files() -> BTreeMap<String, BTreeMap<String, Vec<String>>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/policy/words");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/words/lists");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     files
@@ -224,7 +224,7 @@ fn every_file_is_a_language_that_its_tag_selects() {
     for language in files().keys() {
         let home = languages::of_locale(Some(language)).home;
         assert_eq!(home.count_ones(), 1, "{language}");
-        assert_eq!(table::LANGUAGES[home.trailing_zeros() as usize], language);
+        assert_eq!(pipewright_words::LANGUAGES[home.trailing_zeros() as usize], language);
     }
 }
 

@@ -3,8 +3,8 @@
 use super::find::{Match, Name};
 use super::grammar::{is_mentioned, length, stands_at_an_end};
 use super::languages::LanguageSet;
-use super::pattern::{BENIGN, GENERIC, NEGATIONS};
 use super::{ActionKind, Scope};
+use pipewright_words::pattern::{BENIGN, GENERIC, NEGATIONS};
 use std::cmp::Reverse;
 
 /// The verdict of the lists on a name.

@@ -1,8 +1,8 @@
-//! The syntax of patterns in the lists; `words/README.md` describes it for their authors.
+//! The syntax of patterns in the lists; `lists/README.md` describes it for their authors.
 
-use super::normalise::{is_unspaced, normalise, words};
+use crate::normalise::{is_unspaced, normalise, words};
 
-/// The lists of a language's file: the actions in the order of [`super::ActionKind`], then the lists that exclude matches.
+/// The lists of a language's file: the actions, then the lists that exclude matches.
 pub const LISTS: [&str; 19] = [
     "delete",
     "send",
@@ -24,15 +24,21 @@ pub const LISTS: [&str; 19] = [
     "before",
     "behind",
 ];
+/// The index of the first list that has no action: phrases with an action's word that are harmless.
 pub const BENIGN: u8 = 14;
+/// The index of the list of negations.
 pub const NEGATIONS: u8 = 15;
+/// The index of the list of words that only agree to a dialog.
 pub const GENERIC: u8 = 16;
+/// The index of the list of words that turn the action behind them into a thing.
 pub const BEFORE: u8 = 17;
+/// The index of the list of words that turn the action before them into a thing.
 pub const BEHIND: u8 = 18;
 
 /// A word of a pattern, in normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
+    /// Its text.
     pub text: String,
     /// `*` before it: the word may have other text before.
     pub open_left: bool,
@@ -43,6 +49,7 @@ pub struct Piece {
 /// A part of a pattern after its first word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
+    /// A word.
     Word(Piece),
     /// `_`, or `*` alone.
     One,
@@ -50,6 +57,7 @@ pub enum Step {
     Few,
 }
 
+/// What a list has, with one alternative chosen of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     /// `^`
@@ -62,11 +70,15 @@ pub struct Pattern {
     pub lead: u8,
     /// The first given word.
     pub first: Piece,
+    /// What follows it.
     pub rest: Vec<Step>,
 }
 
 impl Pattern {
-    /// Reads a pattern; an error tells what is wrong with it.
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// What is wrong with it.
     pub fn read(written: &str) -> Result<Pattern, String> {
         let (at_start, inner) = written.strip_prefix('^').map_or((false, written), |rest| (true, rest));
         let (at_end, inner) = inner.strip_suffix('$').map_or((false, inner), |rest| (true, rest));
@@ -92,6 +104,9 @@ impl Pattern {
 }
 
 /// Expands braces and tildes: `cancel ~ {order|plan}` is *cancel order*, *cancel ... order* and the same with *plan*.
+///
+/// # Errors
+/// A brace is not closed.
 pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
     if let Some((before, after)) = written.split_once('{') {
         let (inside, after) = after.split_once('}').ok_or_else(|| "a { has no }".to_owned())?;

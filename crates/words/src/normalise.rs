@@ -8,7 +8,9 @@ use unicode_segmentation::UnicodeSegmentation;
 /// A word of a [normal form](normalise), as byte positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Word {
+    /// Its first byte.
     pub start: usize,
+    /// The byte after its last one.
     pub end: usize,
     /// The position after an apostrophe, from which the word is also read: `l'envoyer` is also `envoyer`. Otherwise the start.
     pub elided: usize,
