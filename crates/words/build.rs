@@ -44,7 +44,6 @@ struct Tables {
     languages: Vec<String>,
     /// The rows of patterns, by the key of the index that leads to them.
     patterns: BTreeMap<Vec<u8>, Vec<u8>>,
-    sources: Vec<u8>,
     steps: Vec<u8>,
     known_steps: HashMap<Vec<u8>, usize>,
     text: String,
@@ -61,10 +60,8 @@ impl Tables {
             };
             for written in patterns {
                 let wrong = |error: &dyn std::fmt::Display| format!("{name}: {written:?}: {error}");
-                let alternatives = pattern::alternatives(written).map_err(|error| wrong(&error))?;
-                let source = self.add_source(list, written).map_err(|error| wrong(&error))?;
-                for one in alternatives {
-                    self.add_pattern(source, &one).map_err(|error| wrong(&error))?;
+                for one in pattern::alternatives(written).map_err(|error| wrong(&error))? {
+                    self.add_pattern(list, &one).map_err(|error| wrong(&error))?;
                 }
             }
         }
@@ -72,17 +69,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Adds what a list says, and returns its number.
-    fn add_source(&mut self, list: usize, written: &str) -> Result<usize> {
-        let number = self.sources.len() / SOURCE;
-        self.sources.push(u8::try_from(list)?);
-        self.sources.push(u8::try_from(self.languages.len())?);
-        let text = self.text(written)?;
-        self.sources.extend(text);
-        Ok(number)
-    }
-
-    fn add_pattern(&mut self, source: usize, written: &str) -> Result<()> {
+    fn add_pattern(&mut self, list: usize, written: &str) -> Result<()> {
         let pattern = Pattern::read(written)?;
         let position = match &pattern {
             Pattern { unspaced: true, .. } => b'~',
@@ -92,11 +79,11 @@ impl Tables {
         let flags = u8::from(pattern.at_start) | u8::from(pattern.at_end) << 1 | u8::from(pattern.unspaced) << 2;
         let flags = flags | ends(&pattern.first) | pattern.lead << 5;
         let steps = self.add_steps(&pattern.rest)?;
+        let (list, language, count) =
+            (u8::try_from(list)?, u8::try_from(self.languages.len())?, u8::try_from(pattern.rest.len())?);
         let rows = self.patterns.entry([&[position], pattern.first.text.as_bytes()].concat()).or_default();
-        rows.extend(three_bytes(source)?);
-        rows.push(flags);
+        rows.extend([list, language, flags, count]);
         rows.extend(three_bytes(steps)?);
-        rows.push(u8::try_from(pattern.rest.len())?);
         Ok(())
     }
 
@@ -122,14 +109,14 @@ impl Tables {
     }
 
     /// The position and the length of a text.
-    fn text(&mut self, text: &str) -> Result<[u8; 5]> {
+    fn text(&mut self, text: &str) -> Result<[u8; 4]> {
         let at = *self.known_text.entry(text.to_owned()).or_insert_with(|| {
             let at = self.text.len();
             self.text.push_str(text);
             at
         });
-        let ([a, b, c], [d, e]) = (three_bytes(at)?, u16::try_from(text.len())?.to_le_bytes());
-        Ok([a, b, c, d, e])
+        let [a, b, c] = three_bytes(at)?;
+        Ok([a, b, c, u8::try_from(text.len())?])
     }
 
     fn write(&self, to: &Path) -> Result<()> {
@@ -141,7 +128,6 @@ impl Tables {
         }
         fs::write(to.join("words.fst"), index.into_inner()?)?;
         fs::write(to.join("patterns"), all)?;
-        fs::write(to.join("sources"), &self.sources)?;
         fs::write(to.join("steps"), &self.steps)?;
         fs::write(to.join("text"), &self.text)?;
         let languages = &self.languages;
@@ -155,9 +141,8 @@ impl Tables {
 }
 
 /// The lengths of rows.
-const PATTERN: usize = 8;
-const SOURCE: usize = 7;
-const STEP: usize = 6;
+const PATTERN: usize = 7;
+const STEP: usize = 5;
 
 fn three_bytes(number: usize) -> Result<[u8; 3]> {
     match u32::try_from(number)?.to_le_bytes() {

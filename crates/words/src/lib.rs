@@ -7,5 +7,5 @@ mod normalise;
 pub mod pattern;
 mod table;
 
-pub use normalise::{Word, is_unspaced, normalise, words};
+pub use normalise::{Word, is_unspaced, lower_case, normalise, words};
 pub use table::{LANGUAGES, Pattern, Position, Step, Steps, look_up};

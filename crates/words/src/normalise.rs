@@ -35,6 +35,11 @@ pub fn normalise(text: &str) -> String {
     if normal.chars().all(|c| c < '\u{900}') { normal } else { normal.nfc().collect() }
 }
 
+/// A text for people in one case, with composed characters.
+pub fn lower_case(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).nfc().collect()
+}
+
 /// Letters that are the same to people who type them.
 fn unify(c: char) -> char {
     match c {

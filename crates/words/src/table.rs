@@ -1,18 +1,16 @@
-//! The tables that the build script makes of all lists. Numbers are little-endian, three bytes long if nothing else is said; texts are
-//! a position in `text` and a length of two bytes.
+//! The tables that the build script makes of all lists. Positions and numbers of rows are little-endian, three bytes long; all else is
+//! one byte long.
 //!
 //! - `words.fst` leads from a kind of position ([`Position`]) and a pattern's first word to the patterns that begin with it: the
 //!   number of the first one, shifted by 16 bits, and how many there are.
-//! - `patterns`, 8 bytes each: the source, flags (one byte), the first step, how many steps there are (one byte).
-//! - `sources`, 7 bytes each: a line of a list, with all its alternatives: the list and the language (one byte each), the text.
-//! - `steps`, 6 bytes each: flags, or 1 or 2 for a step without a word (one byte), the text.
+//! - `patterns`: the list, the language, flags, how many steps there are, the first step.
+//! - `steps`: flags, or 1 or 2 for a step without a word; the position of the word in `text`, and its length.
 
 use crate::normalise::Word;
 use fst::raw::{Fst, Transition};
 use std::sync::LazyLock;
 
 static PATTERNS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/patterns"));
-static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources"));
 static STEPS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/steps"));
 static TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/text"));
 static INDEX_BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/words.fst"));
@@ -27,7 +25,6 @@ pub struct Pattern {
     pub language: u8,
     flags: u8,
     steps: Steps,
-    written: &'static str,
 }
 
 const AT_START: u8 = 1;
@@ -40,10 +37,8 @@ const LEAD: u8 = 5;
 
 impl Pattern {
     fn at(number: usize) -> Pattern {
-        let [a, b, c, flags, d, e, f, count] = row(PATTERNS, number);
-        let [list, language, text @ ..] = row::<7>(SOURCES, of_three_bytes([a, b, c]));
-        let steps = Steps { next: of_three_bytes([d, e, f]), count: usize::from(count) };
-        Pattern { list, language, flags, steps, written: text_at(text) }
+        let [list, language, flags, count, steps @ ..] = row::<7>(PATTERNS, number);
+        Pattern { list, language, flags, steps: Steps { next: of_three_bytes(steps), count: usize::from(count) } }
     }
 
     /// Whether it matches only at the start of a name.
@@ -82,11 +77,6 @@ impl Pattern {
         self.lead() + self.steps.filter(|step| !matches!(step, Step::Word { .. })).count()
     }
 
-    /// The text in its list, with all alternatives.
-    pub fn written(&self) -> &'static str {
-        self.written
-    }
-
     /// Its language, as a BCP 47 tag.
     pub fn language(&self) -> &'static str {
         LANGUAGES[usize::from(self.language)]
@@ -105,12 +95,12 @@ impl Iterator for Steps {
 
     fn next(&mut self) -> Option<Step> {
         self.count = self.count.checked_sub(1)?;
-        let [flags, text @ ..] = row::<6>(STEPS, self.next);
+        let [flags, at @ .., length] = row::<5>(STEPS, self.next);
         self.next += 1;
         Some(match flags {
             1 => Step::One,
             2 => Step::Few,
-            flags => Step::Word { text: text_at(text), flags },
+            flags => Step::Word { text: &TEXT[of_three_bytes(at)..][..usize::from(length)], flags },
         })
     }
 }
@@ -147,10 +137,6 @@ fn row<const LENGTH: usize>(table: &[u8], number: usize) -> [u8; LENGTH] {
 
 fn of_three_bytes([a, b, c]: [u8; 3]) -> usize {
     u32::from_le_bytes([a, b, c, 0]) as usize
-}
-
-fn text_at([a, b, c, d, e]: [u8; 5]) -> &'static str {
-    &TEXT[of_three_bytes([a, b, c])..][..usize::from(u16::from_le_bytes([d, e]))]
 }
 
 /// Where a pattern's first word is looked up.
@@ -224,12 +210,9 @@ mod tests {
             assert_eq!(first, next, "the keys have the order of the rows");
             next += count;
         }
-        assert_eq!(next, PATTERNS.len() / 8);
+        assert_eq!(next, PATTERNS.len() / 7);
         for pattern in (0..next).map(Pattern::at) {
-            assert!(
-                pattern.steps().all(|step| !matches!(step, Step::Word { text: "", .. }))
-                    && !pattern.written().is_empty()
-            );
+            assert!(pattern.steps().all(|step| !matches!(step, Step::Word { text: "", .. })));
             assert!(!pattern.language().is_empty() && usize::from(pattern.list) < crate::pattern::LISTS.len());
         }
     }

@@ -1,14 +1,15 @@
 //! Finds the patterns of the lists in a name.
 
 use super::languages::LanguageSet;
-use pipewright_words::{Pattern, Position, Step, Steps, Word, is_unspaced, look_up, normalise, words};
+use pipewright_words::{Pattern, Position, Step, Steps, Word, is_unspaced, look_up, lower_case, normalise, words};
 
 /// Of a longer text, only this many characters at each end are read: matches elsewhere would not count, and an oversized text costs no more
 /// than this.
 const END: usize = 200;
 
-/// A name in normal form.
+/// A name, and its normal form.
 pub struct Name {
+    text: String,
     pub normal: String,
     pub words: Vec<Word>,
     /// Whether a part of it is in a script without blanks, or an emoji.
@@ -39,13 +40,14 @@ impl Match {
 
 impl Name {
     pub fn read(name: &str) -> Name {
-        let normal = match ends(name) {
-            Some((start, end)) => normalise(&format!("{start}. {end}")),
-            None => normalise(name),
+        let text = match ends(name) {
+            Some((start, end)) => format!("{start}. {end}"),
+            None => name.to_owned(),
         };
+        let normal = normalise(&text);
         let words = words(&normal);
         let unspaced = !normal.is_ascii() && normal.contains(is_unspaced);
-        Name { normal, words, unspaced }
+        Name { text, normal, words, unspaced }
     }
 
     /// Whether it has nothing to search.
@@ -59,6 +61,21 @@ impl Name {
             (Some(first), Some(last)) => (first.start, last.end),
             _ => (0, self.normal.len()),
         }
+    }
+
+    /// The words of a match as they are written, in lower case.
+    pub fn written(&self, found: &Match) -> String {
+        if self.text.is_ascii() {
+            return self.normal[found.start..found.end].to_owned();
+        }
+        let ends: Vec<usize> = self.text.char_indices().map(|(at, _)| at).chain([self.text.len()]).collect();
+        // The position before which the normal form is this long, behind what has no normal form.
+        let position = |length: usize| {
+            let behind = ends.partition_point(|end| normalise(&self.text[..*end]).len() <= length);
+            ends[behind.saturating_sub(1)]
+        };
+        let (start, end) = (position(found.start), position(found.end));
+        lower_case(self.text.get(start..end).unwrap_or_default())
     }
 
     /// Every match of a pattern of these languages.

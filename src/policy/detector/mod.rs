@@ -165,12 +165,13 @@ pub fn classify(element: &Element<'_>) -> Option<Finding> {
     }
     let verdict = if name.is_blank() { Verdict::Generic } else { judge(&name, languages, scope) };
     match (verdict, element.context) {
-        (Verdict::Action(found), _) => finding(&found, ""),
+        (Verdict::Action(found), _) => finding(&name, &found, ""),
         (Verdict::Generic, Some(context)) => {
             // The nearest text is in the first lines.
             let near = context.char_indices().nth(NEAR).map_or(context, |(end, _)| &context[..end]);
-            match judge(&Name::read(near), languages, Scope::Anywhere) {
-                Verdict::Action(found) => finding(&found, ", in its context"),
+            let near = Name::read(near);
+            match judge(&near, languages, Scope::Anywhere) {
+                Verdict::Action(found) => finding(&near, &found, ", in its context"),
                 _ => None,
             }
         }
@@ -181,9 +182,9 @@ pub fn classify(element: &Element<'_>) -> Option<Finding> {
 /// How much of the context is read, in characters.
 const NEAR: usize = 400;
 
-fn finding(found: &Match, whence: &str) -> Option<Finding> {
+fn finding(name: &Name, found: &Match, whence: &str) -> Option<Finding> {
     let kind = ActionKind::of_list(found.pattern.list)?;
-    let because = format!("{kind}: {:?} ({}){whence}", found.pattern.written(), found.pattern.language());
+    let because = format!("{kind}: {:?} ({}){whence}", name.written(found), found.pattern.language());
     Some(Finding { kind, severity: kind.severity(), because })
 }
 
