@@ -123,7 +123,7 @@ impl Tables {
         let mut index = fst::MapBuilder::memory();
         let mut all = Vec::new();
         for (key, rows) in &self.patterns {
-            index.insert(key, ((all.len() / PATTERN) << 16 | rows.len() / PATTERN) as u64)?;
+            index.insert(key, (((all.len() / PATTERN) << 16) | (rows.len() / PATTERN)) as u64)?;
             all.extend(rows);
         }
         fs::write(to.join("words.fst"), index.into_inner()?)?;

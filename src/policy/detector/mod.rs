@@ -69,7 +69,7 @@ pub struct Finding {
     pub kind: ActionKind,
     /// How strongly to show it.
     pub severity: Severity,
-    /// The pattern that matched, and its language, for people: `delete: "löschen" (de)`.
+    /// The words that were found, and their language, for people: `delete: "löschen" (de)`.
     pub because: String,
 }
 
