@@ -62,6 +62,8 @@ pub(super) struct Log {
     /// When the written data has to be on disk.
     sync_by: Option<Instant>,
     ended: bool,
+    /// When to look again what other processes have done to the file, since the start.
+    look_at: Duration,
     /// What another process had done to the file when the batch began.
     incident: Option<Incident>,
     /// Whether another file has the log's path, which has been reported and cannot be used.
@@ -111,6 +113,7 @@ impl Log {
             loss: Loss::default(),
             sync_by: None,
             ended: false,
+            look_at: Duration::ZERO,
             incident: None,
             is_replaced: false,
             stopped: false,
@@ -195,7 +198,11 @@ impl Log {
         if !self.batch.is_empty() {
             return;
         }
-        self.look_after_file();
+        let now = self.started.elapsed();
+        if now >= self.look_at || self.ended {
+            self.look_at = now + LOOK_AGAIN;
+            self.look_after_file();
+        }
         if self.needs_header {
             let seq = self.next_seq();
             let Settings { child, command, .. } = &self.settings;
@@ -266,6 +273,7 @@ impl Log {
 
     fn lose(&mut self, messages: u64, error: &io::Error) -> Result<(), Failure> {
         self.seq = self.written_seq;
+        self.look_at = Duration::ZERO;
         let path = self.settings.path.display();
         if self.settings.must_record {
             self.stopped = true;
@@ -397,5 +405,9 @@ impl Log {
         }
     }
 }
+
+/// How long not to look after the file again: looking takes a tenth of a message's round trip. What is written to a removed file
+/// meanwhile is copied with the rest of it.
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 const NOT_ON_DISK: &str = "not forced to the disk";

@@ -5,6 +5,12 @@ use super::{line, new_log, record, rotated};
 use crate::log::Log;
 use crate::process::{Talk, command, pipe, text};
 use pipewright::journal::Direction;
+use std::time::Duration;
+
+/// The recorder looks after its file at most once in a millisecond.
+fn wait_for_its_look() {
+    std::thread::sleep(Duration::from_millis(2));
+}
 
 #[test]
 fn a_removed_log_is_written_again_and_nothing_is_lost() {
@@ -13,6 +19,7 @@ fn a_removed_log_is_written_again_and_nothing_is_lost() {
         let mut recorder = Talk::start(record(&file).args(options));
         assert_eq!(recorder.ask(&line(1)), line(1));
         std::fs::remove_file(&file).unwrap();
+        wait_for_its_look();
         assert_eq!(recorder.ask(&line(2)), line(2));
         std::fs::remove_file(&file).unwrap();
         let ended = recorder.end_after_close();
@@ -35,6 +42,7 @@ fn a_log_whose_folder_is_removed_is_an_error() {
         let mut recorder = Talk::start(record(&file).args(options));
         assert_eq!(recorder.ask(&line(1)), line(1));
         std::fs::remove_dir_all(&inner).unwrap();
+        wait_for_its_look();
         recorder.say(&line(2));
         if passed {
             assert_eq!(recorder.receive(), line(2));
@@ -61,6 +69,7 @@ fn messages_are_recorded_again_once_the_folder_is_back() {
     let mut recorder = Talk::start(&mut record(&file));
     recorder.ask(&line(1));
     std::fs::remove_dir_all(&inner).unwrap();
+    wait_for_its_look();
     recorder.ask(&line(2));
     std::fs::create_dir(&inner).unwrap();
     recorder.ask(&line(3));
@@ -78,6 +87,7 @@ fn recording_continues_in_a_log_that_has_replaced_the_first_one() {
     let other = folder.path().join("other");
     std::fs::copy(&file, &other).unwrap();
     std::fs::rename(&other, &file).unwrap();
+    wait_for_its_look();
     recorder.ask(&line(2));
     let ended = recorder.end_after_close();
     assert_eq!(ended.status.code(), Some(1));
@@ -98,6 +108,7 @@ fn a_foreign_file_in_place_of_the_log_is_reported_once_and_left_alone() {
     recorder.ask(&line(1));
     std::fs::remove_file(&file).unwrap();
     std::fs::write(&file, "foreign\n").unwrap();
+    wait_for_its_look();
     for number in 2..5 {
         assert_eq!(recorder.ask(&line(number)), line(number));
     }
@@ -118,6 +129,7 @@ fn a_truncated_log_gets_a_new_header_and_is_an_error() {
         let mut recorder = Talk::start(&mut record(&file));
         recorder.ask(&line(1));
         std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(keep).unwrap();
+        wait_for_its_look();
         recorder.ask(&line(2));
         let ended = recorder.end_after_close();
         assert_eq!(ended.status.code(), Some(1));
@@ -198,6 +210,7 @@ fn with_must_record_nothing_passes_after_a_log_was_truncated() {
     let mut recorder = Talk::start(record(&file).arg("--must-record"));
     recorder.ask(&line(1));
     std::fs::write(&file, "").unwrap();
+    wait_for_its_look();
     recorder.say(&line(2));
     let ended = recorder.end();
     assert_eq!((ended.status.code(), ended.lines.len()), (Some(1), 0), "{}", ended.stderr);
