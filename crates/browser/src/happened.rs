@@ -146,6 +146,13 @@ impl Browser {
             }
             Settle::Fixed(pause) => _ = self.wait(Instant::now() + pause, |_| false)?,
         }
+        let seen = self.page()?.navigations;
+        let mut state = self.state(until)?;
+        if matches!(settle, Settle::Dom | Settle::Network) && self.page()?.navigations.full > seen.full {
+            // It went elsewhere while it was asked.
+            self.rest(enough)?;
+            state = self.state(until)?;
+        }
         let page = self.page()?;
         let (is_closed, now) = (page.id != before.page, page.navigations);
         let navigation = match () {
@@ -154,7 +161,6 @@ impl Browser {
             () if now.within > before.navigations.within => Navigation::Within,
             () => Navigation::None,
         };
-        let state = self.state(until)?;
         let is_changed = navigation != Navigation::None || before.state.as_ref() != Some(&state);
         let opened = self.pages().all().iter().map(|page| page.id.clone()).filter(|id| !before.pages.contains(id));
         Ok(Happened { navigation, is_changed, state, opened: opened.collect(), is_closed })
