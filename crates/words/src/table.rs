@@ -107,10 +107,17 @@ impl Iterator for Steps {
 
 /// A part of a pattern after its first word: see [`Step`](crate::pattern::Step).
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
 pub enum Step {
-    Word { text: &'static str, flags: u8 },
+    /// A word.
+    Word {
+        /// Its text, in normal form.
+        text: &'static str,
+        /// Whether the word may have other text before or after.
+        flags: u8,
+    },
+    /// One arbitrary word.
     One,
+    /// One to three arbitrary words.
     Few,
 }
 

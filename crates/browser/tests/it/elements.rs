@@ -1,20 +1,8 @@
 //! The elements of pages in a real Chromium.
 
-use crate::{serve, soon};
+use crate::{serve, show, soon};
 use pipewright_browser::{Allowed, Browser, Element, Launch, Ready, Refusal, Scope};
 use std::time::{Duration, Instant};
-
-/// A browser that shows this page.
-fn show(page: &str) -> (Browser, tempfile::TempDir) {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("page.html");
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{page}")).unwrap();
-    let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
-            .unwrap();
-    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
-    (browser, place)
-}
 
 fn list(browser: &mut Browser, scope: Scope) -> Vec<Element> {
     browser.elements(scope, soon()).unwrap().items

@@ -1,16 +1,10 @@
 //! The readable text of pages in a real Chromium.
 
-use crate::soon;
-use pipewright_browser::{Allowed, Browser, Extract, Launch, Ready, Stats};
+use crate::{show, soon};
+use pipewright_browser::{Extract, Stats};
 
 fn read(page: &str) -> Extract {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("page.html");
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><title>Title</title>{page}")).unwrap();
-    let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
-            .unwrap();
-    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
+    let (mut browser, _place) = show(&format!("<title>Title</title>{page}"));
     browser.extract(soon()).unwrap()
 }
 

@@ -1,20 +1,14 @@
 //! The effects of actions on pages in a real Chromium.
 
 use crate::soon;
-use pipewright_browser::{Allowed, Browser, Happened, Launch, Navigation, Ready, Scope, Settle};
+use pipewright_browser::{Browser, Happened, Navigation, Scope, Settle};
 use std::time::{Duration, Instant};
 
 /// A browser that shows this page, with `other.html` next to it.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("page.html");
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8><title>One</title>{page}")).unwrap();
-    std::fs::write(place.path().join("other.html"), "<!doctype html><title>Other</title><button>there</button>")
-        .unwrap();
-    let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
-            .unwrap();
-    browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
+    let (browser, place) = crate::show(&format!("<title>One</title>{page}"));
+    let other = "<!doctype html><title>Other</title><button>there</button>";
+    std::fs::write(place.path().join("other.html"), other).unwrap();
     (browser, place)
 }
 

@@ -1,13 +1,13 @@
 //! Acting on a page in a real Chromium, as a person does.
 
-use crate::{evaluate, number, show, soon};
+use crate::{evaluate, number, show_notes, soon};
 use pipewright_browser::{Chord, Fault, Refusal, Typing};
 use serde_json::{Value, json};
 
 #[test]
 #[ignore = "needs Chromium"]
 fn a_click_is_real_wherever_the_element_is() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<button onclick="note('a ' + event.isTrusted)">a</button><div style="height:3000px"></div>
         <button onclick="note('below ' + event.isTrusted)">below</button><x-closed></x-closed>
         <iframe srcdoc="<button onclick=&quot;parent.log.push('framed')&quot;>framed</button>"></iframe>
@@ -28,7 +28,7 @@ fn a_click_is_real_wherever_the_element_is() {
 #[test]
 #[ignore = "needs Chromium"]
 fn what_cannot_be_clicked_is_not_and_what_is_in_the_way_is_named() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<button disabled onclick="note('x')">off</button><button id=gone onclick="note('x')">gone</button>
         <div style="position:relative;width:200px"><button onclick="note('x')">under</button>
         <div id=cookies style="position:absolute;inset:0;background:red">We use cookies</div></div>
@@ -49,7 +49,7 @@ fn what_cannot_be_clicked_is_not_and_what_is_in_the_way_is_named() {
 #[test]
 #[ignore = "needs Chromium"]
 fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<label>plain<input value=old oninput="note(event.isTrusted)"></label><label>long<textarea>one </textarea></label>
         <div contenteditable role=textbox aria-label=rich>old</div><label>day<input type=date></label>
         <label>volume<input type=range min=0 max=10></label><label>mail<input type=email value=a></label><button>no</button>
@@ -81,7 +81,7 @@ fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
 #[test]
 #[ignore = "needs Chromium"]
 fn options_are_selected_and_keys_pressed() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<label>size<select onchange="note(value)"><option value=s>small<option value=l>very  large<option disabled>none</select></label>
         <form onsubmit="note('sent'); return false"><label>word<input></label></form>"#,
     );

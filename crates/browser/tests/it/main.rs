@@ -62,15 +62,18 @@ fn serve(page: String) -> u16 {
     port
 }
 
-/// A browser that shows this page. `log` of the page records its events.
+/// A browser that shows this page, and the page's folder.
 fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
-    let script = "<script>window.log = []; const note = (text) => log.push(text)</script>";
-    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{script}{page}")).unwrap();
-    let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
-            .unwrap();
+    std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{page}")).unwrap();
+    let allowed = Allowed::default().file(place.path()).unwrap();
+    let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     (browser, place)
+}
+
+/// As [`show`]; `log` of the page has what its scripts `note`.
+fn show_notes(page: &str) -> (Browser, tempfile::TempDir) {
+    show(&format!("<script>window.log = []; const note = (text) => log.push(text)</script>{page}"))
 }

@@ -1,13 +1,13 @@
 //! Hovering and dragging in a real Chromium.
 
-use crate::{evaluate, number, show, soon};
+use crate::{evaluate, number, show_notes, soon};
 use pipewright_browser::{Refusal, Scope};
 use serde_json::json;
 
 #[test]
 #[ignore = "needs Chromium"]
 fn the_mouse_stays_over_the_hovered_element() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<style>nav div { display: none } nav:hover div { display: block }</style><div style="height:2000px"></div>
         <nav><button>menu</button><div><button onclick="note('entry')">entry</button></div></nav>
         <div style="position:relative;width:200px"><button>under</button><div style="position:absolute;inset:0">over</div></div>"#,
@@ -24,7 +24,7 @@ fn the_mouse_stays_over_the_hovered_element() {
 #[test]
 #[ignore = "needs Chromium"]
 fn html_drag_and_drop_works_even_far_below() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<div draggable=true tabindex=0 role=button aria-label=card ondragstart="event.dataTransfer.setData('text/plain', 'ace')"
             ondragend="note('end ' + event.dataTransfer.dropEffect)">card</div><div style="height:2000px"></div>
         <div tabindex=0 role=button aria-label=pile style="height:60px" ondragover="event.preventDefault()"
@@ -41,7 +41,7 @@ fn html_drag_and_drop_works_even_far_below() {
 #[ignore = "needs Chromium"]
 fn a_list_whose_script_follows_the_mouse_is_sorted() {
     // As scripted widgets do it: with a threshold, moves watched on the document, and a gap that opens on the way.
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<ul id=list style="margin:0;padding:0;width:200px"></ul><button>far</button><script>
         for (const name of ['one', 'two', 'three', 'four']) list.insertAdjacentHTML('beforeend', `<li tabindex=0 role=option aria-label=${name} style="height:40px">${name}</li>`);
         let held = null, from = null, moves = 0;
@@ -74,7 +74,7 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
 #[test]
 #[ignore = "needs Chromium"]
 fn a_click_waits_for_changes_under_the_mouse_and_finds_a_free_part() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<button onclick="note('clicked')">shy</button><div style="position:relative;width:200px;height:40px">
         <button onclick="note('part')" style="position:absolute;left:0;width:200px;height:40px">half</button>
         <div style="position:absolute;left:60px;width:140px;height:40px;background:red"></div></div>
@@ -95,7 +95,7 @@ fn a_click_waits_for_changes_under_the_mouse_and_finds_a_free_part() {
 #[test]
 #[ignore = "needs Chromium"]
 fn a_drag_ends_beyond_the_middle_of_its_target() {
-    let (mut browser, _place) = show(
+    let (mut browser, _place) = show_notes(
         r#"<style>div { height: 40px }</style><div role=button tabindex=0>one</div><div role=button tabindex=0 id=two>two</div>
         <div role=button tabindex=0>three</div><script>document.addEventListener("mouseup", (event) => {
             const box = two.getBoundingClientRect();
