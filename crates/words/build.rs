@@ -7,7 +7,7 @@ mod normalise;
 #[path = "src/pattern.rs"]
 mod pattern;
 
-use pattern::{LISTS, Pattern, Piece, Step};
+use pattern::{LISTS, Pattern, PatternPart, PatternWord};
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl Tables {
         let pattern = Pattern::read(written)?;
         let position = match &pattern {
             Pattern { unspaced: true, .. } => b'~',
-            Pattern { first: Piece { open_left: true, .. }, .. } => b'*',
+            Pattern { first: PatternWord { open_left: true, .. }, .. } => b'*',
             _ => b'=',
         };
         let flags = u8::from(pattern.at_start) | u8::from(pattern.at_end) << 1 | u8::from(pattern.unspaced) << 2;
@@ -88,13 +88,13 @@ impl Tables {
     }
 
     /// The position of these steps in the table, to which they are added if they are not there in this order.
-    fn add_steps(&mut self, steps: &[Step]) -> Result<usize> {
+    fn add_steps(&mut self, steps: &[PatternPart]) -> Result<usize> {
         let mut rows = Vec::with_capacity(steps.len() * STEP);
         for step in steps {
             let (kind, text) = match step {
-                Step::Word(piece) => (ends(piece), &*piece.text),
-                Step::One => (1, ""),
-                Step::Few => (2, ""),
+                PatternPart::Word(piece) => (ends(piece), &*piece.text),
+                PatternPart::One => (1, ""),
+                PatternPart::Few => (2, ""),
             };
             rows.push(kind);
             rows.extend(self.text(text)?);
@@ -152,6 +152,6 @@ fn three_bytes(number: usize) -> Result<[u8; 3]> {
 }
 
 /// The flags of `table::Pattern`.
-fn ends(piece: &Piece) -> u8 {
+fn ends(piece: &PatternWord) -> u8 {
     u8::from(piece.open_left) << 3 | u8::from(piece.open_right) << 4
 }

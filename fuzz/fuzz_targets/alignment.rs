@@ -7,10 +7,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::Path;
-use pipewright::replay::alignment::{Alignment, Finding, LiveLine, Need};
-use pipewright::replay::compare::Comparison;
-use pipewright::replay::turns::{RecordedLine, Turn};
+use pipewright_lines::Path;
+use pipewright_replay::alignment::{Alignment, Finding, LiveLine, Need};
+use pipewright_replay::compare::Comparison;
+use pipewright_replay::turns::{Place, RecordedLine, Turn};
 
 fuzz_target!(|input: &[u8]| {
     let [how, rest @ ..] = input else {
@@ -46,7 +46,7 @@ fn turns(recorded: &[u8]) -> Vec<Turn> {
         if bytes.is_empty() {
             turns.push(Turn { number: number + 1, ..Turn::default() });
         } else if let Some(turn) = turns.last_mut() {
-            turn.theirs.push(RecordedLine { bytes: bytes.to_vec(), t: 0, place: (0, line) });
+            turn.theirs.push(RecordedLine { bytes: bytes.to_vec(), t: 0, place: Place { file: 0, line } });
         }
     }
     turns

@@ -3,12 +3,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::approvals::{Change, Question, Queue, revoked_rule};
+use pipewright_clients::approvals::{Question, Queue, QueueChange, revoked_rule};
 
 fuzz_target!(|input: &str| {
     let mut queue = Queue::default();
     for (number, line) in input.lines().enumerate() {
-        if let Ok(Change::Asked) = queue.take(number % 2, line) {
+        if let Ok(QueueChange::Asked) = queue.take(number % 2, line) {
             for pending in (0..queue.len()).filter_map(|place| queue.get(place)) {
                 let asked = pending.question.record();
                 let read = Question::read(&asked).expect("it is readable").expect("it is a question");

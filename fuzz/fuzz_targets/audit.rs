@@ -6,8 +6,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::Line;
-use pipewright::policy::audit::{By, Chain, Event, Link, Settlement, Subject, Summary, Verification, digest};
+use pipewright_lines::Line;
+use pipewright_policy::audit::{Chain, Event, Link, SettledBy, Settlement, Subject, Summary, Verification, digest};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &[u8]| {
@@ -48,13 +48,13 @@ fn check_any(bytes: &[u8]) {
 /// A gate that handles each text according to its first byte.
 fn check_gate(texts: &str, change: usize) {
     let mut chain = Chain::begin();
-    let mut lines = vec![chain.link(&Event::Start { command: "hitl-gate", program: texts }.fields("1"))];
+    let mut lines = vec![chain.link(&Event::start("hitl-gate", texts).fields("1"))];
     let mut unapproved = 0;
     for text in texts.lines() {
         let call_id = serde_json::from_str::<&RawValue>(text).ok();
         let subject = || Subject { call_id, tool: Some(text), digest: digest(text) };
         let settled = |verdict| {
-            let (by, feedback) = (By::Answers, Some(text));
+            let (by, feedback) = (SettledBy::Answers, Some(text));
             Event::Settled { subject: subject(), verdict, by, feedback, digest_after: None }
         };
         let passed = || Event::Passed { subject: subject(), required_approval: true };

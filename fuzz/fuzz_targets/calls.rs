@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::record::{Call, Form, Kind, Outcome, recognise};
+use pipewright_record::{Call, Form, Kind, Outcome, recognise};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -46,6 +46,6 @@ fn has_line_feed(call: &Call<'_>, outcome: Outcome<'_>) -> bool {
         Outcome::Ok(result) => (Some(result), None),
         Outcome::Error { data, .. } => (None, data),
     };
-    let context = call.context.iter().map(|&(_, value)| value);
+    let context = call.context.fields().map(|(_, value)| value);
     [call.id, given, data].into_iter().flatten().chain(context).any(|value| value.get().contains('\n'))
 }

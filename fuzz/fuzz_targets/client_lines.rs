@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::mcp::{Header, Origin, Outbox, Server};
-use pipewright::record::recognise;
+use pipewright_mcp::{Header, Origin, Outbox, Server};
+use pipewright_record::recognise;
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {

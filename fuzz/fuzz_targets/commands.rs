@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright_syntax::shell::{Command, Step, steps};
+use pipewright_syntax::shell::{Command, ShellStep, steps};
 use pipewright_syntax::sql::functions;
 
 fuzz_target!(|text: &str| {
@@ -17,10 +17,10 @@ fuzz_target!(|text: &str| {
     }
 });
 
-fn run(steps: Vec<Step>) -> Vec<Command> {
+fn run(steps: Vec<ShellStep>) -> Vec<Command> {
     let command = |step| match step {
-        Step::Run(command) => Some(command).filter(|command| *command != Command::default()),
-        Step::Define(_) => None,
+        ShellStep::Run(command) => Some(command).filter(|command| *command != Command::default()),
+        ShellStep::Define(_) => None,
     };
     steps.into_iter().filter_map(command).collect()
 }

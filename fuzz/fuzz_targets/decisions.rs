@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::agent::profile::{BUILT_IN, Profile};
-use pipewright::agent::{Agent, Effect, Ids, Input, Limits, Run, Settings};
+use pipewright_agent::profile::{BUILT_IN, Profile};
+use pipewright_agent::{Agent, AgentSettings, Effect, Input, Limits, Run};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -13,8 +13,13 @@ const TOOLS: &str = r#"{"type":"tool_list","tools":[{"name":"look"},{"name":"bro
 
 fuzz_target!(|text: &str| {
     let profile = Profile::read(BUILT_IN[0].1).expect("a built-in profile");
-    let settings =
-        Settings { profile, ids: Ids::default(), allow: Vec::new(), deny: Vec::new(), compact_at: Some(10_000) };
+    let settings = AgentSettings {
+        profile,
+        ids: Default::default(),
+        allow: Vec::new(),
+        deny: Vec::new(),
+        compact_at: Some(10_000),
+    };
     let limits = Limits { max_steps: 20, turn_steps: Some(5), ..Limits::default() };
     let (mut agent, _) = Agent::begin(settings, Run { limits, goal: None });
     agent.take(Input::World(TOOLS), Duration::ZERO);

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::{Line, deeper_than, set};
+use pipewright_lines::{Line, deeper_than, set};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 

@@ -3,12 +3,12 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::godot::{Engine, Message, answer, command, install, remove};
-use pipewright::record::{Form, recognise};
+use pipewright_games::godot::{EngineOutput, Message, answer, command, install, remove};
+use pipewright_record::{Form, recognise};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
-    let mut tail = Engine::default();
+    let mut tail = EngineOutput::default();
     input.lines().for_each(|line| _ = tail.take(line.as_bytes()));
     if let Ok(Some(installed)) = install(input, None) {
         assert_eq!(install(&installed.text, None), Ok(None), "it was inserted twice");

@@ -8,11 +8,11 @@ mod lenient;
 
 use lenient::{READERS, Reader, Value};
 use libfuzzer_sys::fuzz_target;
-use pipewright::policy::Verdict;
-use pipewright::policy::annotations::Hint;
-use pipewright::policy::builtin::Builtin;
-use pipewright::policy::marks::{Marks, mark, settle, with_arguments};
-use pipewright::record::{Call, recognise};
+use pipewright_policy::Verdict;
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::Builtin;
+use pipewright_policy::marks::{Marks, mark, settle, with_arguments};
+use pipewright_record::{Call, recognise};
 
 fuzz_target!(|input: &str| {
     let mut builtin = Builtin::new(false);

@@ -6,10 +6,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::{Limits, Line, Path, Paths, Splitter};
-use pipewright::journal::read::{Content, Found, Reader};
-use pipewright::journal::write::{self, Header, Stamp};
-use pipewright::journal::{Direction, Part};
+use pipewright_lines::{Limits, Line, Path, Paths, Splitter};
+use pipewright_log::read::{Content, Found, Reader};
+use pipewright_log::write::{self, Header, Stamp};
+use pipewright_log::{Direction, Part};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &[u8]| {

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::{deeper_than, is_json};
+use pipewright_lines::{deeper_than, is_json};
 use serde::de::IgnoredAny;
 
 fuzz_target!(|input: &[u8]| {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::{Limits, Piece, Splitter};
+use pipewright_lines::{Limits, Piece, Splitter};
 use std::io::{self, Read};
 
 /// Returns the bytes in reads of the given sizes, then in reads as large as possible.

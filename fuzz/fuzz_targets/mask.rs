@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::is_json;
-use pipewright::mask::{Masker, Rules};
+use pipewright_lines::is_json;
+use pipewright_mask::{Masker, Rules};
 
 const DEPTH: usize = 64;
 

@@ -3,16 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::io::lines::{Line, text};
-use pipewright::spire::action::Action;
-use pipewright::spire::label::label;
-use pipewright::spire::mask::legal_actions;
-use pipewright::spire::message::Message;
-use pipewright::spire::offer::{self, write_actions, write_bare};
-use pipewright::spire::reduced::reduced;
-use pipewright::spire::run::{Run, Runs};
-use pipewright::spire::summary::summary;
-use pipewright::spire::targets::Targets;
+use pipewright_games::spire::action::Action;
+use pipewright_games::spire::label::label;
+use pipewright_games::spire::legal_actions::legal_actions;
+use pipewright_games::spire::message::Message;
+use pipewright_games::spire::offer::{self, write_actions, write_bare};
+use pipewright_games::spire::reduced::reduced;
+use pipewright_games::spire::run::{Run, Runs};
+use pipewright_games::spire::summary::summary;
+use pipewright_games::spire::targets::Targets;
+use pipewright_lines::{Line, text};
 use serde_json::Value;
 
 fuzz_target!(|raw: &[u8]| {

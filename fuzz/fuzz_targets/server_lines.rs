@@ -4,13 +4,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::mcp::{Client, Era, Given, InputRequiredResult, READ_RESOURCE, Round, ServerMessage, Wants, given};
+use pipewright_mcp::{
+    CallOutcome, Client, ClientOptions, Era, InputAnswers, InputRequiredResult, READ_RESOURCE, ServerMessage, given,
+};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &str| {
     for era in [Era::Legacy, Era::Modern] {
-        let (mut client, mut out) = (Client::new("fuzz", era, Wants { questions: true, progress: true }), Vec::new());
-        client.greet(&mut out);
+        let (mut client, mut out) =
+            (Client::new("fuzz", era, ClientOptions { questions: true, progress: true }), Vec::new());
+        client.start_handshake(&mut out);
         for line in input.lines() {
             let is_ready = client.is_ready();
             match client.receive(line, &mut out) {
@@ -34,13 +37,13 @@ fuzz_target!(|input: &str| {
     }
 });
 
-fn check(given: Given<'_>, client: &mut Client, out: &mut Vec<u8>) {
+fn check(given: CallOutcome<'_>, client: &mut Client, out: &mut Vec<u8>) {
     let json = match given {
-        Given::Result(json) | Given::Error { data: json, .. } => json,
-        Given::InputRequired(whole) => {
+        CallOutcome::Result(json) | CallOutcome::Error { data: json, .. } => json,
+        CallOutcome::InputRequired(whole) => {
             if let Ok(InputRequiredResult { requests, state }) = InputRequiredResult::read(whole.get()) {
                 let responses = requests.into_iter().map(|(name, ..)| (name, "{}".to_owned())).collect();
-                client.call_again("x", "{}", Some(&Round { responses, state: state.map(str::to_owned) }), out);
+                client.call_again("x", "{}", Some(&InputAnswers { responses, state: state.map(str::to_owned) }), out);
             }
             return;
         }

@@ -3,10 +3,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::acp::Updates;
-use pipewright::agui::{RunInput, Taken, Thread};
-use pipewright::approvals::Question;
-use pipewright::session::Session;
+use pipewright_clients::acp::Updates;
+use pipewright_clients::agui::{RecordEvents, RunInput, Thread};
+use pipewright_clients::approvals::Question;
+use pipewright_clients::session::Session;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ fn as_runs(text: &str) {
     check(&thread.ended("the agent has ended"), &mut is_open);
 }
 
-fn check(taken: &Taken, is_open: &mut bool) {
+fn check(taken: &RecordEvents, is_open: &mut bool) {
     assert!(*is_open || taken.events.is_empty(), "no run is open");
     *is_open &= !taken.is_over;
     for event in &taken.events {

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::policy::snapshot::{Named, Snapshot};
-use pipewright::policy::target::Target;
-use pipewright::record::recognise;
+use pipewright_policy::snapshot::{NamedElement, Snapshot};
+use pipewright_policy::target::Target;
+use pipewright_record::recognise;
 
 fuzz_target!(|raw: &[u8]| {
     let mut snapshot = Snapshot::default();
@@ -18,13 +18,13 @@ fuzz_target!(|raw: &[u8]| {
             continue;
         };
         let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-        if let Named::Element(target) = snapshot.target(&call.tool, arguments) {
+        if let NamedElement::Element(target) = snapshot.target(&call.tool, arguments) {
             assert_eq!(Target::read(&target.json()).as_ref(), Some(&target));
         }
         snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments);
         let reference = snapshot.target("browser_click", r#"{"ref":"e12"}"#);
-        assert_eq!(reference, Named::Unknown("e12".to_owned()));
+        assert_eq!(reference, NamedElement::Unknown("e12".to_owned()));
     }
-    let Named::Element(_) = snapshot.target("browser_click", r#"{"ref":"e12"}"#) else { return };
+    let NamedElement::Element(_) = snapshot.target("browser_click", r#"{"ref":"e12"}"#) else { return };
     assert!(seen.windows(2).any(|pair| pair == b"12"), "a reference that was never shown");
 });

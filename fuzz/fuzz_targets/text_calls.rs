@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::llm::text_calls::recognise;
-use pipewright::record::{Attempts, ModelRequest, ModelTurn, Stop, Usage};
+use pipewright_llm::text_calls::recognise;
+use pipewright_record::{Attempts, ModelRequest, ModelTurn, Stop, Usage};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 

@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pipewright::llm::PROVIDERS;
-use pipewright::record::{Attempts, Message, ModelRequest};
 use pipewright_http::events::Reader;
+use pipewright_llm::PROVIDERS;
+use pipewright_record::{Attempts, Message, ModelRequest};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &[u8]| {

@@ -1,11 +1,12 @@
 //! The logs of steps and of the model's reasoning: masked, and limited in size.
 
-use crate::io::append::{Appender, OpenError};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::rotation::Rotation;
-use crate::json::Object;
-use crate::mask::{Masker, Rules};
+use crate::cmd::usage;
 use jiff::Timestamp;
+use pipewright_io::append::{Appender, OpenError};
+use pipewright_io::report::{Failure, Report};
+use pipewright_io::rotation::Rotation;
+use pipewright_mask::{Masker, Rules};
+use pipewright_record::json::Object;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ impl Logs {
     /// Opens the logs; `-` is stderr.
     ///
     /// # Errors
-    /// [`Status::Usage`]: a file cannot be opened.
+    /// [`usage`]: a file cannot be opened.
     pub fn open(steps: Option<&Path>, reasoning: Option<&Path>, report: &Arc<Report>) -> Result<Logs, Failure> {
         let steps = open("--steps", steps, report)?;
         let reasoning = open("--log", reasoning, report)?;
@@ -70,7 +71,7 @@ fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Fa
     if path.as_os_str() == "-" {
         return Ok(Target::Stderr);
     }
-    let failed = |why: String| Failure::new(Status::Usage, format_args!("{option}: {}: {why}", path.display()));
+    let failed = |why: String| usage(format_args!("{option}: {}: {why}", path.display()));
     let (file, torn) = Appender::open(path, || Ok(())).map_err(|error| match error {
         OpenError::Busy => failed("it is written to already, by --steps or by another process".to_owned()),
         OpenError::Refused(why) => failed(why),

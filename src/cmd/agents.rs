@@ -1,23 +1,18 @@
 //! Starts the agents of a client, one for each session, and passes the questions of gates below them to the client.
 
-use super::approver::connections::{Accepted, Connections};
+use super::approver::connections::{AcceptedConnection, Connections};
 use super::approver::gates::Gates;
-use super::options::TOO_DEEP;
-use crate::io::approvers::{SOCKET, VARIABLE};
-use crate::io::between::{Listener, Program};
-use crate::io::child::Surroundings;
-use crate::io::lines::{Piece, deeper_than};
-use crate::io::private;
-use crate::io::report::Report;
-use crate::io::session::{Session, token};
 use jiff::Timestamp;
-use nix::sys::socket::{Shutdown, shutdown};
+use pipewright_io::approvers::{SOCKET, VARIABLE};
+use pipewright_io::between::{Listener, Program};
+use pipewright_io::child::Environment;
+use pipewright_io::report::Report;
+use pipewright_sys::random::token;
+use pipewright_sys::run_folder::RunFolder;
+use pipewright_sys::{arguments, socket};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,33 +21,26 @@ use std::thread;
 use std::time::Duration;
 
 /// The longest line that is read from an agent: results of tools contain pictures.
-pub const LONGEST_RECORD: usize = 128 << 20;
-
-/// How long an agent may take to show the history of a session.
-pub const LOAD: Duration = Duration::from_secs(60);
-
-/// How long an agent may run after it has closed its stdout.
-pub const END: Duration = Duration::from_secs(2);
-
-/// An agent gets no further message while more than this many bytes wait for it to read them.
-pub const MUCH: u64 = 1 << 20;
+pub const MAX_RECORD: usize = 128 << 20;
 
 /// Stands for the session's id in an agent's arguments.
-const PLACEHOLDER: &[u8] = b"{session}";
+const PLACEHOLDER: &str = "{session}";
 
-/// The name of the folder with the sockets. It differs from the approvers' folder, which gates search without an address: these sockets are only
-/// for the gates of one session.
+/// The name of the folder with the sockets. It differs from the approvers' folder, which gates search without an
+/// address: these sockets are only for the gates of one session.
 const FOLDER: &str = "session";
 
 /// The delay after a connection that could not be accepted (the process may be out of file descriptors).
-const NEXT_TRY: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 
 /// Starts agents.
 pub struct Agents {
     command: Vec<OsString>,
-    folder: Session,
+    /// The variables that it must not get.
+    secrets: Vec<String>,
+    folder: RunFolder,
     connections: Connections,
-    accepted: SyncSender<Accepted>,
+    accepted: SyncSender<AcceptedConnection>,
     sockets: BTreeMap<usize, Socket>,
     report: Arc<Report>,
 }
@@ -60,23 +48,29 @@ pub struct Agents {
 /// Where the gates of a session connect.
 struct Socket {
     path: PathBuf,
-    listener: UnixListener,
+    listener: socket::Listener,
     is_open: Arc<AtomicBool>,
 }
 
 impl Agents {
-    /// Takes an agent's command line. Also gives the gates, and the listener through which they connect.
+    /// Takes an agent's command line, and the variables of the environment that it must not get. Also gives the gates,
+    /// and the listener through which they connect.
     ///
     /// # Errors
     /// If the private folder for the sockets cannot be created.
-    pub fn new(command: Vec<OsString>, report: &Arc<Report>) -> io::Result<(Agents, Gates, Listener)> {
+    pub fn new(
+        command: Vec<OsString>,
+        secrets: &[&str],
+        report: &Arc<Report>,
+    ) -> io::Result<(Agents, Gates, Listener)> {
         let connections = Connections::new(Arc::clone(report));
         // A rendezvous channel: connections that are not accepted yet wait at their socket.
         let (accepted, next) = sync_channel(0);
         let gates = Gates::new(connections.clone(), Arc::clone(report));
         let listener = listener(next, connections.clone());
-        let (folder, sockets) = (Session::begin(FOLDER)?, BTreeMap::new());
-        let agents = Agents { command, folder, connections, accepted, sockets, report: Arc::clone(report) };
+        let (folder, sockets) = (RunFolder::create(FOLDER)?, BTreeMap::new());
+        let secrets = secrets.iter().map(|&name| name.to_owned()).collect();
+        let agents = Agents { command, secrets, folder, connections, accepted, sockets, report: Arc::clone(report) };
         Ok((agents, gates, listener))
     }
 
@@ -87,11 +81,10 @@ impl Agents {
 
     /// Whether a file or folder that the arguments name for this session exists, relative to `folder`.
     pub fn has_session(&self, id: &str, folder: &Path) -> bool {
-        self.command.iter().filter(|argument| names_session(argument)).any(|argument| {
-            let argument = with_session(argument, id);
-            let value = argument.as_bytes().splitn(2, |byte| *byte == b'=').last().unwrap_or_default();
-            folder.join(OsStr::from_bytes(value)).exists()
-        })
+        self.command
+            .iter()
+            .filter(|argument| names_session(argument))
+            .any(|argument| folder.join(arguments::value(&with_session(argument, id))).exists())
     }
 
     /// The agent of a session. It starts in `folder`, by default in the current folder, and ends with this process.
@@ -99,38 +92,18 @@ impl Agents {
     /// # Errors
     /// If the session's socket cannot be created.
     pub fn program(&mut self, session: usize, id: &str, folder: Option<PathBuf>) -> io::Result<Program> {
-        let path = self.folder.folder().join(format!("{SOCKET}-{session}"));
+        let path = self.folder.path().join(format!("{SOCKET}-{session}"));
         if !self.sockets.contains_key(&session) {
             self.listen(session, &path)?;
         }
         let command = self.command.iter().map(|argument| with_session(argument, id)).collect();
-        let set = vec![(VARIABLE.into(), path.into())];
-        Ok(Program { command, around: Surroundings { set, folder, ends_with_us: true, ..Surroundings::default() } })
-    }
-
-    /// The text of a line from the agent of the session `id`. Skipped lines are reported; blank lines are ignored.
-    pub fn text<'a>(&self, id: &str, piece: &'a Piece<'_>, max_depth: usize) -> Option<&'a str> {
-        let why = match piece {
-            Piece::Part { last: false, .. } => return None,
-            Piece::Part { .. } => format!("longer than {} MiB", LONGEST_RECORD >> 20),
-            Piece::Line(line) if line.is_blank() => return None,
-            Piece::Line(line) if deeper_than(line.body(), max_depth) => TOO_DEEP.to_owned(),
-            Piece::Line(line) => match std::str::from_utf8(line.body()) {
-                Ok(text) => return Some(text),
-                Err(_) => "not UTF-8".to_owned(),
-            },
-        };
-        self.skip(id, piece.number(), &why);
-        None
-    }
-
-    /// Reports a line of an agent that is skipped.
-    pub fn skip(&self, id: &str, line: u64, why: &str) {
-        self.report.fault(format_args!("agent of session {id}:{line}"), format_args!("{why}; skipped"));
+        let (set, secrets) = (vec![(VARIABLE.into(), path.into())], self.secrets.clone());
+        let environment = Environment { set, secrets, folder, ends_with_us: true, ..Environment::default() };
+        Ok(Program { command, environment })
     }
 
     fn listen(&mut self, session: usize, path: &Path) -> io::Result<()> {
-        let listener = private::listen(path)?;
+        let listener = socket::listen(path)?;
         let is_open = Arc::new(AtomicBool::new(true));
         let socket = Socket { path: path.to_owned(), listener: listener.try_clone()?, is_open: Arc::clone(&is_open) };
         self.sockets.insert(session, socket);
@@ -144,7 +117,7 @@ impl Agents {
                     Err(_) if !is_open.load(Ordering::Relaxed) => {}
                     Err(error) => {
                         report.note_again(format_args!("a gate could not connect: {error}"));
-                        thread::sleep(NEXT_TRY);
+                        thread::sleep(ACCEPT_RETRY);
                     }
                 }
             }
@@ -161,15 +134,14 @@ impl Agents {
     pub fn forget(&mut self, session: usize) {
         if let Some(socket) = self.sockets.remove(&session) {
             socket.is_open.store(false, Ordering::Relaxed);
-            // Wakes the thread that accepts. On systems where it does not, the thread waits until the end of the run.
-            let _ = shutdown(socket.listener.as_raw_fd(), Shutdown::Both);
+            socket::stop_listening(&socket.listener);
             // Otherwise it would stay until the end of the run.
             let _ = std::fs::remove_file(&socket.path);
         }
     }
 }
 
-fn listener(next: Receiver<Accepted>, connections: Connections) -> Listener {
+fn listener(next: Receiver<AcceptedConnection>, connections: Connections) -> Listener {
     Listener(Box::new(move || {
         let accepted = next.recv().map_err(|_| io::Error::other("the run has ended"))?;
         Ok(connections.begin(accepted))
@@ -192,18 +164,11 @@ pub fn is_session_id(id: &str) -> bool {
 }
 
 fn names_session(argument: &OsStr) -> bool {
-    memchr::memmem::find(argument.as_bytes(), PLACEHOLDER).is_some()
+    arguments::contains(argument, PLACEHOLDER)
 }
 
 fn with_session(argument: &OsStr, id: &str) -> OsString {
-    let (mut rest, mut replaced) = (argument.as_bytes(), Vec::new());
-    while let Some(at) = memchr::memmem::find(rest, PLACEHOLDER) {
-        replaced.extend_from_slice(&rest[..at]);
-        replaced.extend_from_slice(id.as_bytes());
-        rest = &rest[at + PLACEHOLDER.len()..];
-    }
-    replaced.extend_from_slice(rest);
-    OsString::from_vec(replaced)
+    arguments::replaced(argument, PLACEHOLDER, id)
 }
 
 #[cfg(test)]
@@ -230,7 +195,7 @@ mod tests {
         for arguments in [&["agent", "--session", "s-{session}.jsonl"][..], &["agent", "--session=s-{session}.jsonl"]] {
             let command = arguments.iter().map(OsString::from).collect();
             let report = Arc::new(Report::new("test", true));
-            let (agents, ..) = Agents::new(command, &report).unwrap();
+            let (agents, ..) = Agents::new(command, &[], &report).unwrap();
             assert!(agents.keeps_sessions());
             assert!(agents.has_session("old", folder.path()) && !agents.has_session("new", folder.path()));
         }

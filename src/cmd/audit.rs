@@ -1,9 +1,10 @@
 //! `--audit`: the file to which a gate writes each action before it takes effect.
 
-use crate::io::append::{Appender, OpenError, find_last};
-use crate::io::report::{Failure, Report, Status};
-use crate::policy::audit::{Chain, Event, Link};
+use crate::cmd::usage;
 use jiff::Timestamp;
+use pipewright_io::append::{Appender, OpenError, find_last};
+use pipewright_io::report::{Failure, Report};
+use pipewright_policy::audit::{Chain, Event, Link};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
@@ -17,13 +18,24 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Opens the file, or continues its chain, and writes that `command` starts. A torn last line is moved to another file, and reported.
+    /// The audit in the file of `--audit`, if one is named.
+    pub fn open_some(
+        path: Option<&Path>,
+        command: &str,
+        report: &Report,
+    ) -> Result<Option<Box<dyn AuditWriter>>, Failure> {
+        let open = |path| Audit::open(path, command, report).map(|audit| Box::new(audit) as Box<dyn AuditWriter>);
+        path.map(open).transpose()
+    }
+
+    /// Opens the file, or continues its chain, and writes that `command` starts. A torn last line is moved to another
+    /// file, and reported.
     ///
     /// # Errors
-    /// [`Status::Usage`] if the file can't be written, is being written by another process, is not an audit, or was changed at its end.
+    /// [`usage`] if the file can't be written, is being written by another process, is not an audit, or was changed at
+    /// its end.
     pub fn open(path: &Path, command: &str, report: &Report) -> Result<Audit, Failure> {
-        let failed =
-            |why: &dyn Display| Failure::new(Status::Usage, format_args!("--audit: {}: {why}", path.display()));
+        let failed = |why: &dyn Display| usage(format_args!("--audit: {}: {why}", path.display()));
         let mut chain = Chain::begin();
         let check = || end_of_chain(path).map(|found| chain = found);
         let (file, torn) = Appender::open(path, check).map_err(|error| match error {
@@ -40,16 +52,35 @@ impl Audit {
             report.fault(path.display(), message);
         }
         let mut audit = Audit { file, chain };
-        let start = Event::Start { command, program: env!("CARGO_PKG_VERSION") };
+        let start = Event::start(command, env!("CARGO_PKG_VERSION"));
         audit.write(&start).map_err(|error| failed(&error))?;
         Ok(audit)
     }
+}
 
+/// Where a gate writes its events.
+pub trait AuditWriter: Send {
     /// Writes what is about to happen. When this returns, the kernel has it: the death of this process loses nothing.
     ///
     /// # Errors
-    /// The error of the write: the file has no such entry, so the action must not happen. The next write may succeed.
-    pub fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
+    /// The error of the write: there is no such entry, so the action must not happen. The next write may succeed.
+    fn write(&mut self, event: &Event<'_>) -> io::Result<()>;
+
+    /// Waits until all entries are on the disk.
+    ///
+    /// # Errors
+    /// The system's error: a power loss may take the last entries.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Writes that the gate ended in order, and waits as [`AuditWriter::sync`] does.
+    fn end(&mut self) -> io::Result<()> {
+        self.write(&Event::End)?;
+        self.sync()
+    }
+}
+
+impl AuditWriter for Audit {
+    fn write(&mut self, event: &Event<'_>) -> io::Result<()> {
         let mut behind = self.chain.clone();
         let line = behind.link(&event.fields(&format!("{:.6}", Timestamp::now())));
         self.file.append((line + "\n").as_bytes())?;
@@ -57,12 +88,7 @@ impl Audit {
         Ok(())
     }
 
-    /// Writes that the gate ended in order, and waits until all entries are on the disk.
-    ///
-    /// # Errors
-    /// The system's error: a power loss may take the last entries.
-    pub fn end(mut self) -> io::Result<()> {
-        self.write(&Event::End)?;
+    fn sync(&self) -> io::Result<()> {
         self.file.sync()
     }
 }

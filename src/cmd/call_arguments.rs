@@ -1,19 +1,15 @@
 //! The arguments of a call, as given on the command line.
 
-use crate::io::report::{Failure, Status};
-use crate::json::{Object, one_line, quoted};
-use crate::policy::arguments;
+use crate::cmd::usage;
+use pipewright_io::report::Failure;
+use pipewright_policy::arguments;
+use pipewright_record::json::{Object, one_line, quoted};
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
-use std::fmt::Display;
 use std::io::{Read, stdin};
 
 /// Deepest nesting of arrays and objects in arguments: the default of worlds.
 const MAX_DEPTH: usize = 512;
-
-fn usage(message: impl Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
 
 /// Reads `--json`: the text of a JSON object, on one line.
 ///
@@ -23,8 +19,8 @@ pub fn object(text: &str) -> Result<String, Failure> {
     arguments::read(text, MAX_DEPTH).map_err(|why| usage(format_args!("--json: {why}")))
 }
 
-/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order. `hint` is appended to the error about a word
-/// that is not `KEY=VALUE`; it begins with a punctuation mark.
+/// Reads `KEY=VALUE` words: gives the text of a JSON object, with its fields in their order. `hint` is appended to the
+/// error about a word that is not `KEY=VALUE`; it begins with a punctuation mark.
 ///
 /// # Errors
 /// A word without a key, a key that is given twice, or a file that can't be read.

@@ -1,6 +1,7 @@
 //! The distribution of numbers, in memory that does not grow with their count.
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Counts numbers, each to within a thousandth of its size, or, if [`Distribution::rough`], a hundredth.
@@ -14,7 +15,8 @@ pub struct Distribution {
 }
 
 /// A summary of the distribution; all 0 if it is empty.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "percentiles")]
 pub struct Percentiles {
     /// The count of numbers.
     pub count: u64,
@@ -43,7 +45,8 @@ impl Distribution {
             self.histogram = Histogram::new(if self.is_rough { 2 } else { 3 }).ok();
         }
         if let Some(histogram) = &mut self.histogram {
-            // The histogram grows with the greatest number, by some kilobytes per doubling; it fails only beyond 64 bits.
+            // The histogram grows with the greatest number, by some kilobytes per doubling; it fails only beyond 64
+            // bits.
             let _ = histogram.record(number);
         }
     }

@@ -1,13 +1,13 @@
 //! The output for events besides the answers: `--events`.
 
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report};
+use pipewright_io::stage::{Out, Side};
+use pipewright_record::json::Object;
+use pipewright_sys::{descriptor, private};
 use serde_json::value::RawValue;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 
 /// Writes events as observations, one per line.
@@ -28,14 +28,14 @@ impl Events {
     /// `to` is `-`, `stderr`, or a file that is appended to.
     ///
     /// # Errors
-    /// [`Status::Usage`] if the file can't be opened.
+    /// [`usage`] if the file can't be opened.
     pub fn open(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
         let to = match to {
             "-" => Target::Stdout,
             "stderr" => Target::Stderr,
             path => {
                 let file = private::file().append(true).create(true).open(path);
-                let failed = |error| Failure::new(Status::Usage, format_args!("--events: {path}: {error}"));
+                let failed = |error| usage(format_args!("--events: {path}: {error}"));
                 Target::File(file.map_err(failed)?, path.to_owned())
             }
         };
@@ -43,17 +43,14 @@ impl Events {
     }
 
     /// The same for a command that does not read the child's stderr: its own stderr is then written to like a file.
-    ///
-    /// # Errors
-    /// As [`Events::open`].
     #[cfg_attr(not(feature = "jq"), allow(dead_code))]
     pub fn open_beside(to: &str, report: &Arc<Report>) -> Result<Events, Failure> {
         if to != "stderr" {
             return Events::open(to, report);
         }
-        let stderr = std::io::stderr().as_fd().try_clone_to_owned();
-        let stderr = stderr.map_err(|error| Failure::new(Status::Usage, format_args!("--events: stderr: {error}")))?;
-        Ok(Events { to: Target::File(File::from(stderr), to.to_owned()), report: Arc::clone(report) })
+        let stderr = descriptor::stderr();
+        let stderr = stderr.map_err(|error| usage(format_args!("--events: stderr: {error}")))?;
+        Ok(Events { to: Target::File(stderr.into_file(), to.to_owned()), report: Arc::clone(report) })
     }
 
     /// Whether they are written to stdout.
@@ -79,8 +76,8 @@ impl Events {
     /// Writes a record as it is: JSON text.
     pub fn take_record(&mut self, record: &str, out: &mut Out) {
         match &mut self.to {
-            Target::Stdout => out.add_line(Side::Near, record),
-            Target::Stderr => out.add_line(Side::FarError, record),
+            Target::Stdout => out.add_line(Side::NEAR, record),
+            Target::Stderr => out.add_line(Side::FAR_ERROR, record),
             Target::File(file, path) => {
                 if let Err(error) = file.write_all(format!("{record}\n").as_bytes()) {
                     self.report.fault(path, format_args!("{error}; events are no longer written there"));

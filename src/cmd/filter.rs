@@ -1,12 +1,13 @@
 //! jq filters over messages: the value of `--where`, `--redact` and similar options, the same in all commands.
 //!
-//! In a filter, `.` is the message (a line that is not JSON is a string); `$dir`, `$t` and `$seq` are those of its log entry, or `null`.
-//! A filter is bounded in time, depth and memory, and has no access to the environment or the clock.
+//! In a filter, `.` is the message (a line that is not JSON is a string); `$dir`, `$t` and `$seq` are those of its log
+//! entry, or `null`. A filter is bounded in time, depth and memory, and has no access to the environment or the clock.
 
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::Direction;
-use crate::journal::read::{Content, Message};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report};
 use pipewright_jq::{Error, ErrorKind, Input, Limits};
+use pipewright_log::Direction;
+use pipewright_log::read::{Content, Message};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -20,14 +21,14 @@ pub struct Filter {
 
 /// The result of a filter on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum FilteredLine {
     /// A JSON value.
     Json,
     /// Text.
     Text,
     /// Nothing: the line is left out.
     Nothing,
-    /// It fails on this line, as `.a` does on a text. The message has none of the line's values.
+    /// The filter fails on this line, as `.a` does on a text. The message has none of the line's values.
     Failed(String),
 }
 
@@ -38,30 +39,29 @@ impl Filter {
     /// Compiles the value of `option`.
     ///
     /// # Errors
-    /// [`Status::Usage`] with the place of the syntax error.
+    /// [`usage`] with the place of the syntax error.
     pub fn compile(option: &'static str, source: &str) -> Result<Filter, Failure> {
         match pipewright_jq::Filter::compile(source, &VARIABLES, Limits::default()) {
             Ok(filter) => Ok(Filter { option, filter, unjudged: Cell::new(0) }),
-            Err(error) => Err(Failure::new(Status::Usage, format_args!("{option}: {error}"))),
+            Err(error) => Err(usage(format_args!("{option}: {error}"))),
         }
     }
 
-    /// The same, if the option was given.
-    ///
-    /// # Errors
-    /// As [`Filter::compile`].
+    /// Compiles the filter, if the option was given.
     pub fn compile_some(option: &'static str, source: Option<&String>) -> Result<Option<Filter>, Failure> {
         source.map(|source| Filter::compile(option, source)).transpose()
     }
 
-    /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text. If it cannot be run at all,
-    /// for instance because it takes too long, that is a fault, which is reported with `place` the first time; then it is not true.
+    /// Whether the filter is true of a recorded message. It is not if it fails, as `.a` does on a text. If it cannot be
+    /// run at all, for instance because it takes too long, that is a fault, which is reported with `place` the first
+    /// time; then it is not true.
     pub fn matches(&self, message: &Message<'_>, report: &Report, place: impl FnOnce() -> String) -> bool {
         let verdict = with_input(message, |input, variables| self.filter.matches(input, variables));
         self.verdict(verdict, report, place).unwrap_or(false)
     }
 
-    /// Whether the filter is true of a line that passes; `None` if it cannot be run, with a fault as in [`Filter::matches`].
+    /// Whether the filter is true of a line that passes; `None` if it cannot be run, with a fault as in
+    /// [`Filter::matches`].
     pub fn matches_line(
         &self,
         body: &[u8],
@@ -98,31 +98,30 @@ impl Filter {
     ///
     /// # Errors
     /// The filter took too long, or its result is too large.
-    pub fn change_json(&self, json: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+    pub fn change_json(&self, json: &[u8], direction: Direction, out: &mut Vec<u8>) -> Result<FilteredLine, String> {
         self.change_input(Input::Json(json), direction, out)
     }
 
     /// Appends the result for a line that passes and is not JSON; if the result is a string, its text.
-    ///
-    /// # Errors
-    /// As [`Filter::change_json`].
-    pub fn change_text(&self, text: &str, direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+    pub fn change_text(&self, text: &str, direction: Direction, out: &mut Vec<u8>) -> Result<FilteredLine, String> {
         let before = out.len();
         let change = self.change_input(Input::Text(text), direction, out)?;
-        if change != Change::Json {
+        if change != FilteredLine::Json {
             return Ok(change);
         }
-        let Ok(text) = serde_json::from_slice::<String>(&out[before..]) else { return Ok(Change::Json) };
+        let Ok(text) = serde_json::from_slice::<String>(&out[before..]) else { return Ok(FilteredLine::Json) };
         out.truncate(before);
         out.extend_from_slice(text.as_bytes());
-        Ok(Change::Text)
+        Ok(FilteredLine::Text)
     }
 
-    fn change_input(&self, input: Input<'_>, direction: Direction, out: &mut Vec<u8>) -> Result<Change, String> {
+    fn change_input(&self, input: Input<'_>, direction: Direction, out: &mut Vec<u8>) -> Result<FilteredLine, String> {
         match self.filter.one(input, &around(direction), out) {
-            Ok(true) => Ok(Change::Json),
-            Ok(false) => Ok(Change::Nothing),
-            Err(error) if error.kind() == ErrorKind::Failed => Ok(Change::Failed(self.without_values(error.kind()))),
+            Ok(true) => Ok(FilteredLine::Json),
+            Ok(false) => Ok(FilteredLine::Nothing),
+            Err(error) if error.kind() == ErrorKind::Failed => {
+                Ok(FilteredLine::Failed(self.without_values(error.kind())))
+            }
             Err(error) => Err(self.without_values(error.kind())),
         }
     }
@@ -132,18 +131,12 @@ impl Filter {
     }
 
     /// Appends the result for a line without direction, time and number, as JSON; false if there is no result.
-    ///
-    /// # Errors
-    /// As [`Filter::matches`].
     pub fn change(&self, body: &[u8], out: &mut Vec<u8>) -> Result<bool, String> {
         let nothing = [Input::Null, Input::Null, Input::Null];
         with_line(body, |input| self.filter.one(input, &nothing, out)).map_err(|error| self.words(&error))
     }
 
     /// Appends the result for a recorded message, as a cell of a table.
-    ///
-    /// # Errors
-    /// As [`Filter::matches`].
     pub fn cell(&self, message: &Message<'_>, out: &mut Vec<u8>) -> Result<bool, String> {
         with_input(message, |input, variables| self.filter.cell(input, variables, out))
             .map_err(|error| self.words(&error))
@@ -167,21 +160,21 @@ fn without_values(kind: ErrorKind) -> &'static str {
 }
 
 /// Whether a filter is true, or why it could not be run.
-pub type Holds = Result<bool, String>;
+pub type FilterResult = Result<bool, String>;
 
 /// Several conditions on the same text, run together, so that it is parsed once. They have no variables.
-pub struct Many {
+pub struct Conditions {
     filters: Vec<pipewright_jq::Filter>,
     /// All of them in one filter, which gives a number for each: 0 for false, 1 for true, 2 for an error.
     together: Option<pipewright_jq::Filter>,
 }
 
-impl Many {
+impl Conditions {
     /// Compiles filters, each with a name for its error messages.
     ///
     /// # Errors
     /// The name of the first with a syntax error, and the place.
-    pub fn compile(sources: &[(String, &str)]) -> Result<Many, String> {
+    pub fn compile(sources: &[(String, &str)]) -> Result<Conditions, String> {
         let compile = |source: &str| pipewright_jq::Filter::compile_condition(source, Limits::default());
         let mut filters = Vec::new();
         for (name, source) in sources {
@@ -192,11 +185,11 @@ impl Many {
         let all: Vec<String> = sources.iter().map(|(_, source)| one(source)).collect();
         // A filter that compiles alone and not in the array: then each is tried alone.
         let together = if all.len() > 1 { compile(&format!("[{}]", all.join(","))).ok() } else { None };
-        Ok(Many { filters, together })
+        Ok(Conditions { filters, together })
     }
 
     /// Runs each of them.
-    pub fn hold(&self, json: &[u8]) -> Vec<Holds> {
+    pub fn hold(&self, json: &[u8]) -> Vec<FilterResult> {
         let mut out = Vec::new();
         if let Some(together) = &self.together
             && together.one(Input::Json(json), &[], &mut out) == Ok(true)

@@ -1,15 +1,15 @@
 //! Log files, read line by line. Problems are reported with file and line.
 
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::descriptor::{Descriptor, stdin};
-use crate::io::lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::read::{Found, Problem, Reader, numbered};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report};
+use pipewright_lines::{Limits, Path, Paths, Piece, Splitter, deeper_than};
+use pipewright_log::read::{Found, Problem, Reader, numbered};
+use pipewright_sys::descriptor::{Descriptor, stdin};
+use pipewright_sys::file::Identity;
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// The options for reading logs, shared by all commands that read them.
@@ -54,7 +54,7 @@ pub struct LogFile {
     pub name: String,
     path: Option<PathBuf>,
     from: Descriptor,
-    identity: (u64, u64),
+    identity: Identity,
     is_file: bool,
     splitter: Splitter,
     reader: Reader,
@@ -73,19 +73,19 @@ impl LogFile {
     /// Opens a file, or stdin for `-`.
     ///
     /// # Errors
-    /// [`Status::Usage`] if it cannot be opened.
+    /// [`usage`] if it cannot be opened.
     pub fn open(file: &OsStr, options: &LogOptions) -> Result<LogFile, Failure> {
         let name = if file == "-" { "stdin".to_owned() } else { file.to_string_lossy().into_owned() };
-        let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
+        let failed = |error: io::Error| usage(format_args!("{name}: {error}"));
         let from = if file == "-" { stdin().map_err(failed)? } else { open(file).map_err(failed)? };
-        let about = about(&from).map_err(failed)?;
-        if about.is_dir() && file != "-" {
+        let about = from.about().map_err(failed)?;
+        if about.is_folder && file != "-" {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         Ok(LogFile {
             path: (file != "-").then(|| PathBuf::from(file)),
-            identity: (about.dev(), about.ino()),
-            is_file: about.is_file(),
+            identity: Identity::of(&from).map_err(failed)?,
+            is_file: about.length.is_some(),
             from,
             splitter: Splitter::new(Limits { max_line: options.max_line, max_depth: options.max_depth }),
             reader: Reader::new(Paths::new(std::slice::from_ref(&options.time))),
@@ -93,7 +93,7 @@ impl LogFile {
             max_depth: options.max_depth,
             bytes_read: 0,
             position: 0,
-            length: about.is_file().then_some(about.len()),
+            length: about.length,
             lines: 0,
             name: name.clone(),
         })
@@ -150,7 +150,8 @@ impl LogFile {
         self.reader = before.reader.next_file();
     }
 
-    /// The number of the first record of a log. `None` if it is not a log, or not a file, since finding out would consume input.
+    /// The number of the first record of a log. `None` if it is not a log, or not a file, since finding out would
+    /// consume input.
     pub fn first_seq(file: &OsStr, options: &LogOptions) -> Option<u64> {
         if !std::path::Path::new(file).is_file() {
             return None;
@@ -178,35 +179,33 @@ impl LogFile {
     pub fn read(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
         let read = self.splitter.fill(&mut self.from)?;
         self.bytes_read += read as u64;
-        self.give(each);
+        self.pass_entries(each);
         if read == 0 && self.lines == 0 {
             each(Entry::problem(0, Problem::Empty));
         }
         Ok(read > 0)
     }
 
-    /// The same for a file that may still grow: at its end, waits for the rest of a line without a line feed. A file that was
+    /// Reads a file that may still grow: at its end, waits for the rest of a line without a line feed. A file that was
     /// replaced is first read to its end; a truncated file is read again from its beginning.
-    ///
-    /// # Errors
-    /// As [`LogFile::read`].
     pub fn follow(&mut self, each: &mut dyn FnMut(Entry<'_>)) -> io::Result<bool> {
         if self.read_more(each)? {
             return Ok(true);
         }
-        let Some(about) = self.path.as_ref().and_then(|path| path.metadata().ok()) else { return Ok(false) };
-        let identity = (about.dev(), about.ino());
+        let Some(path) = self.path.clone() else { return Ok(false) };
+        let (Ok(about), Ok(identity)) = (path.metadata(), Identity::at(&path)) else { return Ok(false) };
         if identity == self.identity && about.len() >= self.position {
             return Ok(false);
         }
-        // It may have been written to once more before it was replaced.
+        // The file may have been written to once more before it was replaced.
         if identity != self.identity && self.read_more(each)? {
             return Ok(true);
         }
-        let Some(from) = self.path.as_ref().and_then(|path| open(path.as_os_str()).ok()) else { return Ok(false) };
-        self.give(each);
+        let Ok(from) = open(path.as_os_str()) else { return Ok(false) };
+        self.pass_entries(each);
+        // The file may have been replaced once more since.
+        self.identity = Identity::of(&from)?;
         self.from = from;
-        self.identity = identity;
         (self.position, self.lines) = (0, 0);
         self.splitter = Splitter::new(Limits { max_line: self.max_line, max_depth: self.max_depth });
         Ok(true)
@@ -217,12 +216,12 @@ impl LogFile {
         self.bytes_read += read as u64;
         self.position += read as u64;
         if read > 0 {
-            self.give(each);
+            self.pass_entries(each);
         }
         Ok(read > 0)
     }
 
-    fn give(&mut self, each: &mut dyn FnMut(Entry<'_>)) {
+    fn pass_entries(&mut self, each: &mut dyn FnMut(Entry<'_>)) {
         while let Some(piece) = self.splitter.next() {
             match piece {
                 Piece::Line(line) if deeper_than(line.body(), self.max_depth) => {
@@ -249,16 +248,12 @@ fn check_stdin_once(files: &[OsString]) -> Result<(), Failure> {
     match files.iter().filter(|file| *file == "-").count() {
         0 => Ok(()),
         1 => super::needs_input("a log"),
-        _ => Err(Failure::new(Status::Usage, "stdin (-) can be read only once")),
+        _ => Err(usage("stdin (-) can be read only once")),
     }
 }
 
-fn about(from: &Descriptor) -> io::Result<Metadata> {
-    File::from(from.as_fd().try_clone_to_owned()?).metadata()
-}
-
 fn open(file: &OsStr) -> io::Result<Descriptor> {
-    Ok(OwnedFd::from(File::open(file)?).into())
+    Ok(Descriptor::new(File::open(file)?))
 }
 
 /// Reports a problem in a log as a fault.

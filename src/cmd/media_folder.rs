@@ -1,6 +1,6 @@
 //! A folder for pictures, sounds and documents, one numbered file each.
 
-use crate::io::private;
+use pipewright_sys::private;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};

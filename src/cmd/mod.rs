@@ -1,71 +1,88 @@
 //! The commands: their names, arguments and work. The programs in `src/bin` only call [`main`].
 
-#[cfg(feature = "gates")]
+#[cfg(all(unix, feature = "gates"))]
 pub mod agent_acp;
-#[cfg(feature = "chat")]
+#[cfg(all(unix, feature = "chat"))]
 pub mod agent_chat;
+#[cfg(unix)]
 mod agent_logs;
+#[cfg(unix)]
 pub mod agent_loop;
-#[cfg(all(feature = "gates", feature = "serve"))]
+#[cfg(all(unix, feature = "gates", feature = "serve"))]
 pub mod agent_serve;
-#[cfg(feature = "gates")]
+#[cfg(all(unix, feature = "gates"))]
 mod agents;
-#[cfg(feature = "gates")]
+#[cfg(all(unix, feature = "gates"))]
 mod approver;
 #[cfg(feature = "gates")]
 pub mod audit;
-#[cfg(feature = "browser")]
+#[cfg(all(unix, feature = "browser"))]
 pub mod browser_bridge;
 mod call_arguments;
 #[cfg(feature = "gates")]
 mod caller;
-#[cfg(feature = "gates")]
-mod deliveries;
 pub mod distribution;
 mod events;
 #[cfg(feature = "jq")]
 pub mod filter;
 pub mod godot_bridge;
-#[cfg(feature = "gates")]
+#[cfg(all(unix, feature = "gates"))]
 pub mod hitl_gate;
+#[cfg(unix)]
 mod http_token;
 #[cfg(feature = "jq")]
 pub mod jsonl_log;
 pub mod jsonl_mask;
 #[cfg(feature = "jq")]
 pub mod jsonl_record;
-#[cfg(feature = "http")]
+#[cfg(all(unix, feature = "http"))]
 pub mod llm_pipe;
 pub mod log_file;
-#[cfg(feature = "mcp")]
+#[cfg(all(unix, feature = "mcp"))]
 pub mod mcp_pipe;
+#[cfg(unix)]
 pub mod mcp_serve;
-#[cfg(any(feature = "browser", feature = "mcp"))]
+#[cfg(all(unix, any(feature = "browser", feature = "mcp")))]
 mod media_folder;
-#[cfg(feature = "http")]
+#[cfg(all(unix, feature = "http"))]
 mod models;
+#[cfg(not(unix))]
+mod needs_unix;
 pub mod options;
 #[cfg(feature = "gates")]
+mod passage;
+mod pending_writes;
+#[cfg(feature = "gates")]
 pub mod policy_check;
+mod refusal;
 #[cfg(feature = "jq")]
 pub mod replay;
 #[cfg(feature = "gates")]
 mod rules_file;
+#[cfg(all(unix, feature = "gates"))]
+mod sessions;
 mod silence;
 mod spire_screen;
 pub mod sts_proxy;
+#[cfg(unix)]
 pub mod tool_call;
-mod unwritten;
 pub mod valid_actions;
 #[cfg(feature = "gates")]
 mod working_tree;
 mod world;
 
-use crate::io::descriptor::stdout;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::{self, Signals};
+#[cfg(not(unix))]
+pub use needs_unix::{
+    agent_acp, agent_chat, agent_loop, agent_serve, browser_bridge, hitl_gate, llm_pipe, mcp_pipe, mcp_serve, tool_call,
+};
+
 use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_sys::descriptor::stdout;
+use pipewright_sys::signal;
+use pipewright_sys::signal::Signals;
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -126,7 +143,7 @@ pub fn main(command: &Command) -> ExitCode {
         Ok(matches) => matches,
         Err(error) => return answer_usage(&if wraps { with_dashes(error) } else { error }, &report).into(),
     };
-    let held = Signals::hold().map_err(|error| Failure::new(Status::NotStarted, error));
+    let held = Signals::hold().map_err(Failure::not_started);
     match held.and_then(|signals| (command.run)(&matches, &signals)) {
         Ok(Status::Signal(signal)) => signal::die_of(signal),
         Ok(status) => status.into(),
@@ -138,17 +155,17 @@ pub fn main(command: &Command) -> ExitCode {
 }
 
 /// The greatest width of help, in columns.
-const WIDEST: usize = 100;
+const MAX_HELP_WIDTH: usize = 100;
 
-/// Wraps help to the width of the terminal that stdout is. If stdout is not a terminal, clap would take the width of stdin's or
-/// stderr's, and the lines in a pipe would depend on the window.
+/// Wraps help to the width of the terminal that stdout is. If stdout is not a terminal, clap would take the width of
+/// stdin's or stderr's, and the lines in a pipe would depend on the window.
 fn wrap_for_stdout(command: clap::Command) -> clap::Command {
-    let command = command.max_term_width(WIDEST);
-    if std::io::stdout().is_terminal() { command } else { command.term_width(WIDEST) }
+    let command = command.max_term_width(MAX_HELP_WIDTH);
+    if std::io::stdout().is_terminal() { command } else { command.term_width(MAX_HELP_WIDTH) }
 }
 
-/// Passes a negative number to the option that it is given to, whose error names its values. Without this, clap suggests to put
-/// it after `--`, which would start a program of that name.
+/// Passes a negative number to the option that it is given to, whose error names its values. Without this, clap
+/// suggests to put it after `--`, which would start a program of that name.
 fn take_negative_numbers(command: clap::Command) -> clap::Command {
     let command = command.mut_args(|option| {
         let takes = option.get_action().takes_values() && !option.is_positional();
@@ -168,13 +185,18 @@ fn with_dashes(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// A failure before anything was started: what in the arguments, files or environment is wrong, and what to do.
+pub fn usage(message: impl Display) -> Failure {
+    Failure::new(Status::Usage, message)
+}
+
 /// Refuses a stdin that is a terminal, if `what` is to be piped in.
 ///
 /// # Errors
-/// [`Status::Usage`] if it is one.
+/// [`usage`] if it is one.
 pub(crate) fn needs_input(what: &str) -> Result<(), Failure> {
     if std::io::stdin().is_terminal() {
-        return Err(Failure::new(Status::Usage, format_args!("stdin is a terminal: pipe {what} in (see --help)")));
+        return Err(usage(format_args!("stdin is a terminal: pipe {what} in (see --help)")));
     }
     Ok(())
 }

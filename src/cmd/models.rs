@@ -1,12 +1,12 @@
 //! The models that the user names in `models.toml`.
 
-use crate::io::report::{Failure, Status};
-use crate::io::{folders, regular};
-use crate::json::Object;
-use crate::llm::PROVIDERS;
-use crate::record::Usage;
-use crate::toml_error;
+use crate::cmd::usage;
 use pipewright_http::Address;
+use pipewright_io::report::{Failure, Status};
+use pipewright_llm::PROVIDERS;
+use pipewright_record::json::Object;
+use pipewright_record::{Usage, toml_error};
+use pipewright_sys::{folders, regular};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 /// The longest file that is read, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// The models of `models.toml` by name; empty without the file.
 #[derive(Debug, Default)]
@@ -65,19 +65,19 @@ impl Models {
     /// Reads the file.
     ///
     /// # Errors
-    /// [`Status::Usage`]: it cannot be read.
+    /// [`usage`]: it cannot be read.
     pub fn read() -> Result<Models, Failure> {
         let Some(folder) = folders::configuration() else { return Ok(Models::default()) };
         let path = folder.join("pipewright/models.toml");
-        let usage = |why: String| Failure::new(Status::Usage, format_args!("{}:{why}", path.display()));
-        let text = match regular::read_text(&path, LONGEST) {
+        let wrong = |why: String| usage(format_args!("{}:{why}", path.display()));
+        let text = match regular::read_text(&path, MAX_FILE) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 return Ok(Models { path, models: BTreeMap::new() });
             }
-            Err(error) => return Err(usage(format!(" {error}"))),
+            Err(error) => return Err(wrong(format!(" {error}"))),
         };
-        let models = toml::from_str(&text).map_err(|error| usage(toml_error::describe(&text, &error)))?;
+        let models = toml::from_str(&text).map_err(|error| wrong(toml_error::describe(&text, &error)))?;
         Ok(Models { path, models })
     }
 
@@ -97,7 +97,7 @@ impl Models {
     /// Prints the values that `--model` accepts: a line for each table of the file, then one for each provider.
     ///
     /// # Errors
-    /// [`Status::Usage`]: the file cannot be read. [`Status::Fault`]: stdout cannot be written.
+    /// [`usage`]: the file cannot be read. [`Status::Fault`]: stdout cannot be written.
     pub fn print() -> Result<Status, Failure> {
         let models = Models::read()?;
         let mut lines = String::new();

@@ -1,11 +1,17 @@
 //! Options that several commands have, under the same names and with the same meaning.
 
-use crate::io::lines::Limits;
-use crate::journal::{Direction, Part};
+use super::usage;
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
-use std::time::Duration;
+use pipewright_io::report::Failure;
+use pipewright_lines::Limits;
+use pipewright_log::{Direction, Part};
+use pipewright_record::{OwnedTool, ToolList};
+use std::fmt::Display;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 /// Bounds on the lines of the input.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -44,33 +50,34 @@ pub fn size(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "a size is a whole number of bytes above 0, such as 65536, 64K or 1M".to_owned())
 }
 
-impl ValueEnum for Part {
-    fn value_variants<'a>() -> &'a [Part] {
-        &[Part::Agent, Part::World]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Part::Agent => "Reads observations, writes calls",
-            Part::World => "Reads calls, writes results and observations",
-        };
-        Some(PossibleValue::new(self.name()).help(help))
-    }
+/// Reads a side of a recorded conversation: `agent` or `world`.
+pub fn part() -> impl TypedValueParser<Value = Part> {
+    let parts = [
+        (Part::Agent, "Reads observations, writes calls"),
+        (Part::World, "Reads calls, writes results and observations"),
+    ];
+    one_of(parts.map(|(part, help)| (part, part.name(), help)))
 }
 
-impl ValueEnum for Direction {
-    fn value_variants<'a>() -> &'a [Direction] {
-        &[Direction::In, Direction::Out, Direction::Err]
-    }
+/// Reads a direction of recorded lines: `in`, `out` or `err`.
+pub fn direction() -> impl TypedValueParser<Value = Direction> {
+    let directions = [
+        (Direction::In, "Written to the stdin of the recorded command; in a pipe, read from stdin"),
+        (Direction::Out, "Read from the stdout of the recorded command"),
+        (Direction::Err, "Read from the stderr of the recorded command"),
+    ];
+    one_of(directions.map(|(direction, help)| (direction, direction.name(), help)))
+}
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        let help = match self {
-            Direction::In => "Written to the stdin of the recorded command; in a pipe, read from stdin",
-            Direction::Out => "Read from the stdout of the recorded command",
-            Direction::Err => "Read from the stderr of the recorded command",
-        };
-        Some(PossibleValue::new(self.name()).help(help))
-    }
+/// Reads one of the values by its name. (Their types are of another crate, which does not know clap.)
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    values: [(T, &'static str, &'static str); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = values.map(|(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let found = values.iter().find(|(_, name, _)| *name == given);
+        found.map(|(value, ..)| *value).ok_or("it is none of the values")
+    })
 }
 
 /// When to use colour.
@@ -86,7 +93,7 @@ pub enum Color {
 
 impl Color {
     /// Whether to write colour to a terminal.
-    pub fn wanted(self) -> bool {
+    pub fn is_enabled(self) -> bool {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
             Color::Always => true,
@@ -97,7 +104,7 @@ impl Color {
 }
 
 /// Any time plus this is still a valid time.
-const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 /// Reads a duration of up to a year, such as `500ms`, `3s`, `2m` or `1h`; a number without a unit is in seconds.
 ///
@@ -108,17 +115,47 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
         Err(_) => text.parse::<SignedDuration>().ok().and_then(|duration| duration.try_into().ok()),
     };
-    duration.filter(|&duration| duration <= LONGEST).ok_or_else(|| {
+    duration.filter(|&duration| duration <= MAX_DURATION).ok_or_else(|| {
         "a duration is a number with ms, s, m or h, or in seconds: 500ms, 3s, 2m, 0.5; up to a year".to_owned()
     })
 }
 
-/// As [`duration`], but 0 means no limit: a year.
+/// A limit of time, read as a [`duration`]; 0 means no limit, which is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(pub Option<Duration>);
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Limit, String> {
+        duration(text).map(|limit| Limit(Some(limit).filter(|limit| !limit.is_zero())))
+    }
+}
+
+impl Limit {
+    /// When it is over if it begins now.
+    pub fn end(self) -> Option<Instant> {
+        self.0.map(|limit| Instant::now() + limit)
+    }
+
+    /// Its length in seconds, for a message that it is over.
+    pub fn seconds(self) -> f64 {
+        self.0.unwrap_or_default().as_secs_f64()
+    }
+}
+
+/// The tools in a file of `--tools`, which holds a `tool_list` record.
 ///
 /// # Errors
-/// Describes the format of a duration.
-pub fn time_limit(text: &str) -> Result<Duration, String> {
-    duration(text).map(|limit| if limit.is_zero() { LONGEST } else { limit })
+/// [`usage`]: the file cannot be read, or holds something else.
+pub fn read_tools(path: &Path) -> Result<Vec<OwnedTool>, Failure> {
+    let wrong = |why: &dyn Display| usage(format_args!("--tools: {}: {why}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&error))?;
+    match ToolList::read(text.trim()) {
+        Ok(Some(list)) => Ok(list.tools),
+        Ok(None) => Err(wrong(&"not a tool_list record")),
+        Err(why) => Err(wrong(&why)),
+    }
 }
 
 #[cfg(test)]
@@ -145,7 +182,7 @@ mod tests {
         ] {
             assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
         }
-        assert_eq!((time_limit("0s"), time_limit("1s")), (Ok(LONGEST), Ok(Duration::from_secs(1))));
+        assert_eq!(("0s".parse(), "1s".parse()), (Ok(Limit(None)), Ok(Limit(Some(Duration::from_secs(1))))));
         for bad in ["", "s", "-1", "-3s", "3s ago", "NaN", "1e19", "1e99", "9999h", "1d", "3x", "soon"] {
             assert!(duration(bad).is_err(), "{bad}");
         }

@@ -1,12 +1,13 @@
 //! The policy: the rules of a file with their filters, and the built-in policy.
 
-use crate::cmd::filter::{Holds, Many};
-use crate::io::report::{Failure, Report, Status};
-use crate::policy::annotations::Hint;
-use crate::policy::builtin::{Acts, Builtin};
-use crate::policy::rules::{Facts, Rule, Rules};
-use crate::policy::{Decision, Verdict};
-use crate::record::{Call, recognise};
+use crate::cmd::filter::{Conditions, FilterResult};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report};
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::{Builtin, CallEffect};
+use pipewright_policy::rules::{Facts, Rule, Rules};
+use pipewright_policy::{Decision, Verdict};
+use pipewright_record::{Call, Reason, recognise};
 use std::path::{Path, PathBuf};
 
 /// Which rules apply, and which agent makes the calls.
@@ -22,9 +23,6 @@ pub struct RulesOptions {
 
 impl RulesOptions {
     /// Opens the rules file, if there is one.
-    ///
-    /// # Errors
-    /// As [`RulesFile::open`].
     pub fn open(self, report: &Report) -> Result<Option<RulesFile>, Failure> {
         let RulesOptions { rules, agent } = self;
         let file = rules.map(|path| RulesFile::open(&path, report)).transpose()?;
@@ -49,15 +47,15 @@ pub struct RulesFile {
     agent: Option<String>,
     rules: Rules,
     /// The filters of those rules that have one.
-    filters: Many,
+    filters: Conditions,
     /// By rule: the index of its filter in `filters`.
     places: Vec<Option<usize>>,
 }
 
 /// The decision about a call, and which rules match it.
-pub struct Judged {
+pub struct JudgedCall {
     pub decision: Decision,
-    pub acts: Acts,
+    pub acts: CallEffect,
     /// By index in the file.
     pub matching: Vec<usize>,
 }
@@ -66,12 +64,11 @@ impl RulesFile {
     /// Reads a rules file, compiles its filters, and tries its examples; warns of rules that match every call.
     ///
     /// # Errors
-    /// [`Status::Usage`] with the file, and the line or the rule.
+    /// [`usage`] with the file, and the line or the rule.
     pub fn open(path: &Path, report: &Report) -> Result<RulesFile, Failure> {
-        let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, why);
-        let wrong = |why: &dyn std::fmt::Display| failed(&format_args!("{}:{why}", path.display()));
+        let wrong = |why: &dyn std::fmt::Display| usage(format_args!("{}:{why}", path.display()));
         let text = std::fs::read_to_string(path)
-            .map_err(|error| failed(&format_args!("{}: cannot read the rules: {error}", path.display())))?;
+            .map_err(|error| usage(format_args!("{}: cannot read the rules: {error}", path.display())))?;
         let rules = Rules::read(&text).map_err(|why| wrong(&why))?;
         let (mut sources, mut places) = (Vec::new(), Vec::new());
         for rule in &rules.rules {
@@ -79,14 +76,15 @@ impl RulesFile {
             let name = format!("{}: rule {:?}: when", rule.line, rule.id);
             sources.extend(rule.when.as_deref().map(|when| (name, when)));
         }
-        let filters = Many::compile(&sources).map_err(|why| wrong(&why))?;
+        let filters = Conditions::compile(&sources).map_err(|why| wrong(&why))?;
         let file = RulesFile { path: path.to_owned(), text, agent: None, rules, filters, places };
         for rule in &file.rules.rules {
             file.try_examples(rule).map_err(|why| wrong(&format_args!("{}: rule {:?}: {why}", rule.line, rule.id)))?;
         }
         for Rule { line, id, .. } in file.rules().iter().filter(|rule| !rule.has_condition()) {
             report.note(format_args!(
-                "{}:{line}: rule {id:?} has no condition, so it applies to every call; if you mean that, write tool = \"*\"",
+                "{}:{line}: rule {id:?} has no condition, so it applies to every call; if you mean that, write tool \
+                 = \"*\"",
                 path.display()
             ));
         }
@@ -96,18 +94,17 @@ impl RulesFile {
     /// Reads the same file again.
     ///
     /// # Errors
-    /// As [`RulesFile::open`]; also if the file seems to be cut off, as it is while another program writes it: it is empty, or it is the
-    /// beginning of the text that was read before.
+    /// As [`RulesFile::open`]; also if the file seems to be cut off, as it is while another program writes it: it is
+    /// empty, or it is the beginning of the text that was read before.
     pub fn again(&self, report: &Report) -> Result<RulesFile, Failure> {
         let file = RulesFile::open(&self.path, report)?;
         let is_cut_off = file.text.len() < self.text.len() && self.text.starts_with(&file.text);
         if is_cut_off || file.text.trim().is_empty() {
             let path = self.path.display();
             let advice = "if you mean that, add a comment line";
-            return Err(Failure::new(
-                Status::Usage,
-                format_args!("{path}: the file is empty, or only the beginning of the former rules; {advice}"),
-            ));
+            return Err(usage(format_args!(
+                "{path}: the file is empty, or only the beginning of the former rules; {advice}"
+            )));
         }
         Ok(RulesFile { agent: self.agent.clone(), ..file })
     }
@@ -143,23 +140,22 @@ impl RulesFile {
         Ok(())
     }
 
-    fn matching(&self, facts: &Facts<'_>) -> Vec<(usize, Result<(), String>)> {
-        let mut results: Option<Vec<Holds>> = None;
+    fn matching(&self, facts: &Facts<'_>) -> Vec<(usize, Result<(), Reason>)> {
+        let mut results: Option<Vec<FilterResult>> = None;
         self.rules.matching(facts, &mut |index| {
             let results = results.get_or_insert_with(|| self.filters.hold(facts.json().as_bytes()));
-            self.places[index].map_or(Ok(true), |place| results[place].clone())
+            self.places[index].map_or(Ok(true), |place| results[place].clone().map_err(Reason::from))
         })
     }
 }
 
 /// The agent that a call in an example or a test case names.
 pub fn agent_id(call: &Call<'_>) -> Option<String> {
-    let (_, id) = call.context.iter().find(|(key, _)| *key == "agent_id")?;
-    Some(crate::io::lines::plain_text(id.get()).into_owned())
+    Some(pipewright_lines::plain_text(call.context.agent_id?.get()).into_owned())
 }
 
 /// Judges a call by the built-in policy, the server's hint about the tool, and the rules, if there are any.
-pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint: Hint) -> Judged {
+pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint: Hint) -> JudgedCall {
     let (decision, acts) = builtin.judge(call, hint);
     let (decision, matching) = match rules {
         Some(file) => {
@@ -171,9 +167,9 @@ pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint
     };
     // A caller may ask for approval, and never give it.
     let decision = if call.requires_approval {
-        decision.or_stricter(Decision::new(Verdict::Confirm, "caller", "the caller itself asks for approval"))
+        decision.stricter(Decision::new(Verdict::Confirm, "caller", "the caller itself asks for approval"))
     } else {
         decision
     };
-    Judged { decision, acts, matching }
+    JudgedCall { decision, acts, matching }
 }

@@ -1,16 +1,16 @@
 //! A state of Slay the Spire as lines of text: its summary, and the legal actions with their ids.
 
-use crate::io::terminal::printable;
-use crate::spire::action::Action;
-use crate::spire::label::label;
-use crate::spire::mask::needs_a_command;
-use crate::spire::message::{Message, Refused};
-use crate::spire::summary::summary;
+use pipewright_games::spire::action::Action;
+use pipewright_games::spire::label::label;
+use pipewright_games::spire::legal_actions::needs_a_command;
+use pipewright_games::spire::message::{Message, RefusedAnswer};
+use pipewright_games::spire::summary::summary;
+use pipewright_io::printable::printable;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
-/// How states are drawn. Control characters in the game's texts are replaced. A drawing itself contains only line feeds and
-/// colour sequences.
+/// How states are drawn. Control characters in the game's texts are replaced. A drawing itself contains only line feeds
+/// and colour sequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Screen {
     /// Columns of the terminal. Without a width, each action gets its own line and nothing is padded.
@@ -36,7 +36,7 @@ impl Screen {
         if needs_a_command(message, actions) {
             let _ = writeln!(screen, "the game takes: {}", printable(&message.listed_commands()));
         }
-        if let Some(Refused { answer, why }) = message.refusal() {
+        if let Some(RefusedAnswer { answer, why }) = message.refusal() {
             let answer = answer.map_or_else(String::new, |answer| format!("{answer}: "));
             let _ = writeln!(screen, "{}", self.styled("31", &format!("not accepted: {answer}{why}")));
         }

@@ -1,20 +1,19 @@
 //! `valid-actions`: adds the player's legal actions to each message of the Spire mod.
 
 use super::options::LimitOptions;
-use super::{Command, needs_input};
+use super::{Command, needs_input, usage};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
 use crate::cmd::spire_screen::Screen;
-use crate::io::between::{Ends, between};
-use crate::io::lines::{self, Limits, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::why_none;
-use crate::spire::mask::legal_actions;
-use crate::spire::message::Message;
-use crate::spire::offer;
-use crate::spire::targets::without_target;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use pipewright_games::spire::legal_actions::legal_actions;
+use pipewright_games::spire::message::Message;
+use pipewright_games::spire::offer;
+use pipewright_games::spire::targets::without_target;
+use pipewright_io::between::{Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{self as lines, Limits, Line, Piece, why_not_json};
+use pipewright_sys::signal::Signals;
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 
@@ -57,22 +56,23 @@ Examples:
     sts-proxy -- sh -c 'valid-actions --text --bare | llm-pipe --bare -m MODEL --system @prompt.md'
 
 Exit status:
-  0 success; 1 a line could not be read (it was passed on), or a living monster has no id; 2 wrong usage. See pipewright(7).";
+  0 success; 1 a line could not be read (it was passed on), or a living monster has no id; 2 wrong usage. See \
+  pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     needs_input("the mod's messages")?;
     let report = Arc::new(Report::new(NAME, false));
     let Arguments { bare, text, strict, limits } = arguments;
     let limits = Limits::from(limits);
-    let stage = Adder { bare, text, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
-    between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, &report)
+    let stage = ActionsFilter { bare, text, strict, limits, report: Arc::clone(&report), actions_json: Vec::new() };
+    between(Box::new(stage), Sides { limits, ..Sides::default() }, signals, &report)
 }
 
-struct Adder {
+struct ActionsFilter {
     bare: bool,
     text: bool,
     strict: bool,
@@ -81,7 +81,7 @@ struct Adder {
     actions_json: Vec<u8>,
 }
 
-impl Stage for Adder {
+impl Stage for ActionsFilter {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let Event::Piece(side, piece) = event else {
             return Ok(());
@@ -89,7 +89,7 @@ impl Stage for Adder {
         match piece {
             Piece::Line(line) => self.add(&line, side, out),
             Piece::Part { bytes, number, last } => {
-                out.onward(side).extend_from_slice(bytes);
+                out.opposite(side).extend_from_slice(bytes);
                 if last {
                     self.passed_on(number, format_args!("{TOO_LONG}"), out);
                 }
@@ -99,12 +99,12 @@ impl Stage for Adder {
     }
 }
 
-impl Adder {
+impl ActionsFilter {
     fn add(&mut self, line: &Line<'_>, side: Side, out: &mut Out) {
         let body = line.body();
         let text = lines::text(body);
         if lines::deeper_than(body, self.limits.max_depth) {
-            out.onward(side).extend_from_slice(line.raw());
+            out.opposite(side).extend_from_slice(line.raw());
             return self.passed_on(line.number(), format_args!("{TOO_DEEP}"), out);
         }
         match Message::read(&text) {
@@ -112,21 +112,21 @@ impl Adder {
                 for note in message.combat_state().filter(|_| message.is_ready()).into_iter().flat_map(without_target) {
                     self.report.fault(format_args!("stdin:{}", line.number()), note);
                 }
-                self.write(line, &text, &message, out.onward(side));
+                self.write(line, &text, &message, out.opposite(side));
             }
             Ok(None) => {
-                out.onward(side).extend_from_slice(line.raw());
+                out.opposite(side).extend_from_slice(line.raw());
                 // Not an object; perhaps not JSON at all.
                 if !text.trim_start().starts_with('{')
                     && !line.is_blank()
                     && let Err(error) = serde_json::from_str::<IgnoredAny>(&text)
                 {
-                    self.passed_on(line.number(), format_args!("not JSON: {}", why_none(&error)), out);
+                    self.passed_on(line.number(), format_args!("not JSON: {}", why_not_json(&error)), out);
                 }
             }
             Err(error) => {
-                out.onward(side).extend_from_slice(line.raw());
-                self.passed_on(line.number(), format_args!("cannot be read: {}", why_none(&error)), out);
+                out.opposite(side).extend_from_slice(line.raw());
+                self.passed_on(line.number(), format_args!("cannot be read: {}", why_not_json(&error)), out);
             }
         }
     }

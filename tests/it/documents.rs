@@ -13,7 +13,7 @@ fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn compare(path: &str, made: &[u8]) {
+pub fn compare(path: &str, made: &[u8]) {
     if std::env::var_os("UPDATE_DOCUMENTS").is_some() {
         std::fs::write(at(path), made).unwrap();
     }

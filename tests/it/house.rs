@@ -1,71 +1,18 @@
-//! The layers of the sources: each uses only those below it, as docs/architecture.md shows.
+//! What the compiler cannot keep: who may touch a stream, name an option or name a system, and that the architecture page is true.
 
 use pipewright::cmd::ALL;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Each layer of `src`, and the layers that it may use, besides those that these use.
-const LAYERS: &[(&str, &[&str])] = &[
-    ("json", &[]),
-    ("glob", &[]),
-    ("toml_error", &[]),
-    ("identifier", &[]),
-    ("io", &["json"]),
-    ("record", &["json"]),
-    ("rpc", &["record"]),
-    ("spire", &["io"]),
-    ("godot", &["record", "io"]),
-    ("journal", &["io"]),
-    ("agent", &["record", "glob", "mask", "toml_error"]),
-    ("llm", &["record"]),
-    ("session", &["record"]),
-    ("approvals", &["record", "io"]),
-    ("acp", &["session", "approvals", "rpc", "identifier"]),
-    ("agui", &["session", "approvals"]),
-    ("mcp", &["rpc", "glob"]),
-    ("mask", &["identifier", "toml_error", "io"]),
-    ("policy", &["record", "glob", "identifier", "toml_error", "io"]),
-    ("replay", &["rpc", "io"]),
-    (
-        "cmd",
-        &[
-            "spire",
-            "godot",
-            "journal",
-            "mcp",
-            "policy",
-            "approvals",
-            "replay",
-            "llm",
-            "agent",
-            "mask",
-            "session",
-            "acp",
-            "agui",
-            "toml_error",
-        ],
-    ),
-    ("bin", &["cmd"]),
-];
+/// The rooms: crates that take text and give text or decisions, and do not use each other.
+const ROOMS: [&str; 8] = ["agent", "clients", "games", "llm", "log", "mask", "policy", "replay"];
+/// All crates that touch no file, process or clock.
+const PURE: [&str; 13] =
+    ["agent", "clients", "games", "jq", "lines", "llm", "log", "mask", "policy", "record", "replay", "syntax", "words"];
 
-/// The parts of `io` that pure layers may use: they touch no stream.
-const PURE_IO: [&str; 2] = ["lines", "tail"];
-
-const PURE_LAYERS: [&str; 13] = [
-    "agui",
-    "spire",
-    "godot",
-    "journal",
-    "mcp",
-    "policy",
-    "approvals",
-    "replay",
-    "llm",
-    "agent",
-    "mask",
-    "session",
-    "acp",
-];
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
 
 /// The Rust files in a folder and its subfolders.
 pub fn sources(folder: &Path) -> Vec<PathBuf> {
@@ -81,21 +28,18 @@ pub fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Each file of `src` with its layer and its code without tests.
-fn code() -> Vec<(PathBuf, String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut code = Vec::new();
-    for path in sources(&root) {
-        let below = path.strip_prefix(&root).unwrap();
-        let first = below.iter().next().unwrap().to_string_lossy();
-        let layer = first.strip_suffix(".rs").unwrap_or(&first).to_owned();
-        if layer == "lib" || below.with_extension("").iter().any(|part| part == "tests") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        code.push((path, layer, without_tests(&text)));
-    }
-    code
+/// Each file of a folder with its code without tests and comments.
+fn code(folder: &str) -> Vec<(PathBuf, String)> {
+    let files = sources(&root().join(folder)).into_iter();
+    let files = files.filter(|path| !path.with_extension("").iter().any(|part| part == "tests"));
+    files
+        .map(|path| (path.clone(), without_comments(&without_tests(&std::fs::read_to_string(path).unwrap()))))
+        .collect()
+}
+
+/// The same for all pure crates.
+fn pure_code() -> Vec<(PathBuf, String)> {
+    PURE.iter().flat_map(|name| code(&format!("crates/{name}/src"))).collect()
 }
 
 /// Removes each item after `#[cfg(test)]`, up to the line that ends it: the first one at the same depth that ends in `;` or `}`.
@@ -122,60 +66,9 @@ fn without_comments(code: &str) -> String {
 fn only_test_code_is_removed() {
     let text = "use a;\n#[cfg(test)]\n#[allow(x)]\nmod tests;\nuse b;\n#[cfg(test)]\nmod tests {\n    use c;\n}\n    #[cfg(test)]\n    fn d() {}\n    fn e() {}\n";
     assert_eq!(without_tests(text), "use a;\nuse b;\n    fn e() {}\n");
-    for (path, _, code) in code() {
+    for (path, code) in pure_code() {
         assert!(!code.contains("#[test]"), "{}: tests are read as code", path.display());
     }
-}
-
-/// The words after `crate::` (in `src/bin` `pipewright::`), and those after them.
-fn imports(code: &str) -> Vec<(String, String)> {
-    let word = |text: &str| -> String { text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect() };
-    let after =
-        |start: &str| code.match_indices(start).map(|(at, found)| &code[at + found.len()..]).collect::<Vec<_>>();
-    [after("crate::"), after("pipewright::")]
-        .concat()
-        .into_iter()
-        .map(|rest| {
-            let first = word(rest);
-            let second = rest[first.len()..].strip_prefix("::").map(word).unwrap_or_default();
-            (first, second)
-        })
-        .collect()
-}
-
-fn all_below(layer: &str) -> BTreeSet<String> {
-    let own = LAYERS
-        .iter()
-        .find(|(name, _)| *name == layer)
-        .unwrap_or_else(|| panic!("{layer} is not a layer: add it to LAYERS and to docs/architecture.md"));
-    let mut below: BTreeSet<String> = own.1.iter().map(|&name| name.to_owned()).collect();
-    for name in own.1 {
-        below.extend(all_below(name));
-    }
-    below
-}
-
-#[test]
-fn every_layer_uses_only_those_below_it() {
-    let below: BTreeMap<&str, BTreeSet<String>> = LAYERS.iter().map(|(name, _)| (*name, all_below(name))).collect();
-    let mut seen = BTreeSet::new();
-    for (path, layer, code) in code() {
-        for (import, part) in imports(&code) {
-            seen.insert((layer.clone(), import.clone()));
-            let allowed = below.get(&*layer).unwrap_or_else(|| panic!("{}: {layer} is not a layer", path.display()));
-            assert!(import == layer || allowed.contains(&import), "{}: {layer} uses {import}", path.display());
-            if PURE_LAYERS.contains(&&*layer) && import == "io" {
-                assert!(PURE_IO.contains(&&*part), "{}: a pure layer uses io::{part}", path.display());
-            }
-        }
-    }
-    assert!(seen.contains(&("mcp".to_owned(), "rpc".to_owned())), "the imports were not found: {seen:?}");
-}
-
-/// The modules of `src/cmd` that are commands: those with a `COMMAND`.
-fn commands(code: &[(PathBuf, String, String)]) -> BTreeSet<String> {
-    let commands = code.iter().filter(|(_, layer, code)| layer == "cmd" && code.contains("pub const COMMAND: Command"));
-    commands.map(|(path, ..)| module(path)).collect()
 }
 
 /// The first name below `src/cmd`.
@@ -187,10 +80,12 @@ fn module(path: &Path) -> String {
 
 #[test]
 fn a_command_is_used_neither_by_another_command_nor_by_shared_code() {
-    let code = code();
-    let commands = commands(&code);
+    let code = code("src/cmd");
+    let is_command = |code: &str| code.contains("pub const COMMAND: Command");
+    let commands: BTreeSet<String> =
+        code.iter().filter(|(_, code)| is_command(code)).map(|(path, _)| module(path)).collect();
     assert!(commands.len() >= 9, "{commands:?}");
-    for (path, _, code) in code.iter().filter(|(path, layer, _)| layer == "cmd" && !path.ends_with("cmd/mod.rs")) {
+    for (path, code) in code.iter().filter(|(path, _)| !path.ends_with("cmd/mod.rs")) {
         let own = module(path);
         for command in commands.iter().filter(|command| **command != own) {
             for import in [format!("crate::cmd::{command}"), format!("use super::{command}::")] {
@@ -201,80 +96,78 @@ fn a_command_is_used_neither_by_another_command_nor_by_shared_code() {
 }
 
 #[test]
-fn the_pure_layers_touch_no_stream_file_or_clock() {
-    let impure = [
-        "std::fs",
-        "std::net",
-        "std::process",
-        "std::thread",
-        "std::env",
-        "SystemTime",
-        "Instant::now",
-        "clap",
-        "println!",
-        "nix::",
-    ];
-    for (path, layer, code) in code() {
-        if PURE_LAYERS.contains(&&*layer)
-            || ["record", "rpc", "json", "glob", "identifier", "toml_error"].contains(&&*layer)
-        {
-            for word in impure {
-                assert!(!without_comments(&code).contains(word), "{}: a pure layer uses {word}", path.display());
-            }
+fn the_pure_crates_touch_no_stream_file_or_clock() {
+    let impure =
+        ["std::fs", "std::net", "std::process", "std::thread", "std::env", "SystemTime", "Instant::now", "println!"];
+    for (path, code) in pure_code() {
+        for word in impure {
+            assert!(!code.contains(word), "{}: a pure crate uses {word}", path.display());
+        }
+    }
+    for name in PURE {
+        let manifest = std::fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).unwrap();
+        for crate_below in ["pipewright-io", "pipewright-sys", "clap", "tokio"] {
+            assert!(!manifest.contains(crate_below), "crates/{name} depends on {crate_below}");
+        }
+        for other in ROOMS.iter().filter(|other| **other != name && (name, **other) != ("agent", "mask")) {
+            assert!(!manifest.contains(&format!("pipewright-{other}")), "crates/{name} depends on crates/{other}");
         }
     }
 }
 
-/// A layer below `cmd` gets the names of commands and options from its callers.
+/// What is below `src/cmd` gets the names of commands and options from its callers.
 #[test]
-fn nothing_below_cmd_uses_clap_or_names_a_command() {
+fn nothing_below_cmd_names_a_command_or_an_option() {
     let names: Vec<String> = ALL.iter().map(|command| format!("\"{}\"", command.name)).collect();
-    assert!(names.len() >= 9, "{names:?}");
-    for (path, _, code) in code().iter().filter(|(_, layer, _)| !["cmd", "bin"].contains(&&**layer)) {
-        let code = without_comments(code);
-        for word in names.iter().map(String::as_str).chain(["clap::"]) {
-            assert!(!code.contains(word), "{}: it is below cmd and uses {word}", path.display());
-        }
-    }
-}
-
-#[test]
-fn pure_layers_name_no_option() {
-    let is_pure = |path: &Path, layer: &str| layer != "io" || path.components().any(|part| part.as_os_str() == "lines");
     let mut options: BTreeSet<String> = BTreeSet::new();
     for command in ALL {
         let command = (command.clap)();
         let all = std::iter::once(&command).chain(command.get_subcommands()).flat_map(clap::Command::get_arguments);
         options.extend(all.filter_map(|option| option.get_long()).map(|long| format!("--{long}")));
     }
-    assert!(options.contains("--max-line"), "{options:?}");
-    for (path, layer, code) in code() {
+    assert!(names.len() >= 9 && options.contains("--max-line"), "{names:?} {options:?}");
+    for (path, code) in pure_code() {
         // Their tables have the options of other programs.
-        let shells = ["policy/builtin/shell/", "policy/rules/command.rs"];
+        let shells = ["policy/src/builtin/shell/", "policy/src/rules/command.rs"];
         let is_of_shells = shells.iter().any(|own| path.to_string_lossy().contains(own));
-        if !["cmd", "bin"].contains(&&*layer) && is_pure(&path, &layer) && !is_of_shells {
-            let code = without_comments(&code);
-            for option in &options {
-                assert!(!code.contains(option), "{}: it names {option}", path.display());
-            }
+        for word in names.iter().chain(options.iter().filter(|_| !is_of_shells)) {
+            assert!(!code.contains(word), "{}: it names {word}", path.display());
+        }
+    }
+    for (path, code) in [code("crates/io/src"), code("crates/sys/src")].concat() {
+        for name in &names {
+            assert!(!code.contains(name), "{}: it names {name}", path.display());
+        }
+    }
+}
+
+/// The rest is kept by the compiler: only that crate depends on nix.
+#[test]
+fn only_crates_sys_names_what_one_kind_of_system_has() {
+    let all = [code("src"), code("crates")].concat();
+    // Which commands need Unix is said where all commands are listed.
+    let is_free = |path: &Path| path.starts_with(root().join("crates/sys")) || path.ends_with("src/cmd/mod.rs");
+    for (path, code) in all.iter().filter(|(path, _)| !is_free(path)) {
+        for word in ["std::os::", "target_os", "cfg(unix)", "cfg(windows)", "cfg(not(unix))"] {
+            assert!(!code.contains(word), "{}: it uses {word}, which belongs into crates/sys", path.display());
         }
     }
 }
 
 #[test]
-fn the_architecture_page_has_every_layer_and_names_existing_files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let drawing = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
-    let drawn = drawing.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+fn the_architecture_page_has_every_crate_and_names_existing_files() {
+    let page = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
+    let drawn = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let words: Vec<&str> = drawn.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    for (layer, _) in LAYERS {
-        assert!(words.contains(layer), "docs/architecture.md does not show {layer}");
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(words.contains(&&*name), "docs/architecture.md does not show {name}");
     }
-    let named = drawing.split('`').skip(1).step_by(2);
+    let named = page.split('`').skip(1).step_by(2);
     let named = named.filter(|name| ["src/", "crates/", "godot/", "tests/"].iter().any(|root| name.starts_with(root)));
     let mut count = 0;
     for name in named {
-        assert!(root.join(name).exists(), "docs/architecture.md names {name}, which does not exist");
+        assert!(root().join(name).exists(), "docs/architecture.md names {name}, which does not exist");
         count += 1;
     }
     assert!(count >= 10, "docs/architecture.md names only {count} files");

@@ -1,9 +1,9 @@
 //! Reads logs with the library's own reader.
 
 use crate::schemas::hold;
-use pipewright::io::lines::{Limits, Paths, Piece, Splitter};
-use pipewright::journal::Direction;
-use pipewright::journal::read::{Content, Found, Header, Reader};
+use pipewright_lines::{Limits, Paths, Piece, Splitter};
+use pipewright_log::Direction;
+use pipewright_log::read::{Content, Found, Header, Reader};
 use std::path::Path;
 
 /// A message, with the bytes that were passed on.

@@ -66,3 +66,4 @@ mod sts_proxy_states;
 mod tool_call;
 mod training;
 mod valid_actions;
+mod windows;

@@ -5,7 +5,7 @@ use crate::process::{binary, command, example, pipe, text, with_a_person};
 use crate::spire::{ERROR, Step, demo_session, fight, rest_site, the, tutorial};
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use rexpect::session::PtySession;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

@@ -18,12 +18,28 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn binary(name: &str) -> PathBuf {
     // Cargo puts all programs of a package into one folder.
-    Path::new(env!("CARGO_BIN_EXE_sts-proxy")).with_file_name(name)
+    match std::env::var_os("PIPEWRIGHT_BINARIES") {
+        Some(folder) => Path::new(&folder).join(name),
+        None => Path::new(env!("CARGO_BIN_EXE_sts-proxy")).with_file_name(name),
+    }
 }
 
-/// A program of `examples/`.
+/// The folder of the programs for Windows, if these are the ones that are tested (scripts/test-windows).
+fn for_windows() -> Option<PathBuf> {
+    std::env::var_os("PIPEWRIGHT_WINDOWS").map(PathBuf::from)
+}
+
+/// Whether the commands are tested as programs for Windows, which wine runs.
+pub fn is_windows() -> bool {
+    for_windows().is_some()
+}
+
+/// A program of `examples/`, for the system of the commands.
 pub fn example(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_sts-proxy")).parent().unwrap().join("examples").join(name)
+    match for_windows() {
+        Some(folder) => folder.join("examples").join(name).with_extension("exe"),
+        None => Path::new(env!("CARGO_BIN_EXE_sts-proxy")).parent().unwrap().join("examples").join(name),
+    }
 }
 
 /// A command of ours, without variables of our environment that would change its behaviour.
@@ -227,6 +243,12 @@ pub fn state(task: impl AsRef<Path>) -> Option<char> {
 /// Whether a process exists and is not a zombie.
 pub fn is_running(pid: i32) -> bool {
     state(format!("/proc/{pid}")).is_some_and(|state| state != 'Z')
+}
+
+/// Asserts that processes end of which some may just have been killed: the kernel takes a moment for one that is not our child.
+#[track_caller]
+pub fn assert_all_end(processes: &[i32], case: &str) {
+    eventually(&format!("{case}: all of its processes end"), || !processes.iter().any(|pid| is_running(*pid)));
 }
 
 /// Whether a process has handled everything that has reached it: all of its threads sleep. A writer wakes the reader before its

@@ -31,7 +31,7 @@ def choose_date(page, asked):
 @player("use-slider", "form-sequence")
 def use_slider(page, asked):
     """The value has a line of its own."""
-    _, handle = (one for one in page.items("clickable") if not one.name)
+    handle = next(one for one in page.items("clickable") if not one.name)
     page.press("Home", handle)
     least = int(re.search(r"(?m)^(-?\d+)$", page.text())[1])
     for _ in range(int(re.search(r"Select (-?\d+)", asked)[1]) - least):

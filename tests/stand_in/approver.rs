@@ -4,11 +4,10 @@
 //! itself, whatever happens to the processes that started it.
 
 use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout};
-use pipewright::io::peer::accept_as_this_process;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,14 +17,14 @@ use std::time::Duration;
 /// Longer than a test takes.
 const LIFE: Duration = Duration::from_secs(30);
 
-fn main() -> anyhow::Result<()> {
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = PathBuf::from(std::env::args_os().nth(1).unwrap_or_default());
     if path.as_os_str() == "--listen" {
-        let listener = UnixListener::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-        return Ok(accept_as_this_process(&listener)?);
+        pipewright_sys::socket::inherited()?;
+        return Ok(());
     }
     if let Some(folder) = path.parent() {
-        pipewright::io::private::folder().recursive(true).create(folder)?;
+        pipewright_sys::private::folder().recursive(true).create(folder)?;
     }
     let arguments: Vec<String> = std::env::args().skip(2).collect();
     if let Some(at) = arguments.iter().position(|argument| argument == "--") {

@@ -5,11 +5,12 @@
 //! (answered with `pong`), `watch` (this client is sent `N joined`, `N closed` and `N broken WHY` from then on), `bye` (this client
 //! is disconnected) and `stop` (the run ends).
 
-use pipewright::io::between::{Ends, Listener, Near, Way, between};
-use pipewright::io::lines::{Piece, text};
-use pipewright::io::report::{Failure, Report, Status};
-use pipewright::io::signal::{self, Signals};
-use pipewright::io::stage::{Event, Out, Side, Stage};
+use pipewright_io::between::{FarEndpoint, Listener, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Piece, text};
+use pipewright_sys::signal;
+use pipewright_sys::signal::Signals;
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixListener;
 use std::process::ExitCode;
@@ -31,13 +32,13 @@ struct Client {
 impl Server {
     fn take(&mut self, client: usize, line: &str, out: &mut Out) {
         match line {
-            "ping" => out.add_line(Side::Near, "pong"),
+            "ping" => out.add_line(Side::Near(client), "pong"),
             "watch" => self.watcher = client,
-            "bye" => out.close_near(),
+            "bye" => out.close_near(client),
             "stop" => out.stop(self.report.finish()),
             _ => {
                 self.clients.entry(client).or_default().owed += 1;
-                out.add_line(Side::Far, &format!("{client} {line}"));
+                out.add_line(Side::FAR, &format!("{client} {line}"));
             }
         }
     }
@@ -45,8 +46,7 @@ impl Server {
     fn give(&mut self, line: &str, out: &mut Out) {
         let Some((number, message)) = line.split_once(' ') else { return };
         let Ok(number) = number.parse() else { return };
-        out.choose_near(number);
-        out.add_line(Side::Near, message);
+        out.add_line(Side::Near(number), message);
         if let Some(client) = self.clients.get_mut(&number) {
             client.owed = client.owed.saturating_sub(1);
         }
@@ -55,33 +55,30 @@ impl Server {
 
     fn see_off(&self, number: usize, out: &mut Out) {
         if self.clients.get(&number).is_some_and(|client| client.closed && client.owed == 0) {
-            out.choose_near(number);
-            out.close_near();
+            out.close_near(number);
         }
     }
 
     fn say_to_watcher(&self, message: &str, out: &mut Out) {
-        out.choose_near(self.watcher);
-        out.add_line(Side::Near, message);
+        out.add_line(Side::Near(self.watcher), message);
     }
 }
 
 impl Stage for Server {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        let number = out.near();
         match event {
-            Event::Joined => {
+            Event::Joined(number) => {
                 self.clients.insert(number, Client::default());
                 self.say_to_watcher(&format!("{number} joined"), out);
             }
-            Event::Piece(Side::Near, Piece::Line(line)) => self.take(number, &text(line.body()), out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.give(&text(line.body()), out),
-            Event::Closed(Side::Near) => {
+            Event::Piece(Side::Near(number), Piece::Line(line)) => self.take(number, &text(line.body()), out),
+            Event::Piece(Side::FAR, Piece::Line(line)) => self.give(&text(line.body()), out),
+            Event::Closed(Side::Near(number)) => {
                 self.clients.entry(number).or_default().closed = true;
                 self.say_to_watcher(&format!("{number} closed"), out);
                 self.see_off(number, out);
             }
-            Event::Broken(Side::Near, error) => self.say_to_watcher(&format!("{number} broken {error}"), out),
+            Event::Broken(Side::Near(number), error) => self.say_to_watcher(&format!("{number} broken {error}"), out),
             _ => {}
         }
         Ok(())
@@ -97,9 +94,9 @@ fn main() -> ExitCode {
         let signals = Signals::hold().map_err(not_started)?;
         let listener = UnixListener::bind(path).map_err(not_started)?;
         let clients = Some(Listener(Box::new(move || Ok(listener.accept()?.0))));
-        let far = Way::child(vec!["sh".into(), "-c".into(), script]);
+        let far = FarEndpoint::child(vec!["sh".into(), "-c".into(), script]);
         let stage = Server { report: Arc::clone(&report), clients: BTreeMap::new(), watcher: 0 };
-        between(Box::new(stage), Ends { near: Near::Clients, clients, far, ..Ends::default() }, &signals, &report)
+        between(Box::new(stage), Sides { near: NearKind::Clients, clients, far, ..Sides::default() }, &signals, &report)
     };
     match run() {
         Ok(Status::Signal(signal)) => signal::die_of(signal),

@@ -12,6 +12,7 @@
 
 mod wire;
 
+#[cfg(unix)]
 use nix::sys::signal::{SigHandler, Signal, signal};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -100,6 +101,7 @@ fn before_it_speaks(fault: &str) -> Option<u32> {
         }
         "stubborn" => {
             // SAFETY: no handler is installed.
+            #[cfg(unix)]
             unsafe { signal(Signal::SIGTERM, SigHandler::SigIgn) }.unwrap();
             return Some(Command::new("sleep").arg("300").spawn().unwrap().id());
         }

@@ -106,7 +106,7 @@ fn list(text: &str) -> Option<Vec<Element>> {
     snapshot.contains("```yaml\n").then(|| snapshot.lines().filter_map(referenced).collect())
 }
 
-/// `NUMBER ROLE(MARKS) NAME`
+/// `NUMBER ROLE(MARKS) NAME (PLACE) = VALUE`
 fn numbered(item: &str) -> Option<Element> {
     let (number, rest) = item.split_once(' ')?;
     let (role, name) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -114,6 +114,9 @@ fn numbered(item: &str) -> Option<Element> {
         Some((role, rest)) if !role.contains(' ') => (role, rest.split_once(')').map_or("", |(_, name)| name)),
         _ => (role, name),
     };
+    let name = name.split_once(" = \"").map_or(name, |(name, _)| name);
+    let name =
+        [" (row \"", " (in \""].iter().fold(name, |name, place| name.split_once(place).map_or(name, |(name, _)| name));
     let names = vec![name.trim_start().to_owned()];
     Some(Element { role: role.to_owned(), names, reference: number.parse::<u64>().ok()?.into(), node: Value::Null })
 }

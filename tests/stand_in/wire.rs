@@ -4,6 +4,7 @@ use serde::Deserialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -40,8 +41,11 @@ impl Wire {
 
     pub fn dial(address: &str, token: &str) -> Wire {
         let greeting = format!("{{\"hello\":\"agent_bridge\",\"protocol\":\"1.0\",\"token\":\"{token}\"}}\n");
-        let (from, mut to, hang_up): Ends = if let Some(path) = address.strip_prefix("unix:") {
-            let socket = UnixStream::connect(path).unwrap();
+        #[cfg(unix)]
+        let by_path = address.strip_prefix("unix:").map(|path| UnixStream::connect(path).unwrap());
+        #[cfg(not(unix))]
+        let by_path: Option<TcpStream> = None;
+        let (from, mut to, hang_up): Ends = if let Some(socket) = by_path {
             let (from, twin) = (socket.try_clone().unwrap(), socket.try_clone().unwrap());
             (Box::new(from), Box::new(socket), Box::new(move || twin.shutdown(std::net::Shutdown::Both).unwrap()))
         } else {

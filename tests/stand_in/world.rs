@@ -1,7 +1,7 @@
 //! A world for the tests of mcp-serve: it lists and executes the tools of `world/tools.json`. Those named `test_...` are called by MCP's own
 //! conformance suite; the others show unusual behaviour of a world.
 
-use pipewright::record::{Call, Kind, Outcome, cancelled_id, is_same_id, recognise};
+use pipewright_record::{Call, Kind, Outcome, cancelled_id, is_same_id, recognise};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};

@@ -215,10 +215,16 @@ test("keys typed ahead or into a text field approve nothing", async ({ page }) =
     await expect(log(page)).toContainText("Approved here");
 });
 
-test("a person who is writing keeps the focus when a call is held", async ({ page }) => {
-    await begin(page);
-    await say(page, "send");
+test("a person who is writing keeps the focus when a call is held", async ({ page, context }) => {
+    const id = await begin(page);
+    const other = await context.newPage();
+    other.faults = page.faults;
+    watch(other);
+    await show(other, id);
+    await page.getByLabel("Message", { exact: true }).focus();
     await page.keyboard.type("next I want");
+    // From another window, so that the call is held while this person writes, and not before.
+    await say(other, "send");
     await held(page).waitFor();
     await armed(page);
     await expect(page.getByLabel("Message", { exact: true })).toBeFocused();

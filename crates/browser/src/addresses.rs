@@ -1,6 +1,6 @@
-//! Which addresses pages may be at. Addresses are parsed as browsers parse them (WHATWG's URL standard), so every spelling of an
-//! IP address counts as the same one. Public addresses are allowed; files, private addresses and the browser's own pages are not,
-//! unless listed.
+//! Which addresses pages may be at. Addresses are parsed as browsers parse them (WHATWG's URL standard), so every
+//! spelling of an IP address counts as the same one. Public addresses are allowed; files, private addresses and the
+//! browser's own pages are not, unless listed.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,7 +9,7 @@ use url::{Host, Url};
 
 /// What pages may show besides public addresses: origins and files. Empty by default.
 #[derive(Debug, Clone, Default)]
-pub struct Allowed {
+pub struct AddressRules {
     origins: Vec<Origin>,
     files: Vec<PathBuf>,
 }
@@ -39,26 +39,32 @@ pub(crate) enum Judgement {
 /// Names that are for private networks only (RFC 6761, 6762 and 8375, and ICANN's resolution 2024.07.29.06).
 const PRIVATE_NAMES: [&str; 4] = ["localhost", "local", "internal", "home.arpa"];
 
-impl Allowed {
+/// Why a page may not be at an address, or an address cannot be allowed.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct AddressError(String);
+
+impl AddressRules {
     /// Allows an origin: `http://HOST:PORT`, a host with or without a port, or `*.DOMAIN` for the names below a domain.
     ///
     /// # Errors
     /// The text is none of these.
-    pub fn origin(mut self, text: &str) -> Result<Allowed, String> {
+    pub fn origin(mut self, text: &str) -> Result<AddressRules, AddressError> {
         let origin = Origin::read(text);
         self.origins.push(origin.ok_or_else(|| {
-            format!(
+            AddressError(format!(
                 "{text:?} is not an origin: write http://HOST:PORT, a host, or *.DOMAIN for all names below a domain"
-            )
+            ))
         })?);
         Ok(self)
     }
 
-    /// Allows a file, or everything in a folder. Links are resolved: now for this path, later for the files that pages open.
+    /// Allows a file, or everything in a folder. Links are resolved: now for this path, later for the files that pages
+    /// open.
     ///
     /// # Errors
     /// The path does not exist, or cannot be read.
-    pub fn file(mut self, path: &Path) -> io::Result<Allowed> {
+    pub fn file(mut self, path: &Path) -> io::Result<AddressRules> {
         self.files.push(path.canonicalize()?);
         Ok(self)
     }
@@ -67,10 +73,13 @@ impl Allowed {
     ///
     /// # Errors
     /// A page cannot be at this address.
-    pub fn first(self, address: &str) -> Result<Allowed, String> {
-        let url = Url::parse(address).map_err(|error| format!("{address:?} is not an address: {error}"))?;
+    pub fn first(self, address: &str) -> Result<AddressRules, AddressError> {
+        let url =
+            Url::parse(address).map_err(|error| AddressError(format!("{address:?} is not an address: {error}")))?;
         match (url.scheme(), url.to_file_path()) {
-            ("file", Ok(path)) => self.file(&path).map_err(|error| format!("{}: {error}", path.display())),
+            ("file", Ok(path)) => {
+                self.file(&path).map_err(|error| AddressError(format!("{}: {error}", path.display())))
+            }
             ("http" | "https", _) => self.origin(&url.origin().ascii_serialization()),
             _ => self.check(address).map(|()| self),
         }
@@ -79,11 +88,11 @@ impl Allowed {
     /// Whether a page may be at an address, judged from its text.
     ///
     /// # Errors
-    /// It may not; the reason, and what would allow it.
-    pub fn check(&self, address: &str) -> Result<(), String> {
+    /// The reason why no page may be there, and what would allow it.
+    pub fn check(&self, address: &str) -> Result<(), AddressError> {
         match self.judge(address) {
             Judgement::Allowed | Judgement::Named => Ok(()),
-            Judgement::Refused(why) => Err(why),
+            Judgement::Refused(why) => Err(AddressError(why)),
         }
     }
 
@@ -98,7 +107,7 @@ impl Allowed {
             // Its origin is opaque: it cannot read other pages.
             "data" => Judgement::Allowed,
             "about" if url.path() == "blank" => Judgement::Allowed,
-            // It belongs to the page that created it.
+            // A blob belongs to the page that created it.
             "blob" if !url.path().starts_with("http") => Judgement::Allowed,
             "blob" => self.judge(url.path()),
             "javascript" => Judgement::Refused("it is a script, not a page".to_owned()),
@@ -193,8 +202,8 @@ fn is_private_name(name: &str) -> bool {
     !name.contains('.') || PRIVATE_NAMES.iter().any(is_below)
 }
 
-/// Whether an IP address belongs to this machine, its links or a private network, or to no host at all (IANA's registries of
-/// special-purpose addresses).
+/// Whether an IP address belongs to this machine, its links or a private network, or to no host at all (IANA's
+/// registries of special-purpose addresses).
 fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
@@ -243,13 +252,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn is_refused(allowed: &Allowed, address: &str) -> bool {
+    fn is_refused(allowed: &AddressRules, address: &str) -> bool {
         allowed.check(address).is_err()
     }
 
     #[test]
     fn private_addresses_are_refused_in_every_spelling() {
-        let none = Allowed::default();
+        let none = AddressRules::default();
         for address in [
             "http://127.0.0.1/",
             "http://127.1:8080",
@@ -301,7 +310,7 @@ mod tests {
 
     #[test]
     fn addresses_that_are_not_web_pages_are_refused() {
-        let all = Allowed::default().origin("*.example.org").unwrap();
+        let all = AddressRules::default().origin("*.example.org").unwrap();
         for address in [
             "file:///etc/passwd",
             "chrome://settings",
@@ -336,14 +345,14 @@ mod tests {
             ("*.corp.internal", "https://wiki.corp.internal/", "https://corp.internal/"),
             ("*.corp.internal", "https://a.b.corp.internal./", "https://evilcorp.internal/"),
         ] {
-            let list = Allowed::default().origin(origin).unwrap();
+            let list = AddressRules::default().origin(origin).unwrap();
             assert!(!is_refused(&list, allowed), "{origin} {allowed}");
             assert!(is_refused(&list, refused), "{origin} {refused}");
         }
         for none in
             ["", "*", "*.", "*.127.0.0.1", "http://a/path", "ftp://a", "http://u@a", "a b", "file:///x", "*.a:80"]
         {
-            assert!(Allowed::default().origin(none).is_err(), "{none:?}");
+            assert!(AddressRules::default().origin(none).is_err(), "{none:?}");
         }
     }
 
@@ -355,7 +364,7 @@ mod tests {
         std::fs::write(folder.join("in.html"), "").unwrap();
         std::fs::write(place.path().join("out.html"), "").unwrap();
         std::os::unix::fs::symlink(place.path().join("out.html"), folder.join("link.html")).unwrap();
-        let allowed = Allowed::default().file(&folder).unwrap();
+        let allowed = AddressRules::default().file(&folder).unwrap();
         let address = |name: &str| format!("file://{}/{name}", folder.display());
         for (name, expected) in [
             ("in.html", false),
@@ -368,13 +377,13 @@ mod tests {
             assert_eq!(is_refused(&allowed, &address(name)), expected, "{name}");
         }
         assert!(is_refused(&allowed, &address("in.html").replace("file://", "file://server")));
-        assert!(Allowed::default().file(&folder.join("none")).is_err());
+        assert!(AddressRules::default().file(&folder.join("none")).is_err());
     }
 
     proptest! {
         #[test]
         fn every_spelling_of_an_ip_address_is_judged_the_same(address: u32) {
-            let (none, plain) = (Allowed::default(), Ipv4Addr::from(address));
+            let (none, plain) = (AddressRules::default(), Ipv4Addr::from(address));
             let [a, b, c, d] = plain.octets();
             let rest = address & 0x00ff_ffff;
             let expected = is_refused(&none, &format!("http://{plain}/"));
@@ -388,11 +397,11 @@ mod tests {
 
         #[test]
         fn no_text_panics_and_only_few_schemes_pass(text in "(http|file|about|blob|[a-z]{0,8})?:?/{0,3}.{0,30}") {
-            if Allowed::default().check(&text).is_ok() {
+            if AddressRules::default().check(&text).is_ok() {
                 let url = Url::parse(&text).unwrap();
                 prop_assert!(["http", "https", "data", "about", "blob"].contains(&url.scheme()), "{}", url);
             }
-            let _ = Allowed::default().origin(&text);
+            let _ = AddressRules::default().origin(&text);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! A browser that is already open: another program has started it, and it stays open when we detach.
 
-use crate::connection::LONGEST;
+use crate::connection::MAX_MESSAGE;
 use crate::pages::Document;
 use crate::socket::{self, Socket};
-use crate::{Allowed, Browser, Connection, Fault, NotStarted};
+use crate::{ActionError, AddressRules, Browser, Connection, LaunchError};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 /// Time limit for attaching to the open pages.
-const BEGIN: Duration = Duration::from_secs(30);
+const ATTACH_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long the pages may take to report their state; a page blocked by a dialog does not answer.
 const ADOPT: Duration = Duration::from_secs(3);
@@ -35,12 +35,12 @@ struct Version {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Tree {
-    frame_tree: Top,
+struct FrameTreeResult {
+    frame_tree: FrameTree,
 }
 
 #[derive(Deserialize)]
-struct Top {
+struct FrameTree {
     frame: Frame,
 }
 
@@ -55,17 +55,17 @@ struct Frame {
 }
 
 #[derive(Deserialize)]
-struct Evaluated {
-    result: Value,
+struct EvaluateResult {
+    result: RemoteObject,
 }
 
 #[derive(Deserialize)]
-struct Value {
+struct RemoteObject {
     value: (String, bool, bool),
 }
 
 /// The state of its document, whether it is visible, and whether it has the focus.
-const LOOK: &str = "[document.readyState, document.visibilityState === 'visible', document.hasFocus()]";
+const PAGE_STATE_SCRIPT: &str = "[document.readyState, document.visibilityState === 'visible', document.hasFocus()]";
 
 impl Browser {
     /// Attaches to a browser: by its profile folder, by its address (`ws://HOST:PORT/devtools/browser/ID`), or by
@@ -73,18 +73,18 @@ impl Browser {
     ///
     /// # Errors
     /// There is no such browser, or it does not allow debugging; what to do.
-    pub fn attach(place: &str, allowed: Allowed) -> Result<Browser, NotStarted> {
-        let address = address(place).map_err(NotStarted)?;
-        let failed = |why: &dyn fmt::Display| NotStarted(format!("{address}: {why}"));
-        let socket = Socket::connect(&address, LONGEST).map_err(|why| failed(&why))?;
-        let connection = Connection::over(socket).map_err(|error| failed(&error))?;
-        let mut browser = Browser::over(connection, None, allowed, Vec::new());
-        browser.adopt(Instant::now() + BEGIN).map_err(|fault| failed(&fault))?;
+    pub fn attach(place: &str, allowed: AddressRules) -> Result<Browser, LaunchError> {
+        let address = address(place).map_err(LaunchError)?;
+        let failed = |why: &dyn fmt::Display| LaunchError(format!("{address}: {why}"));
+        let socket = Socket::connect(&address, MAX_MESSAGE).map_err(|why| failed(&why))?;
+        let connection = Connection::from_socket(socket).map_err(|error| failed(&error))?;
+        let mut browser = Browser::from_connection(connection, None, allowed, Vec::new());
+        browser.adopt(Instant::now() + ATTACH_TIMEOUT).map_err(|fault| failed(&fault))?;
         Ok(browser)
     }
 
     /// Takes over the open pages, and opens a new one if none can be used.
-    fn adopt(&mut self, until: Instant) -> Result<(), Fault> {
+    fn adopt(&mut self, until: Instant) -> Result<(), ActionError> {
         self.begin(until)?;
         match self.ask_pages(until.min(Instant::now() + ADOPT))? {
             Some(id) => self.activate(&id),
@@ -94,12 +94,12 @@ impl Browser {
     }
 
     /// Asks all pages at once what they show; gives the one that a person sees.
-    fn ask_pages(&mut self, until: Instant) -> Result<Option<String>, Fault> {
+    fn ask_pages(&mut self, until: Instant) -> Result<Option<String>, ActionError> {
         let pages = self.pages().all().iter().map(|page| (page.id.clone(), page.session.clone()));
         let (mut trees, mut looks) = (HashMap::new(), HashMap::new());
         for (id, session) in pages.collect::<Vec<_>>() {
             trees.insert(self.send(&session, "Page.getFrameTree", &json!({}))?, id.clone());
-            let look = json!({"expression": LOOK, "returnByValue": true});
+            let look = json!({"expression": PAGE_STATE_SCRIPT, "returnByValue": true});
             looks.insert(self.send(&session, "Runtime.evaluate", &look)?, id);
         }
         let (mut frames, mut seen) = (HashMap::new(), None);
@@ -107,15 +107,15 @@ impl Browser {
             let (number, outcome) = match self.next(until) {
                 Ok(Some(answer)) => answer,
                 Ok(None) => continue,
-                Err(Fault::Late) => break,
+                Err(ActionError::Late) => break,
                 Err(fault) => return Err(fault),
             };
             let result = outcome.ok();
             let result = result.as_ref().map_or("", |result| result.get());
             if let Some(id) = trees.remove(&number) {
-                frames.extend(read(result).map(|Tree { frame_tree }| (id, frame_tree.frame)));
+                frames.extend(read(result).map(|FrameTreeResult { frame_tree }| (id, frame_tree.frame)));
             } else if let Some(id) = looks.remove(&number)
-                && let (Some(Evaluated { result }), Some(frame)) = (read(result), frames.remove(&id))
+                && let (Some(EvaluateResult { result }), Some(frame)) = (read(result), frames.remove(&id))
             {
                 let (state, is_visible, is_focused) = result.value;
                 self.origins.add(&frame.url);
@@ -171,8 +171,9 @@ fn of_profile(folder: &Path) -> Result<String, String> {
     let file = folder.join(PORT_FILE);
     let written = std::fs::read_to_string(&file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "{}: no browser with debugging uses this profile: start one with --remote-debugging-port=0 --user-data-dir=FOLDER (not its default \
-             profile: Chrome refuses that since version 136), or allow it at chrome://inspect/#remote-debugging",
+            "{}: no browser with debugging uses this profile: start one with --remote-debugging-port=0 \
+             --user-data-dir=FOLDER (not its default profile: Chrome refuses that since version 136), or allow it at \
+             chrome://inspect/#remote-debugging",
             file.display()
         ),
         _ => format!("{}: {error}", file.display()),
@@ -192,8 +193,8 @@ fn asked(place: &str) -> Result<String, String> {
         Some("200") => {}
         Some("404") => {
             return Err(format!(
-                "{place}: no /json/version there: attach by the profile folder, or by the ws:// address (a browser with debugging \
-                 allowed at chrome://inspect answers this way)"
+                "{place}: no /json/version there: attach by the profile folder, or by the ws:// address (a browser \
+                 with debugging allowed at chrome://inspect answers this way)"
             ));
         }
         _ => return Err(format!("{place}: it answered {status:?}: {}", String::from_utf8_lossy(&body).trim())),

@@ -1,28 +1,27 @@
 //! A browser and its pages: sends commands, waits for their answers, and handles events meanwhile.
 
-use crate::console::Replayed;
+use crate::console::CollectedEvents;
 use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
-use crate::pages::{Begun, Dialog, Page, Pages};
+use crate::pages::{Dialog, NewSession, Page, Pages};
 use crate::storage::Origins;
-use crate::wire::{Message, Refused};
-use crate::{Allowed, Connection, Gone, Launch, NotStarted, Process, Waker};
+use crate::wire::{CommandError, Message};
+use crate::{AddressRules, Connection, Launch, LaunchError, Process, ReceiveError, Waker};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::fmt;
 use std::time::{Duration, Instant};
 
 /// How long a browser may take to start.
 const START: Duration = Duration::from_secs(30);
 
 /// Chromium's refusal while a page's new document replaces the old one. The command was not carried out.
-const BETWEEN_DOCUMENTS: &str = "Not attached to an active page";
+const NO_ACTIVE_DOCUMENT: &str = "Not attached to an active page";
 /// Time until such a command is sent again.
-const AGAIN: Duration = Duration::from_millis(10);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// A running browser.
 #[derive(Debug)]
@@ -42,56 +41,50 @@ pub struct Browser {
     emulation: Vec<(&'static str, Value)>,
     /// Counts the events of pages and frames; after one, their documents may be gone.
     pub(crate) page_events: u64,
-    pub(crate) replayed: Replayed,
+    pub(crate) replayed: CollectedEvents,
 }
 
 /// Why an action failed.
-#[derive(Debug)]
-pub enum Fault {
-    /// It took too long.
+#[derive(Debug, thiserror::Error)]
+pub enum ActionError {
+    /// The browser took too long.
+    #[error("the browser took too long")]
     Late,
     /// [`Waker::cancel`] was called.
+    #[error("it was cancelled")]
     Cancelled,
     /// The browser has ended; its exit status and last output.
+    #[error("the browser has ended{}", behind_colon(.0))]
     Lost(String),
     /// The page's process has ended.
+    #[error("the page has crashed: navigate to load it again")]
     Crashed,
     /// A dialog of the page blocks it.
+    #[error("a dialog is open: {}: {:?}", .0.kind, .0.message)]
     Dialog(Dialog),
     /// The page is closed.
+    #[error("the page is closed")]
     NoPage,
     /// The address is not allowed; the address, the reason, and what would allow it.
+    #[error("{0}")]
     Denied(String),
     /// The browser refused the command.
-    Refused(Refused),
+    #[error("{}", .0.message)]
+    Refused(CommandError),
     /// The browser's answer does not follow the protocol.
+    #[error("the browser's answer cannot be read: {0}")]
     Unreadable(String),
     /// One of our own scripts failed in the page.
+    #[error("our own script failed in the page, please report this: {0}")]
     Script(String),
     /// The caller's script has thrown an exception.
+    #[error("the script threw {0}")]
     Thrown(String),
 }
 
-impl fmt::Display for Fault {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Late => to.write_str("the browser took too long"),
-            Fault::Cancelled => to.write_str("it was cancelled"),
-            Fault::Lost(printed) if printed.is_empty() => to.write_str("the browser has ended"),
-            Fault::Lost(printed) => write!(to, "the browser has ended: {printed}"),
-            Fault::Crashed => to.write_str("the page has crashed: navigate to load it again"),
-            Fault::Dialog(dialog) => write!(to, "a dialog is open: {}: {:?}", dialog.kind, dialog.message),
-            Fault::NoPage => to.write_str("the page is closed"),
-            Fault::Denied(why) => to.write_str(why),
-            Fault::Refused(refused) => to.write_str(&refused.message),
-            Fault::Unreadable(why) => write!(to, "the browser's answer cannot be read: {why}"),
-            Fault::Thrown(what) => write!(to, "the script threw {what}"),
-            Fault::Script(why) => write!(to, "our own script failed in the page, please report this: {why}"),
-        }
-    }
+fn behind_colon(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(": {text}") }
 }
-
-impl std::error::Error for Fault {}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -103,34 +96,36 @@ impl Browser {
     /// Starts a browser with one empty page.
     ///
     /// # Errors
-    /// It does not start, or shows no page.
-    pub fn start(launch: &Launch) -> Result<Browser, NotStarted> {
+    /// The browser does not start, or shows no page.
+    pub fn start(launch: &Launch) -> Result<Browser, LaunchError> {
         let (process, connection) = launch.start()?;
-        let mut browser = Browser::over(connection, Some(process), launch.allowed.clone(), launch.emulation());
+        let mut browser =
+            Browser::from_connection(connection, Some(process), launch.allowed.clone(), launch.emulation());
         let until = Instant::now() + START;
         let begun = browser.begin(until).and_then(|()| browser.open(until));
         let begun = begun.and_then(|_| browser.fit_window(launch, until));
-        begun.map_err(|fault| NotStarted(format!("the browser started, but: {fault}")))?;
+        begun.map_err(|fault| LaunchError(format!("the browser started, but: {fault}")))?;
         Ok(browser)
     }
 
-    /// Enlarges the window so the page gets the requested size: the size given at the start includes the window's borders.
-    fn fit_window(&mut self, launch: &Launch, until: Instant) -> Result<(), Fault> {
+    /// Enlarges the window so the page gets the requested size: the size given at the start includes the window's
+    /// borders.
+    fn fit_window(&mut self, launch: &Launch, until: Instant) -> Result<(), ActionError> {
         let Some((width, height)) = launch.viewport.filter(|_| launch.is_headed) else { return Ok(()) };
         let Window { window_id } = self.call_page("Browser.getWindowForTarget", &json!({}), until)?;
         let asked = json!({"windowId": window_id, "width": width, "height": height});
         match self.call_browser("Browser.setContentsSize", &asked, until) {
             // A browser without this command shows less of the page.
-            Ok(IgnoredAny) | Err(Fault::Refused(_)) => Ok(()),
+            Ok(IgnoredAny) | Err(ActionError::Refused(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
     }
 
     /// `emulation`: commands to send to every session of a page or a frame.
-    pub(crate) fn over(
+    pub(crate) fn from_connection(
         connection: Connection,
         process: Option<Process>,
-        allowed: Allowed,
+        allowed: AddressRules,
         emulation: Vec<(&'static str, Value)>,
     ) -> Browser {
         Browser {
@@ -144,12 +139,12 @@ impl Browser {
             origins: Origins::default(),
             emulation,
             page_events: 0,
-            replayed: Replayed::default(),
+            replayed: CollectedEvents::default(),
         }
     }
 
     /// Begins to receive the events of all pages, including those already open.
-    pub(crate) fn begin(&mut self, until: Instant) -> Result<(), Fault> {
+    pub(crate) fn begin(&mut self, until: Instant) -> Result<(), ActionError> {
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         let _: IgnoredAny = self.call(None, "Target.setAutoAttach", &attach, until)?;
         Ok(())
@@ -163,9 +158,9 @@ impl Browser {
     /// The active page.
     ///
     /// # Errors
-    /// [`Fault::NoPage`]: it is closed.
-    pub fn page(&self) -> Result<&Page, Fault> {
-        self.pages.all().iter().find(|page| page.id == self.active).ok_or(Fault::NoPage)
+    /// [`ActionError::NoPage`]: it is closed.
+    pub fn page(&self) -> Result<&Page, ActionError> {
+        self.pages.all().iter().find(|page| page.id == self.active).ok_or(ActionError::NoPage)
     }
 
     /// Interrupts a wait from another thread.
@@ -177,12 +172,12 @@ impl Browser {
     ///
     /// # Errors
     /// No event came in time.
-    pub fn take_next(&mut self, until: Instant) -> Result<(), Fault> {
+    pub fn take_next(&mut self, until: Instant) -> Result<(), ActionError> {
         self.next(until).map(drop)
     }
 
-    pub(crate) fn page_mut(&mut self) -> Result<&mut Page, Fault> {
-        self.pages.page_mut(&self.active).ok_or(Fault::NoPage)
+    pub(crate) fn page_mut(&mut self) -> Result<&mut Page, ActionError> {
+        self.pages.page_mut(&self.active).ok_or(ActionError::NoPage)
     }
 
     /// Makes this page the active one.
@@ -196,7 +191,7 @@ impl Browser {
         method: &str,
         params: &impl Serialize,
         until: Instant,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ActionError> {
         self.call(None, method, params, until)
     }
 
@@ -214,7 +209,7 @@ impl Browser {
         method: &str,
         params: &impl Serialize,
         until: Instant,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ActionError> {
         let session = self.page()?.session.clone();
         self.call(Some(&session), method, params, until)
     }
@@ -225,11 +220,13 @@ impl Browser {
         method: &str,
         params: &impl Serialize,
         until: Instant,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, ActionError> {
         loop {
             match self.call_once(session, method, params, until) {
-                Err(Fault::Refused(refused)) if refused.message == BETWEEN_DOCUMENTS && Instant::now() < until => {
-                    self.wait(until.min(Instant::now() + AGAIN), |_| false)?;
+                Err(ActionError::Refused(refused))
+                    if refused.message == NO_ACTIVE_DOCUMENT && Instant::now() < until =>
+                {
+                    self.wait(until.min(Instant::now() + RETRY_DELAY), |_| false)?;
                 }
                 outcome => return outcome,
             }
@@ -242,15 +239,15 @@ impl Browser {
         method: &str,
         params: &impl Serialize,
         until: Instant,
-    ) -> Result<T, Fault> {
-        let unreadable = |error: serde_json::Error| Fault::Unreadable(error.to_string());
+    ) -> Result<T, ActionError> {
+        let unreadable = |error: serde_json::Error| ActionError::Unreadable(error.to_string());
         self.check(session, method)?;
         let number = self.connection.send(session, method, params).map_err(unreadable)?;
         loop {
             if let Some((id, outcome)) = self.next(until)?
                 && id == number
             {
-                let result = outcome.map_err(Fault::Refused)?;
+                let result = outcome.map_err(ActionError::Refused)?;
                 return serde_json::from_str(result.get()).map_err(unreadable);
             }
             self.check(session, method)?;
@@ -258,12 +255,12 @@ impl Browser {
     }
 
     /// Fails if the page cannot carry out the command now: it is closed, has crashed, or is blocked by a dialog.
-    pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), Fault> {
+    pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), ActionError> {
         match session.map(|session| self.pages.of_session(session)) {
-            Some(None) => Err(Fault::NoPage),
-            Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => Err(Fault::Crashed),
+            Some(None) => Err(ActionError::NoPage),
+            Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => Err(ActionError::Crashed),
             Some(Some(Page { dialog: Some(dialog), .. })) if method != "Page.handleJavaScriptDialog" => {
-                Err(Fault::Dialog(dialog.clone()))
+                Err(ActionError::Dialog(dialog.clone()))
             }
             _ => Ok(()),
         }
@@ -273,11 +270,11 @@ impl Browser {
     ///
     /// # Errors
     /// The browser has ended.
-    pub fn wait(&mut self, until: Instant, is_so: impl Fn(&Pages) -> bool) -> Result<bool, Fault> {
+    pub fn wait(&mut self, until: Instant, is_so: impl Fn(&Pages) -> bool) -> Result<bool, ActionError> {
         while !is_so(&self.pages) {
             match self.next(until) {
                 Ok(_) => {}
-                Err(Fault::Late) => return Ok(false),
+                Err(ActionError::Late) => return Ok(false),
                 Err(fault) => return Err(fault),
             }
         }
@@ -285,7 +282,7 @@ impl Browser {
     }
 
     /// Takes the next message. Returns it if it is an answer.
-    pub(crate) fn next(&mut self, until: Instant) -> Result<Option<Answer>, Fault> {
+    pub(crate) fn next(&mut self, until: Instant) -> Result<Option<CommandResult>, ActionError> {
         match self.connection.next(until) {
             Ok(None) => Ok(None),
             Ok(Some(Message::Response { id, outcome })) => Ok(Some((id, outcome))),
@@ -306,22 +303,24 @@ impl Browser {
                 }
                 Ok(None)
             }
-            Err(Gone::Late) => Err(Fault::Late),
-            Err(Gone::Cancelled) => Err(Fault::Cancelled),
-            Err(Gone::Ended) => Err(Fault::Lost(self.process.as_mut().map(Process::ending).unwrap_or_default())),
+            Err(ReceiveError::Late) => Err(ActionError::Late),
+            Err(ReceiveError::Cancelled) => Err(ActionError::Cancelled),
+            Err(ReceiveError::Ended) => {
+                Err(ActionError::Lost(self.process.as_mut().map(Process::ending).unwrap_or_default()))
+            }
         }
     }
 
     /// Sends the initial commands to a new session, without waiting for answers.
-    fn listen(&mut self, begun: &Begun) {
+    fn listen(&mut self, begun: &NewSession) {
         let nothing = json!({});
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
         let commands = [
             ("Page.enable", &nothing),
             ("Page.setLifecycleEventsEnabled", &json!({"enabled": true})),
             ("Network.enable", &nothing),
-            // Keeps the accessibility tree, which gives roles and names. Otherwise the browser rebuilds it for each of them (6 ms
-            // on a page of 300 kB).
+            // Keeps the accessibility tree, which gives roles and names. Otherwise the browser rebuilds it for each of
+            // them (6 ms on a page of 300 kB).
             ("Accessibility.enable", &nothing),
             ("Fetch.enable", &interception::patterns()),
             ("Target.setAutoAttach", &attach),
@@ -336,14 +335,14 @@ impl Browser {
         }
     }
 
-    /// Sends commands to one session, then waits for all answers: this takes only one round trip. The answers are in the order of
-    /// the commands.
+    /// Sends commands to one session, then waits for all answers: this takes only one round trip. The answers are in
+    /// the order of the commands.
     pub(crate) fn call_together(
         &mut self,
         session: &str,
         commands: &[(&str, Value)],
         until: Instant,
-    ) -> Result<Vec<Result<Box<RawValue>, Refused>>, Fault> {
+    ) -> Result<Vec<Result<Box<RawValue>, CommandError>>, ActionError> {
         let mut places = HashMap::new();
         for (place, (method, params)) in commands.iter().enumerate() {
             self.check(Some(session), method)?;
@@ -362,19 +361,19 @@ impl Browser {
     }
 
     /// Sends a command, and returns its number; [`Browser::next`] returns the answer with this number.
-    pub(crate) fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, Fault> {
-        self.connection.send(Some(session), method, params).map_err(|error| Fault::Unreadable(error.to_string()))
+    pub(crate) fn send(&mut self, session: &str, method: &str, params: &Value) -> Result<u64, ActionError> {
+        self.connection.send(Some(session), method, params).map_err(|error| ActionError::Unreadable(error.to_string()))
     }
 
     /// Asks the browser to end, and waits until it has. A browser that was attached to is left open.
     pub fn close(mut self) {
         if let Some(mut process) = self.process.take() {
             let until = Instant::now() + Duration::from_secs(3);
-            let _: Result<IgnoredAny, Fault> = self.call(None, "Browser.close", &json!({}), until);
+            let _: Result<IgnoredAny, ActionError> = self.call(None, "Browser.close", &json!({}), until);
             let _ = process.wait();
         }
     }
 }
 
 /// The number of a command, and its result.
-pub(crate) type Answer = (u64, Result<Box<RawValue>, Refused>);
+pub(crate) type CommandResult = (u64, Result<Box<RawValue>, CommandError>);

@@ -11,17 +11,17 @@ use std::thread;
 use std::time::Instant;
 
 /// The longest message accepted, in bytes: a screenshot of a long page, in base64.
-pub(crate) const LONGEST: usize = 256 << 20;
+pub(crate) const MAX_MESSAGE: usize = 256 << 20;
 
 /// How many messages may wait to be read. Beyond that, the pipe is not read.
-const WAITING: usize = 256;
+const MAX_QUEUED: usize = 256;
 
-/// Sends commands to a browser, and receives its messages. Dropping it closes the pipes, and the browser ends; or it closes the
-/// WebSocket, and the browser stays open.
+/// Sends commands to a browser, and receives its messages. Dropping it closes the pipes, and the browser ends; or it
+/// closes the WebSocket, and the browser stays open.
 #[derive(Debug)]
 pub struct Connection {
     commands: Sender<Vec<u8>>,
-    messages: Receiver<Arrived>,
+    messages: Receiver<Incoming>,
     waker: Waker,
     has_ended: bool,
     last: u64,
@@ -29,7 +29,7 @@ pub struct Connection {
 
 /// A message to the thread that waits for a browser.
 #[derive(Debug)]
-enum Arrived {
+enum Incoming {
     Message(Message),
     /// The browser has closed its pipe.
     Ended,
@@ -40,7 +40,7 @@ enum Arrived {
 /// Interrupts the thread that waits for a browser.
 #[derive(Debug, Clone)]
 pub struct Waker {
-    arrived: SyncSender<Arrived>,
+    arrived: SyncSender<Incoming>,
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -48,7 +48,7 @@ impl Waker {
     /// Makes a wait return early once, as if a message had come.
     pub fn wake(&self) {
         // If the queue is full, the thread is not waiting.
-        let _ = self.arrived.try_send(Arrived::Woken);
+        let _ = self.arrived.try_send(Incoming::Woken);
     }
 
     /// Makes every wait fail until [`Waker::reset`].
@@ -65,7 +65,7 @@ impl Waker {
 
 /// Why there is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gone {
+pub enum ReceiveError {
     /// None came in time.
     Late,
     /// The browser has closed its pipe or socket: it has ended.
@@ -87,7 +87,7 @@ impl Connection {
     ///
     /// # Errors
     /// The system cannot create a thread.
-    pub(crate) fn over(socket: Socket) -> io::Result<Connection> {
+    pub(crate) fn from_socket(socket: Socket) -> io::Result<Connection> {
         let writer = socket.writer();
         let write = move |sent: &Receiver<Vec<u8>>| {
             while let Ok(mut command) = sent.recv() {
@@ -104,16 +104,16 @@ impl Connection {
 
     fn start(
         write: impl FnOnce(&Receiver<Vec<u8>>) + Send + 'static,
-        read: impl FnOnce(&SyncSender<Arrived>) + Send + 'static,
+        read: impl FnOnce(&SyncSender<Incoming>) + Send + 'static,
     ) -> io::Result<Connection> {
         let (commands, sent) = channel();
-        let (arrived, messages) = sync_channel(WAITING);
+        let (arrived, messages) = sync_channel(MAX_QUEUED);
         let waker = Waker { arrived: arrived.clone(), is_cancelled: Arc::default() };
         thread::Builder::new().name("to browser".to_owned()).spawn(move || write(&sent))?;
         thread::Builder::new().name("from browser".to_owned()).spawn(move || {
             read(&arrived);
             // The channel stays open after that, because wakers have a sender too.
-            let _ = arrived.send(Arrived::Ended);
+            let _ = arrived.send(Incoming::Ended);
         })?;
         Ok(Connection { commands, messages, waker, has_ended: false, last: 0 })
     }
@@ -139,22 +139,22 @@ impl Connection {
     ///
     /// # Errors
     /// None came in time.
-    pub fn next(&mut self, until: Instant) -> Result<Option<Message>, Gone> {
+    pub fn next(&mut self, until: Instant) -> Result<Option<Message>, ReceiveError> {
         if self.has_ended {
-            return Err(Gone::Ended);
+            return Err(ReceiveError::Ended);
         }
         if self.waker.is_cancelled.load(Ordering::Acquire) {
-            return Err(Gone::Cancelled);
+            return Err(ReceiveError::Cancelled);
         }
         let wait = until.saturating_duration_since(Instant::now());
         match self.messages.recv_timeout(wait) {
-            Ok(Arrived::Message(message)) => Ok(Some(message)),
-            Ok(Arrived::Woken) if self.waker.is_cancelled.load(Ordering::Acquire) => Err(Gone::Cancelled),
-            Ok(Arrived::Woken) => Ok(None),
-            Err(RecvTimeoutError::Timeout) => Err(Gone::Late),
-            Ok(Arrived::Ended) | Err(RecvTimeoutError::Disconnected) => {
+            Ok(Incoming::Message(message)) => Ok(Some(message)),
+            Ok(Incoming::Woken) if self.waker.is_cancelled.load(Ordering::Acquire) => Err(ReceiveError::Cancelled),
+            Ok(Incoming::Woken) => Ok(None),
+            Err(RecvTimeoutError::Timeout) => Err(ReceiveError::Late),
+            Ok(Incoming::Ended) | Err(RecvTimeoutError::Disconnected) => {
                 self.has_ended = true;
-                Err(Gone::Ended)
+                Err(ReceiveError::Ended)
             }
         }
     }
@@ -169,8 +169,8 @@ fn write(mut to: PipeWriter, commands: &Receiver<Vec<u8>>) {
     }
 }
 
-fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
-    let (mut splitter, mut bytes, mut is_wanted) = (Splitter::new(LONGEST), vec![0; 1 << 16], true);
+fn forward(mut from: PipeReader, arrived: &SyncSender<Incoming>) {
+    let (mut splitter, mut bytes, mut is_wanted) = (Splitter::new(MAX_MESSAGE), vec![0; 1 << 16], true);
     while is_wanted {
         let length = match from.read(&mut bytes) {
             Ok(0) => return,
@@ -185,6 +185,6 @@ fn forward(mut from: PipeReader, arrived: &SyncSender<Arrived>) {
 }
 
 /// Passes a message on. Returns false if there is no receiver. Messages that do not follow the protocol are dropped.
-fn pass(message: &[u8], arrived: &SyncSender<Arrived>) -> bool {
-    Message::read(message).map_or(true, |message| arrived.send(Arrived::Message(message)).is_ok())
+fn pass(message: &[u8], arrived: &SyncSender<Incoming>) -> bool {
+    Message::read(message).map_or(true, |message| arrived.send(Incoming::Message(message)).is_ok())
 }

@@ -1,13 +1,13 @@
 //! The messages on a page's console, and its failed requests.
 //!
-//! The browser itself keeps the last 1,000 messages of each document, and sends them when the `Runtime` and `Log` domains are
-//! enabled. So they are enabled only during this call: at other times, a page that logs constantly sends nothing, and none of its
-//! logged objects is kept for us.
+//! The browser itself keeps the last 1,000 messages of each document, and sends them when the `Runtime` and `Log`
+//! domains are enabled. So they are enabled only during this call: at other times, a page that logs constantly sends
+//! nothing, and none of its logged objects is kept for us.
 
 use crate::pages::Pages;
 use crate::requests::FailedRequest;
 use crate::wire::Event;
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
@@ -16,10 +16,10 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 /// How many messages are returned: the last ones.
-const KEPT: usize = 200;
+const MAX_MESSAGES: usize = 200;
 
 /// The longest text of a message, in characters.
-const LONGEST: usize = 1000;
+const MAX_TEXT: usize = 1000;
 
 /// The messages and failed requests since the last call.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,8 @@ pub struct Console {
     pub messages: Vec<ConsoleMessage>,
     /// The last 200 failed requests, oldest first.
     pub requests: Vec<FailedRequest>,
-    /// At least this many messages and requests were left out. The browser itself keeps only 1,000 messages per document.
+    /// At least this many messages and requests were left out. The browser itself keeps only 1,000 messages per
+    /// document.
     pub dropped: u64,
 }
 
@@ -47,23 +48,23 @@ pub struct ConsoleMessage {
 
 /// Events received during the call.
 #[derive(Debug, Default)]
-pub(crate) struct Replayed {
+pub(crate) struct CollectedEvents {
     messages: VecDeque<ConsoleMessage>,
     dropped: u64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Called {
+struct ConsoleApiCalled {
     #[serde(rename = "type")]
     kind: String,
-    args: Vec<Argument>,
+    args: Vec<RemoteObject>,
     timestamp: f64,
-    stack_trace: Option<Stack>,
+    stack_trace: Option<StackTrace>,
 }
 
 #[derive(Deserialize)]
-struct Argument {
+struct RemoteObject {
     value: Option<Value>,
     description: Option<String>,
     subtype: Option<String>,
@@ -73,59 +74,59 @@ struct Argument {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stack {
-    call_frames: Vec<Place>,
+struct StackTrace {
+    call_frames: Vec<CallFrame>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+struct CallFrame {
     url: Option<String>,
     line_number: Option<i64>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Thrown {
+struct ExceptionThrown {
     timestamp: f64,
-    exception_details: Details,
+    exception_details: ExceptionDetails,
 }
 
 #[derive(Deserialize)]
-struct Details {
+struct ExceptionDetails {
     text: String,
-    exception: Option<Argument>,
+    exception: Option<RemoteObject>,
     #[serde(flatten)]
-    place: Place,
+    place: CallFrame,
 }
 
 #[derive(Deserialize)]
-struct Added {
-    entry: Entry,
+struct EntryAdded {
+    entry: LogEntry,
 }
 
 #[derive(Deserialize)]
-struct Entry {
+struct LogEntry {
     source: String,
     level: String,
     text: String,
     timestamp: f64,
     #[serde(flatten)]
-    place: Place,
+    place: CallFrame,
 }
 
-impl Argument {
+impl RemoteObject {
     fn text(self) -> String {
         match self {
-            Argument { value: Some(Value::String(text)), .. } => text,
-            Argument { value: Some(value), .. } if !value.is_object() => value.to_string(),
-            Argument { subtype: Some(subtype), .. } if subtype == "null" => subtype,
-            Argument { description, kind, .. } => description.unwrap_or(kind),
+            RemoteObject { value: Some(Value::String(text)), .. } => text,
+            RemoteObject { value: Some(value), .. } if !value.is_object() => value.to_string(),
+            RemoteObject { subtype: Some(subtype), .. } if subtype == "null" => subtype,
+            RemoteObject { description, kind, .. } => description.unwrap_or(kind),
         }
     }
 }
 
-impl Place {
+impl CallFrame {
     fn text(self) -> String {
         match (self.url.filter(|url| !url.is_empty()), self.line_number) {
             (Some(url), Some(line)) => format!("{}:{}", cut(&url), line + 1),
@@ -134,19 +135,20 @@ impl Place {
     }
 }
 
-impl Replayed {
+impl CollectedEvents {
     /// Takes an event of the `Runtime` or `Log` domain, and ignores any other.
     pub(crate) fn take(&mut self, event: &Event) -> Option<()> {
         let message = match event.method.as_str() {
             "Runtime.consoleAPICalled" => called(read(&event.params)?)?,
             "Runtime.exceptionThrown" => {
-                let Thrown { timestamp, exception_details: Details { text, exception, place } } = read(&event.params)?;
-                let exception = exception.map(Argument::text).unwrap_or_default();
+                let ExceptionThrown { timestamp, exception_details: ExceptionDetails { text, exception, place } } =
+                    read(&event.params)?;
+                let exception = exception.map(RemoteObject::text).unwrap_or_default();
                 let text = if exception.starts_with(&text) { exception } else { format!("{text} {exception}") };
                 ConsoleMessage { level: "error".to_owned(), text: cut(&text), place: place.text(), time: timestamp }
             }
             "Log.entryAdded" => {
-                let Added { entry: Entry { source, level, text, timestamp, place } } = read(&event.params)?;
+                let EntryAdded { entry: LogEntry { source, level, text, timestamp, place } } = read(&event.params)?;
                 // Failed requests are reported separately.
                 if source == "network" {
                     return None;
@@ -156,7 +158,7 @@ impl Replayed {
             }
             _ => return None,
         };
-        if self.messages.len() > KEPT * 10 {
+        if self.messages.len() > MAX_MESSAGES * 10 {
             self.messages.pop_front();
             self.dropped += 1;
         }
@@ -165,7 +167,7 @@ impl Replayed {
     }
 }
 
-fn called(Called { kind, args, timestamp, stack_trace }: Called) -> Option<ConsoleMessage> {
+fn called(ConsoleApiCalled { kind, args, timestamp, stack_trace }: ConsoleApiCalled) -> Option<ConsoleMessage> {
     let level = match kind.as_str() {
         "error" | "assert" => "error",
         "warning" => "warning",
@@ -174,14 +176,14 @@ fn called(Called { kind, args, timestamp, stack_trace }: Called) -> Option<Conso
         "clear" | "endGroup" => return None,
         _ => "log",
     };
-    let text: Vec<String> = args.into_iter().map(Argument::text).collect();
+    let text: Vec<String> = args.into_iter().map(RemoteObject::text).collect();
     let place = stack_trace.and_then(|stack| stack.call_frames.into_iter().next());
-    let place = place.map(Place::text).unwrap_or_default();
+    let place = place.map(CallFrame::text).unwrap_or_default();
     Some(ConsoleMessage { level: level.to_owned(), text: cut(&text.join(" ")), place, time: timestamp })
 }
 
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -196,19 +198,19 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn take_console(&mut self, until: Instant) -> Result<Console, Fault> {
+    pub fn take_console(&mut self, until: Instant) -> Result<Console, ActionError> {
         let session = self.page()?.session.clone();
-        self.replayed = Replayed::default();
+        self.replayed = CollectedEvents::default();
         for session in Pages::sessions_below(self.pages(), &session) {
             match self.replay(&session, until) {
                 // A frame may disappear while the others are read.
-                Ok(()) | Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Ok(()) | Err(ActionError::Refused(_) | ActionError::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }
-        let Replayed { mut messages, mut dropped } = std::mem::take(&mut self.replayed);
+        let CollectedEvents { mut messages, mut dropped } = std::mem::take(&mut self.replayed);
         messages.make_contiguous().sort_by(|one, other| one.time.total_cmp(&other.time));
-        let many = messages.len().saturating_sub(KEPT);
+        let many = messages.len().saturating_sub(MAX_MESSAGES);
         messages.drain(..many);
         let (requests, left_out) = self.page_mut()?.requests.take_failed();
         dropped += many as u64 + left_out;
@@ -216,14 +218,14 @@ impl Browser {
     }
 
     /// Makes the browser send and then discard what it has kept for a session.
-    fn replay(&mut self, session: &str, until: Instant) -> Result<(), Fault> {
+    fn replay(&mut self, session: &str, until: Instant) -> Result<(), ActionError> {
         let mut asked = Ok(IgnoredAny);
         for method in ["Runtime.enable", "Log.enable"] {
             asked = asked.and_then(|_| self.call(Some(session), method, &json!({}), until));
         }
         // Also if the page has not answered, so it does not keep sending messages.
         for method in ["Runtime.discardConsoleEntries", "Log.clear", "Runtime.disable", "Log.disable"] {
-            let done: Result<IgnoredAny, Fault> = self.call(Some(session), method, &json!({}), until);
+            let done: Result<IgnoredAny, ActionError> = self.call(Some(session), method, &json!({}), until);
             asked = asked.and(done);
         }
         asked.map(drop)

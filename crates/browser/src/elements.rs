@@ -1,8 +1,8 @@
-//! The elements of a page that a person could act on, numbered: the list, the badge on a picture and the action use the same
-//! number.
+//! The elements of a page that a person could act on, numbered: the list, the badge on a picture and the action use the
+//! same number.
 
-use crate::worlds::{Frame, World};
-use crate::{Browser, Fault};
+use crate::worlds::{Frame, IsolatedWorld};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::HashMap;
@@ -13,6 +13,8 @@ const SCRIPT: &str = concat!(
     include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
     include_str!("scripts/tree.js"),
+    include_str!("scripts/secret.js"),
+    include_str!("scripts/telling.js"),
     "return (",
     include_str!("scripts/elements.js"),
     ")})()"
@@ -22,6 +24,7 @@ const IDENTITY: &str = concat!(
     "(number) => {",
     include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
+    include_str!("scripts/tree.js"),
     "const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref();
     if (!found?.isConnected) return null;
     const { role, name } = identify(found);
@@ -46,11 +49,13 @@ pub struct Element {
     pub role: String,
     /// The browser's own name for it, at most 120 characters; a shortened name ends with `…`.
     pub name: String,
-    /// The content of a field, at most 120 characters; never a password.
+    /// The content of a field, at most 120 characters; never a secret.
     pub value: Option<String>,
+    /// Where it is, if others have the same role and name: `row "Anna"`, or `in "Kettle"` for another part of the page.
+    pub place: Option<String>,
     /// Its position in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
-    /// `disabled`, `off-screen`, `covered`, `checked`, `focused`.
+    /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `expanded`, `required`, `invalid`, `focused`.
     pub marks: Vec<String>,
     /// Its frame.
     pub frame: String,
@@ -75,16 +80,16 @@ pub(crate) struct Numbers {
     /// The highest number of earlier documents: no number is used twice.
     before: u32,
     /// Numbers by a frame's world and the number there.
-    given: HashMap<(World, u32), u32>,
+    given: HashMap<(IsolatedWorld, u32), u32>,
     /// The worlds of the frames, each with the count of page events when it was last known to exist.
-    pub(crate) worlds: HashMap<Frame, (World, u64)>,
+    pub(crate) worlds: HashMap<Frame, (IsolatedWorld, u64)>,
     /// The browser's ids of their documents.
-    documents: HashMap<World, i64>,
+    documents: HashMap<IsolatedWorld, i64>,
 }
 
 impl Numbers {
     /// The number of an element, which gets one if it has none.
-    fn of(&mut self, world: &World, number: u32) -> u32 {
+    fn of(&mut self, world: &IsolatedWorld, number: u32) -> u32 {
         let next = self.last().saturating_add(1);
         *self.given.entry((world.clone(), number)).or_insert(next)
     }
@@ -95,20 +100,20 @@ impl Numbers {
     }
 
     /// The world of an element, and its number there.
-    pub(crate) fn find(&self, index: u32) -> Option<(World, u32)> {
+    pub(crate) fn find(&self, index: u32) -> Option<(IsolatedWorld, u32)> {
         self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| place.clone())
     }
 }
 
 #[derive(Deserialize)]
-struct Listed {
-    items: Vec<Item>,
+struct ListResult {
+    items: Vec<ListedElement>,
     total: usize,
     opaque: usize,
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct ListedElement {
     number: u32,
     role: String,
     name: String,
@@ -117,6 +122,7 @@ struct Item {
     #[serde(default)]
     marks: Vec<String>,
     value: Option<String>,
+    place: Option<String>,
     #[serde(default)]
     inferred: bool,
 }
@@ -135,7 +141,7 @@ struct Listener {
 }
 
 #[derive(Deserialize)]
-struct Described {
+struct DescribeNodeResult {
     node: Node,
 }
 
@@ -166,7 +172,7 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, Fault> {
+    pub fn elements(&mut self, scope: Scope, until: Instant) -> Result<Elements, ActionError> {
         let loader = self.page()?.document.loader.clone();
         if self.numbers.loader != loader {
             let before = self.numbers.last();
@@ -178,14 +184,14 @@ impl Browser {
             let (world, listed) = match self.list(&frame, scope, until) {
                 Ok(found) => found,
                 // A frame may disappear while the others are listed.
-                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
                 Err(fault) => return Err(fault),
             };
             total += listed.total;
-            for Item { number, role, name, value, bounds, marks, inferred } in listed.items {
+            for ListedElement { number, role, name, value, place, bounds, marks, inferred } in listed.items {
                 let index = self.numbers.of(&world, number);
                 let frame = frame.id.clone();
-                items.push(Element { index, role, name, value, bounds, marks, frame, is_inferred: inferred });
+                items.push(Element { index, role, name, value, place, bounds, marks, frame, is_inferred: inferred });
             }
         }
         self.release()?;
@@ -211,12 +217,12 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, Fault> {
+    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, ActionError> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
             Ok(remote) => remote.read(),
             // The document of this world has gone.
-            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -225,19 +231,28 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub(crate) fn object(&mut self, index: u32, until: Instant) -> Result<Option<(World, String)>, Fault> {
+    pub(crate) fn object(
+        &mut self,
+        index: u32,
+        until: Instant,
+    ) -> Result<Option<(IsolatedWorld, String)>, ActionError> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         let script = "(number) => { const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref(); return found?.isConnected ? found : null; }";
         let found = self.run(&world, script, &json!([{"value": number}]), false, until);
         match found {
             Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
             // The document of this world has gone.
-            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
-    fn list(&mut self, frame: &Frame, scope: Scope, until: Instant) -> Result<(World, Listed), Fault> {
+    fn list(
+        &mut self,
+        frame: &Frame,
+        scope: Scope,
+        until: Instant,
+    ) -> Result<(IsolatedWorld, ListResult), ActionError> {
         let world = self.world(frame, until)?;
         let mut known = self.listeners(&world, until)?;
         let mut listed = self.list_world(&world, scope, &known, until)?;
@@ -252,7 +267,13 @@ impl Browser {
     }
 
     /// `known` are objects of the world.
-    fn list_world(&mut self, world: &World, scope: Scope, known: &[String], until: Instant) -> Result<Listed, Fault> {
+    fn list_world(
+        &mut self,
+        world: &IsolatedWorld,
+        scope: Scope,
+        known: &[String],
+        until: Instant,
+    ) -> Result<ListResult, ActionError> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
         let known = known.iter().map(|id| json!({"objectId": id}));
         let arguments = std::iter::once(json!({"value": scope})).chain(known).collect();
@@ -269,7 +290,12 @@ impl Browser {
     }
 
     /// The closed shadow roots of the custom elements that the last list found in its world.
-    pub(crate) fn closed_roots(&mut self, world: &World, hosts: usize, until: Instant) -> Result<Vec<String>, Fault> {
+    pub(crate) fn closed_roots(
+        &mut self,
+        world: &IsolatedWorld,
+        hosts: usize,
+        until: Instant,
+    ) -> Result<Vec<String>, ActionError> {
         let mut roots = Vec::new();
         for index in 0..hosts {
             let host = self.run(
@@ -280,10 +306,10 @@ impl Browser {
                 until,
             )?;
             let Some(host) = host.object_id else { continue };
-            let described: Result<Described, Fault> =
+            let described: Result<DescribeNodeResult, ActionError> =
                 self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": host}), until);
-            // It may have gone.
-            let Ok(Described { node }) = described else { continue };
+            // The element may have gone.
+            let Ok(DescribeNodeResult { node }) = described else { continue };
             for root in node.shadow_roots.iter().filter(|root| root.kind == "closed") {
                 roots.extend(self.resolve(root.backend_node_id, world, until));
             }
@@ -292,22 +318,23 @@ impl Browser {
     }
 
     /// The browser's node id of a world's document.
-    fn document_node(&mut self, world: &World, until: Instant) -> Result<Option<i64>, Fault> {
+    fn document_node(&mut self, world: &IsolatedWorld, until: Instant) -> Result<Option<i64>, ActionError> {
         if let Some(node) = self.numbers.documents.get(world) {
             return Ok(Some(*node));
         }
         let document = self.run(world, "() => document", &json!([]), false, until)?;
         let Some(document) = document.object_id else { return Ok(None) };
-        let described: Described =
+        let described: DescribeNodeResult =
             self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": document}), until)?;
         self.numbers.documents.insert(world.clone(), described.node.backend_node_id);
         Ok(Some(described.node.backend_node_id))
     }
 
     /// The elements of a world that listen to clicks, as objects there, including those in closed shadow roots.
-    fn listeners(&mut self, world: &World, until: Instant) -> Result<Vec<String>, Fault> {
+    fn listeners(&mut self, world: &IsolatedWorld, until: Instant) -> Result<Vec<String>, ActionError> {
         let Some(node) = self.document_node(world, until)? else { return Ok(Vec::new()) };
-        // This is the page's own object: asking through another world's object crashes Chromium 156 now and then.
+        // The document is the page's own object: asking through another world's object crashes Chromium 156 now and
+        // then.
         let Some(document) = self.page_object(node, world, until)? else { return Ok(Vec::new()) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
         let Listeners { listeners } =

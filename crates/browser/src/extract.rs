@@ -1,7 +1,7 @@
 //! The readable text of a page.
 
 use crate::worlds::Frame;
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -15,10 +15,10 @@ const SCRIPT: &str = concat!(
 );
 
 /// The longest text taken from a page, in UTF-16 code units.
-const LONGEST: usize = 2_000_000;
+const MAX_TEXT: usize = 2_000_000;
 
 /// Time limit for reading a frame: about 100,000 elements.
-const WALK: Duration = Duration::from_secs(2);
+const EXTRACT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The length of a summary, in UTF-16 code units.
 const SUMMARY: usize = 1000;
@@ -30,10 +30,11 @@ pub struct Extract {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// The beginning of its main part: about 1,000 characters, without the surrounding parts (navigation, banners, headers and
-    /// footers).
+    /// The beginning of its main part: about 1,000 characters, without the surrounding parts (navigation, banners,
+    /// headers and footers).
     pub summary: String,
-    /// All visible text, frame by frame, as lines: headings with `#`, items with `-` or their number, table rows with ` | `.
+    /// All visible text, frame by frame, as lines: headings with `#`, items with `-` or their number, table rows with
+    /// ` | `.
     pub text: String,
     /// Counts.
     pub stats: Stats,
@@ -60,17 +61,17 @@ pub struct Stats {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct ExtractResult {
     title: String,
     url: String,
     text: String,
     summary: String,
     is_cut: bool,
-    stats: Counted,
+    stats: ExtractCounts,
 }
 
 #[derive(Deserialize)]
-struct Counted {
+struct ExtractCounts {
     links: usize,
     headings: usize,
     images: usize,
@@ -84,7 +85,7 @@ impl Extract {
         &self.text[at(offset)..at(offset.saturating_add(limit))]
     }
 
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: ExtractResult) {
         if !self.text.is_empty() && !found.text.is_empty() {
             self.text.push('\n');
         }
@@ -106,9 +107,9 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn extract(&mut self, until: Instant) -> Result<Extract, Fault> {
+    pub fn extract(&mut self, until: Instant) -> Result<Extract, ActionError> {
         let main = self.main_frame()?;
-        let found = self.extract_frame(&main, LONGEST, until)?;
+        let found = self.extract_frame(&main, MAX_TEXT, until)?;
         let mut extract = Extract {
             title: found.title.clone(),
             url: found.url.clone(),
@@ -119,11 +120,11 @@ impl Browser {
         };
         extract.add(found);
         for frame in self.frames(until)?.into_iter().filter(|frame| *frame != main) {
-            let left = LONGEST.saturating_sub(extract.text.len());
+            let left = MAX_TEXT.saturating_sub(extract.text.len());
             match self.extract_frame(&frame, left, until) {
                 Ok(found) => extract.add(found),
                 // A frame may disappear while the others are read.
-                Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -132,11 +133,11 @@ impl Browser {
         Ok(extract)
     }
 
-    fn extract_frame(&mut self, frame: &Frame, longest: usize, until: Instant) -> Result<Found, Fault> {
+    fn extract_frame(&mut self, frame: &Frame, longest: usize, until: Instant) -> Result<ExtractResult, ActionError> {
         let world = self.world(frame, until)?;
         // The other half is for the remaining frames.
         let time = until.saturating_duration_since(Instant::now()) / 2;
-        let time = time.min(WALK).as_millis() as u64;
+        let time = time.min(EXTRACT_TIMEOUT).as_millis() as u64;
         let arguments = json!([{"value": longest}, {"value": time}, {"value": SUMMARY}]);
         let remote = self.run(&world, SCRIPT, &arguments, true, until)?;
         remote.read()

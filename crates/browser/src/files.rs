@@ -1,8 +1,8 @@
 //! Uploads to a page, and downloads from it.
 
-use crate::input::Refusal;
+use crate::input::InputRefusal;
 use crate::wire::Event;
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -23,12 +23,12 @@ pub struct Download {
     /// Bytes received so far.
     pub received: u64,
     /// Its state.
-    pub state: Progress,
+    pub state: DownloadState,
 }
 
 /// The state of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
+pub enum DownloadState {
     /// In progress.
     UnderWay,
     /// Complete.
@@ -49,7 +49,7 @@ pub(crate) struct Downloads {
 impl Drop for Downloads {
     fn drop(&mut self) {
         let Some(folder) = &self.folder else { return };
-        for download in self.all.iter().filter(|download| download.state == Progress::UnderWay) {
+        for download in self.all.iter().filter(|download| download.state == DownloadState::UnderWay) {
             let _ = fs::remove_file(folder.join(&download.id));
             let _ = fs::remove_file(folder.join(format!("{}.crdownload", download.id)));
         }
@@ -58,7 +58,7 @@ impl Drop for Downloads {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Begun {
+struct DownloadWillBegin {
     guid: String,
     url: String,
     suggested_filename: String,
@@ -66,7 +66,7 @@ struct Begun {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Went {
+struct DownloadProgress {
     guid: String,
     received_bytes: f64,
     state: String,
@@ -76,18 +76,19 @@ impl Downloads {
     pub(crate) fn take(&mut self, event: &Event) -> Option<()> {
         match event.method.as_str() {
             "Browser.downloadWillBegin" => {
-                let Begun { guid, url, suggested_filename } = serde_json::from_str(event.params.get()).ok()?;
+                let DownloadWillBegin { guid, url, suggested_filename } =
+                    serde_json::from_str(event.params.get()).ok()?;
                 let name = clean(&suggested_filename);
-                self.all.push(Download { id: guid, url, name, received: 0, state: Progress::UnderWay });
+                self.all.push(Download { id: guid, url, name, received: 0, state: DownloadState::UnderWay });
             }
             "Browser.downloadProgress" => {
-                let Went { guid, received_bytes, state } = serde_json::from_str(event.params.get()).ok()?;
+                let DownloadProgress { guid, received_bytes, state } = serde_json::from_str(event.params.get()).ok()?;
                 let download = self.all.iter_mut().find(|download| download.id == guid)?;
                 download.received = received_bytes as u64;
                 download.state = match state.as_str() {
-                    "completed" => Progress::Done,
-                    "canceled" => Progress::Cancelled,
-                    _ => Progress::UnderWay,
+                    "completed" => DownloadState::Done,
+                    "canceled" => DownloadState::Cancelled,
+                    _ => DownloadState::UnderWay,
                 };
             }
             _ => {}
@@ -101,7 +102,7 @@ impl Browser {
     ///
     /// # Errors
     /// The browser refuses the folder.
-    pub fn set_downloads(&mut self, folder: Option<&Path>, until: Instant) -> Result<(), Fault> {
+    pub fn set_downloads(&mut self, folder: Option<&Path>, until: Instant) -> Result<(), ActionError> {
         let asked = match folder {
             // Saved under its id at first: a suggested name could be that of another file.
             Some(folder) => json!({"behavior": "allowAndName", "downloadPath": folder, "eventsEnabled": true}),
@@ -122,14 +123,14 @@ impl Browser {
         self.downloads.all.iter().map(|download| download.id.clone()).collect()
     }
 
-    /// Waits for the first download that no call has taken, including one that finished earlier, and returns it with its file.
-    /// Those with an id in `but` are left for later.
+    /// Waits for the first download that no call has taken, including one that finished earlier, and returns it with
+    /// its file. Those with an id in `but` are left for later.
     ///
     /// # Errors
-    /// [`Fault::Late`]: there is none, or it is not complete in time.
-    pub fn download(&mut self, but: &[String], until: Instant) -> Result<(Download, io::Result<PathBuf>), Fault> {
+    /// [`ActionError::Late`]: there is none, or it is not complete in time.
+    pub fn download(&mut self, but: &[String], until: Instant) -> Result<(Download, io::Result<PathBuf>), ActionError> {
         loop {
-            let done = |download: &Download| download.state != Progress::UnderWay && !but.contains(&download.id);
+            let done = |download: &Download| download.state != DownloadState::UnderWay && !but.contains(&download.id);
             if let Some(place) = self.downloads.all.iter().position(done) {
                 let download = self.downloads.all.remove(place);
                 let folder = self.downloads.folder.clone().unwrap_or_default();
@@ -143,14 +144,15 @@ impl Browser {
     /// Selects files in a file input.
     ///
     /// # Errors
-    /// It takes no files; the reason.
-    pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), Refusal> {
-        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+    /// The reason why the element takes no files.
+    pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), InputRefusal> {
+        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         let asked = json!({"objectId": object, "files": files});
-        let taken: Result<IgnoredAny, Fault> = self.call(Some(&world.session), "DOM.setFileInputFiles", &asked, until);
+        let taken: Result<IgnoredAny, ActionError> =
+            self.call(Some(&world.session), "DOM.setFileInputFiles", &asked, until);
         match taken {
             Ok(_) => Ok(()),
-            Err(Fault::Refused(why)) => Err(Refusal::Unfit(format!("it takes no files: {}", why.message))),
+            Err(ActionError::Refused(why)) => Err(InputRefusal::Unfit(format!("it takes no files: {}", why.message))),
             Err(fault) => Err(fault.into()),
         }
     }
@@ -159,7 +161,7 @@ impl Browser {
 /// Gives a download its name, or a numbered one if that is taken.
 fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
     let arrived = folder.join(&download.id);
-    if download.state == Progress::Cancelled {
+    if download.state == DownloadState::Cancelled {
         let _ = fs::remove_file(&arrived);
         return Err(io::Error::new(io::ErrorKind::Interrupted, "the download was cancelled"));
     }
@@ -167,7 +169,7 @@ fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
         _ => (download.name.as_str(), String::new()),
     };
-    for number in 1..=LAST {
+    for number in 1..=MAX_COPIES {
         let name = if number == 1 { download.name.clone() } else { format!("{stem} ({number}){extension}") };
         let path = folder.join(name);
         // A hard link is created only if the name is free.
@@ -179,22 +181,22 @@ fn keep(folder: &Path, download: &Download) -> io::Result<PathBuf> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        format!("there are already {LAST} files with the name {:?}", download.name),
+        format!("there are already {MAX_COPIES} files with the name {:?}", download.name),
     ))
 }
 
 /// How many files of the same name are kept.
-const LAST: u32 = 1000;
+const MAX_COPIES: u32 = 1000;
 
 /// The longest file name, in bytes: with a number added, most file systems still accept it.
-const LONGEST: usize = 200;
+const MAX_NAME: usize = 200;
 
 /// Makes a file name from one that a page suggests.
 fn clean(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain: String = last.chars().map(|one| if one.is_control() || one == '\u{202e}' { '_' } else { one }).collect();
     let plain = plain.trim_start_matches(|one: char| one == '.' || one.is_whitespace()).trim_end();
-    let mut end = plain.len().min(LONGEST);
+    let mut end = plain.len().min(MAX_NAME);
     while !plain.is_char_boundary(end) {
         end -= 1;
     }
@@ -231,7 +233,7 @@ mod tests {
         #[test]
         fn a_name_stays_in_its_folder(suggested in ".{0,300}") {
             let name = clean(&suggested);
-            prop_assert!(!name.is_empty() && name.len() <= LONGEST && !name.starts_with('.') && !name.contains(['/', '\0']));
+            prop_assert!(!name.is_empty() && name.len() <= MAX_NAME && !name.starts_with('.') && !name.contains(['/', '\0']));
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Keys and text for one element: while they are sent, nothing else of the page gets them, even if the page moves the focus.
+//! Keys and text for one element: while they are sent, nothing else of the page gets them, even if the page moves the
+//! focus.
 
 use crate::keys::Chord;
-use crate::worlds::{Frame, World};
-use crate::{Browser, Fault, Focus, Refusal};
+use crate::worlds::{Frame, IsolatedWorld};
+use crate::{ActionError, Browser, Focus, InputRefusal};
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Instant;
@@ -22,20 +23,20 @@ pub(crate) use focusing;
 pub(crate) const HAS_FOCUS: &str = focusing!("function () {", "return hasFocus(this) ? \"\" : \"no\"; }");
 const FOCUSED: &str = focusing!("() => {", "return focused() ?? document.documentElement; }");
 const FOCUS: &str = focusing!("(element) => {", include_str!("scripts/secret.js"), "return toldOf(element); }");
-const GUARD: &str = focusing!(
+const GUARD_SCRIPT: &str = focusing!(
     "function () {",
     include_str!("scripts/guard.js"),
     "guard(this); return hasFocus(this) ? \"\" : \"no\"; }"
 );
-const GUARD_ALL: &str = concat!("() => {", include_str!("scripts/guard.js"), "guard(null); }");
+const GUARD_ALL_SCRIPT: &str = concat!("() => {", include_str!("scripts/guard.js"), "guard(null); }");
 const RELEASE: &str = concat!("() => {", include_str!("scripts/guard.js"), "return release(); }");
 
 /// An element: the world of its frame, and its object there.
-pub(crate) type Place = (World, String);
+pub(crate) type ElementHandle = (IsolatedWorld, String);
 
 /// What a page's documents got, in events.
 #[derive(Debug, Default, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct InputCounts {
     /// By the element.
     pub(crate) taken: u64,
     /// Keys that were kept from another element. What follows a key that the element got is not counted.
@@ -48,8 +49,8 @@ impl Browser {
     /// Gives an element the focus, and presses and releases a key there.
     ///
     /// # Errors
-    /// [`Refusal::Unfocused`]: it did not get the focus, or lost it before it got the key.
-    pub fn press_in(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+    /// [`InputRefusal::Unfocused`]: it did not get the focus, or lost it before it got the key.
+    pub fn press_in(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
         self.with_element(index, "function () { this.focus(); }", &json!([]), until)?;
         self.press_kept(index, chord, until)
     }
@@ -57,19 +58,24 @@ impl Browser {
     /// Presses and releases a key in an element that already has the focus.
     ///
     /// # Errors
-    /// [`Refusal::Unfocused`]: it has not, or lost it before it got the key.
-    pub fn press_kept(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), Refusal> {
-        let place = self.object(index, until)?.ok_or(Refusal::Stale)?;
+    /// [`InputRefusal::Unfocused`]: it has not, or lost it before it got the key.
+    pub fn press_kept(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
+        let place = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         self.press_at(&place, chord, until)
     }
 
     /// As [`Browser::press_kept`].
-    pub(crate) fn press_at(&mut self, place: &Place, chord: &Chord, until: Instant) -> Result<(), Refusal> {
+    pub(crate) fn press_at(
+        &mut self,
+        place: &ElementHandle,
+        chord: &Chord,
+        until: Instant,
+    ) -> Result<(), InputRefusal> {
         self.only_to(place, until, |browser| browser.press(chord, until)).map(drop)
     }
 
     /// The element with the focus, in whatever frame; the document if none has.
-    pub(crate) fn focused(&mut self, until: Instant) -> Result<Option<Place>, Fault> {
+    pub(crate) fn focused(&mut self, until: Instant) -> Result<Option<ElementHandle>, ActionError> {
         let mut frame = self.main_frame()?;
         loop {
             let world = self.world(&frame, until)?;
@@ -86,8 +92,9 @@ impl Browser {
         }
     }
 
-    /// The innermost element with the focus, and what results tell of it: of the frame around it if it is a whole document.
-    pub(crate) fn focus(&mut self, until: Instant) -> Result<Option<(Place, Option<Focus>)>, Refusal> {
+    /// The innermost element with the focus, and what results tell of it: of the frame around it if it is a whole
+    /// document.
+    pub(crate) fn focus(&mut self, until: Instant) -> Result<Option<(ElementHandle, Option<Focus>)>, InputRefusal> {
         let Some(place) = self.focused(until)? else { return Ok(None) };
         let mut told = place.clone();
         loop {
@@ -105,13 +112,13 @@ impl Browser {
     /// Sends keys or text which only this element gets, and only while it has the focus.
     pub(crate) fn only_to(
         &mut self,
-        place: &Place,
+        place: &ElementHandle,
         until: Instant,
-        send: impl FnOnce(&mut Browser) -> Result<(), Refusal>,
-    ) -> Result<Seen, Refusal> {
+        send: impl FnOnce(&mut Browser) -> Result<(), InputRefusal>,
+    ) -> Result<InputCounts, InputRefusal> {
         let mut guarded = Vec::new();
         let sent = self.guard(place, &mut guarded, until).and_then(|()| send(self));
-        let mut all = Seen::default();
+        let mut all = InputCounts::default();
         for world in guarded {
             if sent.is_err() {
                 // A dialog may block the page: the guard goes once it is answered.
@@ -120,20 +127,26 @@ impl Browser {
             }
             match self.run(&world, RELEASE, &json!([]), true, until) {
                 Ok(remote) => {
-                    let Seen { taken, keys, texts } = remote.read()?;
-                    all = Seen { taken: all.taken + taken, keys: all.keys + keys, texts: all.texts + texts };
+                    let InputCounts { taken, keys, texts } = remote.read()?;
+                    all = InputCounts { taken: all.taken + taken, keys: all.keys + keys, texts: all.texts + texts };
                 }
                 // The key has closed the page, or opened another one or a dialog.
-                Err(Fault::Refused(_) | Fault::NoPage | Fault::Dialog(_)) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::Dialog(_)) => {}
                 Err(fault) => return Err(fault.into()),
             }
         }
         sent?;
-        if all.keys > 0 { Err(Refusal::Unfocused) } else { Ok(all) }
+        if all.keys > 0 { Err(InputRefusal::Unfocused) } else { Ok(all) }
     }
 
-    /// Guards the documents that an element shares a process with, and those around its frame, and checks that it has the focus.
-    fn guard(&mut self, place: &Place, guarded: &mut Vec<World>, until: Instant) -> Result<(), Refusal> {
+    /// Guards the documents that an element shares a process with, and those around its frame, and checks that it has
+    /// the focus.
+    fn guard(
+        &mut self,
+        place: &ElementHandle,
+        guarded: &mut Vec<IsolatedWorld>,
+        until: Instant,
+    ) -> Result<(), InputRefusal> {
         let (mut sessions, mut place) = (Vec::new(), place.clone());
         loop {
             if !sessions.contains(&place.0.session) {
@@ -143,8 +156,8 @@ impl Browser {
             if !guarded.contains(&place.0) {
                 guarded.push(place.0.clone());
             }
-            if !self.on_element(&place.0, &place.1, GUARD, &json!([]), until)?.is_empty() {
-                return Err(Refusal::Unfocused);
+            if !self.on_element(&place.0, &place.1, GUARD_SCRIPT, &json!([]), until)?.is_empty() {
+                return Err(InputRefusal::Unfocused);
             }
             match self.frame_element(&place.0, until)? {
                 Some(around) => place = around,
@@ -153,16 +166,21 @@ impl Browser {
         }
     }
 
-    fn guard_session(&mut self, session: &str, guarded: &mut Vec<World>, until: Instant) -> Result<(), Fault> {
+    fn guard_session(
+        &mut self,
+        session: &str,
+        guarded: &mut Vec<IsolatedWorld>,
+        until: Instant,
+    ) -> Result<(), ActionError> {
         for frame in self.frames_of(session, until)? {
             let world = match self.world(&frame, until) {
-                // It has gone.
-                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                // The frame has gone.
+                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
                 world => world?,
             };
-            match self.run(&world, GUARD_ALL, &json!([]), true, until) {
+            match self.run(&world, GUARD_ALL_SCRIPT, &json!([]), true, until) {
                 Ok(_) => guarded.push(world),
-                Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -1,12 +1,14 @@
-//! Refuses addresses: the browser asks before it loads a document, in a page or a frame, and before it follows a redirect.
+//! Refuses addresses: the browser asks before it loads a document, in a page or a frame, and before it follows a
+//! redirect.
 //!
-//! Only the browser itself resolves a name, so the same answer is judged and used. A request to a private address behind a public
-//! name is therefore sent, but its answer is not shown. Not judged is the address of an answer that came through a proxy, that
-//! the browser had in its cache from an earlier run, or that a page prefetched under a public name.
+//! Only the browser itself resolves a name, so the same answer is judged and used. A request to a private address
+//! behind a public name is therefore sent, but its answer is not shown. Not judged is the address of an answer that
+//! came through a proxy, that the browser had in its cache from an earlier run, or that a page prefetched under a
+//! public name.
 
-use crate::addresses::{Allowed, Judgement};
+use crate::addresses::{AddressRules, Judgement};
 use crate::wire::Event;
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
@@ -17,33 +19,34 @@ use url::Url;
 
 /// A refused address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
+pub struct DeniedAddress {
     /// The address, shortened if very long.
     pub address: String,
     /// The reason, and what would allow it.
     pub why: String,
 }
 
-impl fmt::Display for Denied {
+impl fmt::Display for DeniedAddress {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(to, "{} is not allowed: {}", self.address, self.why)
     }
 }
 
 /// How many refused addresses are kept for [`Browser::take_refused`].
-const KEPT: usize = 32;
+const MAX_REFUSED: usize = 32;
 
 /// The longest address kept, in characters.
-const LONGEST: usize = 200;
+const MAX_ADDRESS: usize = 200;
 
 /// How many requests may be open before answered ones are forgotten.
-const ASKED: usize = 4096;
+const MAX_REQUESTS: usize = 4096;
 
 /// How many names that resolve to private addresses are remembered.
 const NAMES: usize = 1000;
 
-/// Why the answer to a form is not loaded again. A payment would be made twice, and nobody has been asked about the second one.
-const SENT_AGAIN: &str =
+/// Why the answer to a form is not loaded again. A payment would be made twice, and nobody has been asked about the
+/// second one.
+const RESENT_FORM: &str =
     "the page is the answer to a form, and loading it again would send the form again; navigate to an address instead";
 
 /// An empty document. Without its own icon, the browser would request `/favicon.ico`.
@@ -52,12 +55,12 @@ const EMPTY: &str = "<link rel=icon href=data:,>";
 /// Decides about addresses.
 #[derive(Debug, Default)]
 pub(crate) struct Interception {
-    allowed: Allowed,
+    allowed: AddressRules,
     /// Requested documents whose host is a name, by the browser's id of the request.
-    asked: HashMap<String, Asked>,
+    asked: HashMap<String, RequestedDocument>,
     /// Names that resolved to private addresses. Their answers may be in the browser's cache.
     private_names: HashSet<String>,
-    refused: Vec<Denied>,
+    refused: Vec<DeniedAddress>,
     /// A session in which all documents are empty and are not requested.
     emptied: Option<String>,
     /// The frame of a page that is reloaded, until its document is requested.
@@ -66,12 +69,12 @@ pub(crate) struct Interception {
 
 /// A requested document whose host is a name.
 #[derive(Debug)]
-struct Asked {
+struct RequestedDocument {
     url: String,
     frame: String,
-    /// It was answered from a private address.
+    /// The answer came from a private address.
     is_private: bool,
-    /// Its answer was passed on.
+    /// The answer was passed on.
     is_answered: bool,
 }
 
@@ -80,12 +83,12 @@ pub(crate) struct Reply {
     pub(crate) method: &'static str,
     pub(crate) params: Value,
     /// The refused address, and the frame it was for.
-    pub(crate) denied: Option<(Denied, String)>,
+    pub(crate) denied: Option<(DeniedAddress, String)>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Paused {
+struct RequestPaused {
     request_id: String,
     request: Request,
     frame_id: String,
@@ -104,7 +107,7 @@ struct Request {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answered {
+struct ResponseExtraInfo {
     request_id: String,
     #[serde(rename = "resourceIPAddressSpace")]
     space: String,
@@ -112,7 +115,7 @@ struct Answered {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct ResponseReceived {
     #[serde(rename = "type")]
     kind: String,
     frame_id: Option<String>,
@@ -121,7 +124,7 @@ struct Shown {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Ended {
+struct LoadingFailed {
     request_id: String,
 }
 
@@ -131,7 +134,7 @@ pub(crate) fn patterns() -> Value {
 }
 
 impl Interception {
-    pub(crate) fn new(allowed: Allowed) -> Interception {
+    pub(crate) fn new(allowed: AddressRules) -> Interception {
         Interception { allowed, ..Interception::default() }
     }
 
@@ -140,7 +143,8 @@ impl Interception {
         self.emptied = session;
     }
 
-    /// A page is reloaded, by the id of its frame: its next document is not requested if that would send a form again. `None` afterwards.
+    /// A page is reloaded, by the id of its frame: its next document is not requested if that would send a form again.
+    /// `None` afterwards.
     pub(crate) fn reload(&mut self, frame: Option<String>) {
         self.reloaded = frame;
     }
@@ -151,26 +155,28 @@ impl Interception {
         let is_emptied = event.session.is_some() && event.session == self.emptied;
         match event.method.as_str() {
             "Fetch.requestPaused" => {
-                let paused: Paused = serde_json::from_str(params).ok()?;
+                let paused: RequestPaused = serde_json::from_str(params).ok()?;
                 Some(if is_emptied { empty(&paused.request_id) } else { self.decide(paused) })
             }
             _ if is_emptied => None,
             "Network.responseReceivedExtraInfo" if !self.asked.is_empty() => {
-                let Answered { request_id, space } = serde_json::from_str(params).ok()?;
+                let ResponseExtraInfo { request_id, space } = serde_json::from_str(params).ok()?;
                 let asked = self.asked.get_mut(&request_id)?;
                 asked.is_private = matches!(space.as_str(), "Loopback" | "Local");
                 // In all observed cases this comes before the answer is paused; the protocol does not guarantee it.
                 let is_late = asked.is_private && asked.is_answered;
-                is_late.then(|| self.asked.remove(&request_id))?.map(|Asked { url, frame, .. }| self.leave(&url, frame))
+                is_late
+                    .then(|| self.asked.remove(&request_id))?
+                    .map(|RequestedDocument { url, frame, .. }| self.leave(&url, frame))
             }
             "Network.loadingFailed" | "Network.loadingFinished" if !self.asked.is_empty() => {
-                let Ended { request_id } = serde_json::from_str(params).ok()?;
+                let LoadingFailed { request_id } = serde_json::from_str(params).ok()?;
                 self.asked.remove(&request_id);
                 None
             }
             // A document that was loaded in advance (speculation rules) comes without a question.
             "Network.responseReceived" => {
-                let Shown { kind, frame_id, response } = serde_json::from_str(params).ok()?;
+                let ResponseReceived { kind, frame_id, response } = serde_json::from_str(params).ok()?;
                 let is_page = kind == "Document" && response.url.starts_with("http");
                 let is_refused = is_page && matches!(self.judge(&response.url), Judgement::Refused(_));
                 is_refused.then(|| frame_id.map(|frame| self.leave(&response.url, frame)))?
@@ -179,13 +185,14 @@ impl Interception {
         }
     }
 
-    fn decide(&mut self, paused: Paused) -> Reply {
-        let Paused { request_id, request: Request { url, method }, frame_id, network_id, .. } = paused;
+    fn decide(&mut self, paused: RequestPaused) -> Reply {
+        let RequestPaused { request_id, request: Request { url, method }, frame_id, network_id, .. } = paused;
         let is_answered = paused.response_status_code.is_some() || paused.response_error_reason.is_some();
         let is_reload = !is_answered && self.reloaded.take_if(|frame| *frame == frame_id).is_some();
         if is_reload && method != "GET" {
-            let denied = Denied { address: url.chars().take(LONGEST).collect(), why: SENT_AGAIN.to_owned() };
-            return stay(&request_id, denied, frame_id);
+            let denied =
+                DeniedAddress { address: url.chars().take(MAX_ADDRESS).collect(), why: RESENT_FORM.to_owned() };
+            return keep_page(&request_id, denied, frame_id);
         }
         let why = match self.judge(&url) {
             Judgement::Refused(why) => why,
@@ -193,20 +200,20 @@ impl Interception {
                 Some(asked) if asked.is_private => resolves(&url),
                 asked => {
                     asked.into_iter().for_each(|asked| asked.is_answered = true);
-                    return go_on(&request_id, false);
+                    return continue_request(&request_id, false);
                 }
             },
             Judgement::Named => {
-                if self.asked.len() >= ASKED {
+                if self.asked.len() >= MAX_REQUESTS {
                     self.asked.retain(|_, asked| !asked.is_answered);
                 }
-                let asked = Asked { url, frame: frame_id, is_private: false, is_answered: false };
+                let asked = RequestedDocument { url, frame: frame_id, is_private: false, is_answered: false };
                 self.asked.extend(network_id.map(|id| (id, asked)));
-                return go_on(&request_id, true);
+                return continue_request(&request_id, true);
             }
-            Judgement::Allowed => return go_on(&request_id, false),
+            Judgement::Allowed => return continue_request(&request_id, false),
         };
-        stay(&request_id, self.deny(&url, why), frame_id)
+        keep_page(&request_id, self.deny(&url, why), frame_id)
     }
 
     /// Replaces a document that is already shown.
@@ -228,14 +235,14 @@ impl Interception {
         }
     }
 
-    fn deny(&mut self, url: &str, why: String) -> Denied {
+    fn deny(&mut self, url: &str, why: String) -> DeniedAddress {
         if let (Judgement::Named, Some(name)) = (self.allowed.judge(url), name(url))
             && self.private_names.len() < NAMES
         {
             self.private_names.insert(name);
         }
-        let denied = Denied { address: url.chars().take(LONGEST).collect(), why };
-        if self.refused.len() < KEPT && !self.refused.contains(&denied) {
+        let denied = DeniedAddress { address: url.chars().take(MAX_ADDRESS).collect(), why };
+        if self.refused.len() < MAX_REFUSED && !self.refused.contains(&denied) {
             self.refused.push(denied.clone());
         }
         denied
@@ -243,12 +250,12 @@ impl Interception {
 }
 
 /// The page stays as it is.
-fn stay(request: &str, denied: Denied, frame: String) -> Reply {
+fn keep_page(request: &str, denied: DeniedAddress, frame: String) -> Reply {
     let params = json!({"requestId": request, "errorReason": "Aborted"});
     Reply { method: "Fetch.failRequest", params, denied: Some((denied, frame)) }
 }
 
-fn go_on(request: &str, until_answered: bool) -> Reply {
+fn continue_request(request: &str, until_answered: bool) -> Reply {
     let params = json!({"requestId": request, "interceptResponse": until_answered});
     Reply { method: "Fetch.continueRequest", params, denied: None }
 }
@@ -269,17 +276,18 @@ fn resolves(url: &str) -> String {
 }
 
 impl Browser {
-    /// The addresses refused since the last call, including those of frames and of windows that pages opened; at most 32.
-    pub fn take_refused(&mut self) -> Vec<Denied> {
+    /// The addresses refused since the last call, including those of frames and of windows that pages opened; at most
+    /// 32.
+    pub fn take_refused(&mut self) -> Vec<DeniedAddress> {
         std::mem::take(&mut self.interception.refused)
     }
 
     /// Checks whether the active page may go to an address.
-    pub(crate) fn check_address(&mut self, url: &str) -> Result<(), Fault> {
+    pub(crate) fn check_address(&mut self, url: &str) -> Result<(), ActionError> {
         match self.interception.judge(url) {
             Judgement::Refused(why) => {
-                let denied = Denied { address: url.chars().take(LONGEST).collect(), why };
-                Err(Fault::Denied(denied.to_string()))
+                let denied = DeniedAddress { address: url.chars().take(MAX_ADDRESS).collect(), why };
+                Err(ActionError::Denied(denied.to_string()))
             }
             Judgement::Allowed | Judgement::Named => Ok(()),
         }

@@ -44,17 +44,18 @@ const MODIFIERS: [(&[&str], u32); 4] =
 
 const ALT_CONTROL_META: u32 = 7;
 
+/// A name that no key has.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no key {0:?}: a key is one character, or Enter, Tab, Escape, F1, ArrowDown and the like")]
+pub struct UnknownKey(String);
+
 impl Chord {
     /// Reads `Control+a`.
     ///
     /// # Errors
     /// There is no such key; the message describes the valid names.
-    pub fn read(text: &str) -> Result<Chord, String> {
-        let unknown = |name: &str| {
-            format!(
-                "there is no key {name:?}: a key is one character, or Enter, Tab, Escape, F1, ArrowDown and the like"
-            )
-        };
+    pub fn read(text: &str) -> Result<Chord, UnknownKey> {
+        let unknown = |name: &str| UnknownKey(name.to_owned());
         // In `Control++`, the last `+` is the key.
         let (held, name) = match text.strip_suffix('+') {
             Some(held) if !text.is_empty() => (held.trim_end_matches('+'), "+"),

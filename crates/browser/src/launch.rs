@@ -1,16 +1,14 @@
 //! Starts a browser, and cleans up completely when it ends.
 
 use crate::profile::Profile;
-use crate::{Allowed, Connection};
+use crate::{AddressRules, Connection};
 use command_fds::{CommandFdExt, FdMapping};
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
+use pipewright_sys::process::{self, Group, is_root};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, PipeReader, Read, pipe};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +24,8 @@ const ARGUMENTS: [&str; 13] = [
     "--remote-debugging-pipe",
     // No start page, which may be on the network. Pages are opened over the pipe.
     "--no-startup-window",
-    // Provides `element.computedRole` and `computedName`: the browser's own roles and names, without the complete accessibility
-    // tree.
+    // Provides `element.computedRole` and `computedName`: the browser's own roles and names, without the complete
+    // accessibility tree.
     "--enable-blink-features=ComputedAccessibilityInfo",
     "--no-first-run",
     "--no-default-browser-check",
@@ -42,10 +40,10 @@ const ARGUMENTS: [&str; 13] = [
 ];
 
 /// How much of the browser's output is kept, in bytes.
-const KEPT: usize = 4096;
+const MAX_OUTPUT: usize = 4096;
 
 /// How long a browser may take to end when asked to.
-const CLOSING: Duration = Duration::from_secs(3);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The settings for starting a browser.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +55,7 @@ pub struct Launch {
     /// The folder of its profile; `None`: a new temporary folder that is removed at the end.
     pub profile: Option<PathBuf>,
     /// Where pages may be, besides public addresses.
-    pub allowed: Allowed,
+    pub allowed: AddressRules,
     /// The size of the page, in CSS pixels: width and height.
     pub viewport: Option<(u32, u32)>,
     /// The language for requests and for number formats, as a BCP 47 tag: `de-DE`.
@@ -70,21 +68,15 @@ pub struct Launch {
 }
 
 /// Why a browser was not started, and what to do.
-#[derive(Debug)]
-pub struct NotStarted(pub String);
-
-impl fmt::Display for NotStarted {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for NotStarted {}
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct LaunchError(pub String);
 
 /// A running browser. Dropping this ends it and all its processes, and removes its profile if that is temporary.
 #[derive(Debug)]
 pub struct Process {
     child: Child,
+    group: Group,
     profile: Profile,
     printed: Arc<Mutex<VecDeque<u8>>>,
 }
@@ -101,13 +93,13 @@ impl Launch {
     ///
     /// # Errors
     /// There is no browser, no profile, or no process.
-    pub fn start(&self) -> Result<(Process, Connection), NotStarted> {
+    pub fn start(&self) -> Result<(Process, Connection), LaunchError> {
         let named = self.program.clone().or_else(find);
         let program = named.ok_or_else(|| {
-            NotStarted("no browser found in PATH: install Chromium, or name a browser with --browser".to_owned())
+            LaunchError("no browser found in PATH: install Chromium, or name a browser with --browser".to_owned())
         })?;
         let failed =
-            |what: &str, error: &dyn fmt::Display| NotStarted(format!("{}: {what}: {error}", program.display()));
+            |what: &str, error: &dyn fmt::Display| LaunchError(format!("{}: {what}: {error}", program.display()));
         let options = self.options().map_err(|why| failed("it cannot be started", &why))?;
         let profile = Profile::open(self.profile.as_deref()).map_err(|error| failed("its profile", &error))?;
         let system = |error: io::Error| failed("it cannot be started", &error);
@@ -119,24 +111,24 @@ impl Launch {
         if !self.is_headed {
             command.args(["--headless", "--disable-gpu", "--mute-audio"]);
         }
-        if nix::unistd::geteuid().is_root() {
+        if is_root() {
             // The browser's sandbox does not start as root.
             command.arg("--no-sandbox");
         }
         if let Some(folder) = profile.temporary_files() {
             command.env("TMPDIR", folder);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(printing).process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(printing);
         let mapped = command.fd_mappings(vec![
             FdMapping { parent_fd: commands.into(), child_fd: 3 },
             FdMapping { parent_fd: messages.into(), child_fd: 4 },
         ]);
         mapped.map_err(|error| failed("its pipe", &error))?;
-        let child = command.spawn().map_err(system)?;
+        let (child, group) = process::start(&mut command).map_err(system)?;
         // Close our copies of the browser's pipe ends, so that its end is noticed.
         drop(command);
         let printed = Arc::new(Mutex::new(VecDeque::new()));
-        let mut process = Process { child, profile, printed: Arc::clone(&printed) };
+        let mut process = Process { child, group, profile, printed: Arc::clone(&printed) };
         let kept = thread::Builder::new().name("browser's stderr".to_owned()).spawn(move || keep(stderr, &printed));
         match kept.and_then(|_| Connection::new(to, from)) {
             Ok(connection) => Ok((process, connection)),
@@ -179,8 +171,9 @@ impl Launch {
         Ok(options)
     }
 
-    /// Settings of every page that are sent as commands because there is no argument for them: the window has its own borders,
-    /// and numbers and dates are formatted in the language of the browser's interface, which may not be installed.
+    /// Settings of every page that are sent as commands because there is no argument for them: the window has its own
+    /// borders, and numbers and dates are formatted in the language of the browser's interface, which may not be
+    /// installed.
     pub(crate) fn emulation(&self) -> Vec<(&'static str, Value)> {
         let size = self.viewport.map(|(width, height)| {
             json!({"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 0, "mobile": false})
@@ -203,7 +196,7 @@ impl Process {
     /// # Errors
     /// The system's error about the process.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        let last_moment = Instant::now() + CLOSING;
+        let last_moment = Instant::now() + CLOSE_TIMEOUT;
         while Instant::now() < last_moment {
             if let Some(status) = self.child.try_wait()? {
                 return Ok(status);
@@ -230,7 +223,8 @@ impl Process {
         let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = printed.iter().copied().collect();
         // If the output was cut, its first line is incomplete.
-        let begin = if bytes.len() < KEPT { 0 } else { bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
+        let begin =
+            if bytes.len() < MAX_OUTPUT { 0 } else { bytes.iter().position(|byte| *byte == b'\n').unwrap_or(0) };
         String::from_utf8_lossy(&bytes[begin..]).trim().to_owned()
     }
 
@@ -246,10 +240,7 @@ impl Process {
 
     /// Kills every process of the browser's group.
     fn kill(&mut self) {
-        if let Ok(group) = i32::try_from(self.child.id()) {
-            // This fails only if none is left.
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        }
+        self.group.kill();
     }
 }
 
@@ -267,7 +258,7 @@ fn keep(mut stderr: PipeReader, printed: &Mutex<VecDeque<u8>>) {
     while let Ok(length @ 1..) = stderr.read(&mut bytes) {
         let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
         printed.extend(&bytes[..length]);
-        let much = printed.len().saturating_sub(KEPT);
+        let much = printed.len().saturating_sub(MAX_OUTPUT);
         printed.drain(..much);
     }
 }

@@ -1,8 +1,9 @@
-//! Drives Chromium over its debugging pipe: no TCP port is open, so no other program can control it. Can also attach to a running
-//! browser over a WebSocket.
+//! Drives Chromium over its debugging pipe: no TCP port is open, so no other program can control it. Can also attach to
+//! a running browser over a WebSocket.
 //!
-//! [`Process`] is a started browser with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol and
-//! returns its messages. [`Browser`], with its [`pages`], uses both. All calls block: run a browser on its own thread.
+//! [`Process`] is a started browser with its profile; [`Connection`] sends it commands of the Chrome DevTools Protocol
+//! and returns its messages. [`Browser`], with its [`pages`], uses both. All calls block: run a browser on its own
+//! thread.
 
 mod addresses;
 mod attach;
@@ -15,7 +16,6 @@ mod evaluate;
 mod extract;
 mod files;
 mod focus;
-mod happened;
 mod input;
 mod interception;
 mod keys;
@@ -29,29 +29,30 @@ mod print;
 mod profile;
 mod requests;
 mod scroll;
+mod settle;
 mod socket;
 mod storage;
 mod tabs;
 pub mod tools;
-mod wait;
+mod wait_condition;
 pub mod wire;
 mod worlds;
 
-pub use addresses::Allowed;
-pub use banners::{Click, Closed, Settings, Strategy};
-pub use browser::{Browser, Fault};
-pub use connection::{Connection, Gone, Waker};
+pub use addresses::AddressRules;
+pub use banners::{BannerSettings, ClosedBanners, Press, Strategy};
+pub use browser::{ActionError, Browser};
+pub use connection::{Connection, ReceiveError, Waker};
 pub use console::{Console, ConsoleMessage};
 pub use elements::{Element, Elements, Scope};
 pub use extract::{Extract, Stats};
-pub use files::{Download, Progress};
-pub use happened::{Before, Focus, Happened, Media, Navigation, Settle, State};
-pub use input::{Refusal, Typing};
-pub use interception::Denied;
+pub use files::{Download, DownloadState};
+pub use input::{InputRefusal, Typing};
+pub use interception::DeniedAddress;
 pub use keys::Chord;
-pub use launch::{Launch, NotStarted, Process, find};
-pub use navigation::{Arrived, Ready};
-pub use picture::{Extent, Scheme};
+pub use launch::{Launch, LaunchError, Process, find};
+pub use navigation::{NavigationResult, Ready};
+pub use picture::{NumberColours, PictureArea};
 pub use requests::{FailedRequest, Failure};
+pub use settle::{ActionEffects, Focus, Media, Navigation, PageBefore, PageState, WaitFor};
 pub use storage::StorageFault;
-pub use wait::{Condition, Presence};
+pub use wait_condition::{ElementState, WaitCondition};

@@ -1,7 +1,7 @@
 //! Navigates to an address, and back.
 
 use crate::pages::{Document, Navigations, Page};
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -14,24 +14,24 @@ pub enum Ready {
     Begun,
     /// Its document is parsed.
     Parsed,
-    /// It has loaded nothing for this long, or half of the time is over.
+    /// The page has loaded nothing for this long, or half of the time is over.
     Quiet(Duration),
 }
 
 /// The result of a navigation.
 #[derive(Debug, Clone)]
-pub struct Arrived {
+pub struct NavigationResult {
     /// The document shown.
     pub document: Document,
     /// How often something else has been shown since.
     pub navigations: Navigations,
-    /// It was not [`Ready`] in time; it is shown as far as it was loaded.
+    /// The page was not [`Ready`] in time, and is shown as far as it was loaded.
     pub is_late: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Navigated {
+struct NavigateResult {
     loader_id: Option<String>,
     error_text: Option<String>,
     #[serde(default)]
@@ -57,36 +57,36 @@ impl Browser {
     /// Goes to an address.
     ///
     /// # Errors
-    /// [`Fault::Denied`]: it is not allowed, or redirects to one that is not. [`Fault::Refused`]: the page cannot be loaded; with
+    /// [`ActionError::Denied`]: it is not allowed, or redirects to one that is not. [`ActionError::Refused`]: the page cannot be loaded; with
     /// the browser's own `net::ERR_...`.
-    pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+    pub fn navigate(&mut self, url: &str, ready: Ready, until: Instant) -> Result<NavigationResult, ActionError> {
         self.check_address(url)?;
         self.visit(url, ready, until)
     }
 
     /// Goes to an address without checking it.
-    pub(crate) fn visit(&mut self, url: &str, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+    pub(crate) fn visit(&mut self, url: &str, ready: Ready, until: Instant) -> Result<NavigationResult, ActionError> {
         let before = self.depart()?;
         if !self.page()?.document.is_loaded {
             // A page that keeps navigating by itself would replace this one.
             self.stop_loading()?;
         }
-        let navigated: Navigated = match self.call_page("Page.navigate", &json!({"url": url}), until) {
-            Err(Fault::Late) => {
+        let navigated: NavigateResult = match self.call_page("Page.navigate", &json!({"url": url}), until) {
+            Err(ActionError::Late) => {
                 // Until then the page accepts no other command.
                 self.stop_loading()?;
-                return Err(Fault::Late);
+                return Err(ActionError::Late);
             }
             navigated => navigated?,
         };
         if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {
-            let refused = Fault::Refused(crate::wire::Refused { code: 0, message });
+            let refused = ActionError::Refused(crate::wire::CommandError { code: 0, message });
             return Err(self.denied()?.unwrap_or(refused));
         }
         self.load();
         if navigated.is_download {
             let document = self.page()?.document.clone();
-            return Ok(Arrived { document, navigations: Navigations::default(), is_late: false });
+            return Ok(NavigationResult { document, navigations: Navigations::default(), is_late: false });
         }
         let loader = navigated.loader_id;
         self.arrive(before, ready, until, |page| match &loader {
@@ -97,7 +97,7 @@ impl Browser {
     }
 
     /// Sends the command without waiting: a hanging page would not answer it.
-    fn stop_loading(&mut self) -> Result<(), Fault> {
+    fn stop_loading(&mut self) -> Result<(), ActionError> {
         let session = self.page()?.session.clone();
         self.send(&session, "Page.stopLoading", &json!({})).map(drop)
     }
@@ -106,19 +106,19 @@ impl Browser {
     ///
     /// # Errors
     /// The page is closed, or the browser has ended.
-    pub fn end_hung_page(&mut self, by: Instant) -> Result<(), Fault> {
+    pub fn end_hung_page(&mut self, by: Instant) -> Result<(), ActionError> {
         let session = self.page()?.session.clone();
         let asked = json!({"expression": "1", "returnByValue": true});
-        let answered: Result<IgnoredAny, Fault> = self.call(Some(&session), "Runtime.evaluate", &asked, by);
+        let answered: Result<IgnoredAny, ActionError> = self.call(Some(&session), "Runtime.evaluate", &asked, by);
         match answered {
-            Err(Fault::Late) => {
+            Err(ActionError::Late) => {
                 self.send(&session, "Page.crash", &json!({}))?;
                 self.wait(Instant::now() + CRASH, |pages| {
                     pages.of_session(&session).is_none_or(|page| page.is_crashed)
                 })?;
                 Ok(())
             }
-            Err(fault @ (Fault::Lost(_) | Fault::Cancelled | Fault::NoPage)) => Err(fault),
+            Err(fault @ (ActionError::Lost(_) | ActionError::Cancelled | ActionError::NoPage)) => Err(fault),
             _ => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not load in time.
-    pub fn go(&mut self, steps: i64, ready: Ready, until: Instant) -> Result<Option<Arrived>, Fault> {
+    pub fn go(&mut self, steps: i64, ready: Ready, until: Instant) -> Result<Option<NavigationResult>, ActionError> {
         let before = self.depart()?;
         let History { current_index, entries } = self.call_page("Page.getNavigationHistory", &json!({}), until)?;
         let entry = usize::try_from(current_index + steps).ok().and_then(|index| entries.get(index));
@@ -140,8 +140,8 @@ impl Browser {
     /// Reloads the page.
     ///
     /// # Errors
-    /// It does not load in time. [`Fault::Denied`]: it is the answer to a form, which would be sent again.
-    pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+    /// The page does not load in time. [`ActionError::Denied`]: it is the answer to a form, which would be sent again.
+    pub fn reload(&mut self, ready: Ready, until: Instant) -> Result<NavigationResult, ActionError> {
         // The main frame of a page has the page's id.
         self.interception.reload(Some(self.page()?.id.clone()));
         let arrived = self.load_again(ready, until);
@@ -149,7 +149,7 @@ impl Browser {
         arrived
     }
 
-    fn load_again(&mut self, ready: Ready, until: Instant) -> Result<Arrived, Fault> {
+    fn load_again(&mut self, ready: Ready, until: Instant) -> Result<NavigationResult, ActionError> {
         let before = self.depart()?;
         let IgnoredAny = self.call_page("Page.reload", &json!({}), until)?;
         self.load();
@@ -157,15 +157,15 @@ impl Browser {
     }
 
     /// Marks that the active page is about to go elsewhere. Returns its navigations so far.
-    fn depart(&mut self) -> Result<Navigations, Fault> {
+    fn depart(&mut self) -> Result<Navigations, ActionError> {
         let (id, before) = (self.page()?.id.clone(), self.page()?.navigations);
         self.pages.depart(&id);
         Ok(before)
     }
 
     /// Whether the active page was going to an address that is not allowed.
-    fn denied(&self) -> Result<Option<Fault>, Fault> {
-        Ok(self.page()?.refused.as_ref().map(|denied| Fault::Denied(denied.to_string())))
+    fn denied(&self) -> Result<Option<ActionError>, ActionError> {
+        Ok(self.page()?.refused.as_ref().map(|denied| ActionError::Denied(denied.to_string())))
     }
 
     /// Waits for a page's new document.
@@ -175,7 +175,7 @@ impl Browser {
         ready: Ready,
         until: Instant,
         is_there: impl Fn(&Page) -> bool,
-    ) -> Result<Arrived, Fault> {
+    ) -> Result<NavigationResult, ActionError> {
         let active = self.page()?.id.clone();
         // A redirect by script shows yet another document, which counts too.
         let is_shown = self.wait_for(&active, until, |page| {
@@ -196,19 +196,24 @@ impl Browser {
         let page = self.page()?;
         let (document, now) = (page.document.clone(), page.navigations);
         let navigations = Navigations { full: now.full - before.full, within: now.within - before.within };
-        Ok(Arrived { document, navigations, is_late: !is_ready })
+        Ok(NavigationResult { document, navigations, is_late: !is_ready })
     }
 
     /// Waits for a condition of one page. Returns false if it does not hold in time.
-    pub(crate) fn wait_for(&mut self, id: &str, until: Instant, is_so: impl Fn(&Page) -> bool) -> Result<bool, Fault> {
+    pub(crate) fn wait_for(
+        &mut self,
+        id: &str,
+        until: Instant,
+        is_so: impl Fn(&Page) -> bool,
+    ) -> Result<bool, ActionError> {
         let page = |pages: &crate::pages::Pages| pages.all().iter().position(|page| page.id == id);
         let is_over = |page: &Page| page.is_crashed || page.dialog.is_some() || is_so(page);
         let waited = self.wait(until, |pages| page(pages).is_none_or(|index| is_over(&pages.all()[index])))?;
-        let page = page(self.pages()).and_then(|index| self.pages().all().get(index)).ok_or(Fault::NoPage)?;
+        let page = page(self.pages()).and_then(|index| self.pages().all().get(index)).ok_or(ActionError::NoPage)?;
         match page {
             page if is_so(page) => Ok(waited),
-            Page { is_crashed: true, .. } => Err(Fault::Crashed),
-            Page { dialog: Some(dialog), .. } => Err(Fault::Dialog(dialog.clone())),
+            Page { is_crashed: true, .. } => Err(ActionError::Crashed),
+            Page { dialog: Some(dialog), .. } => Err(ActionError::Dialog(dialog.clone())),
             _ => Ok(false),
         }
     }
@@ -220,7 +225,7 @@ impl Browser {
         quiet: Duration,
         until: Instant,
         enough: Instant,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ActionError> {
         if !self.wait_for(id, until, |page| page.document.is_loaded)? {
             return Ok(false);
         }

@@ -1,8 +1,8 @@
 //! Screenshots of a page, with the numbers of its elements if wanted.
 
 use crate::elements::Element;
-use crate::worlds::World;
-use crate::{Browser, Fault};
+use crate::worlds::IsolatedWorld;
+use crate::{ActionError, Browser};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -14,7 +14,7 @@ const OVERLAY: &str = include_str!("scripts/overlay.js");
 
 /// The part of the page to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum PictureArea {
     /// The visible part.
     Viewport,
     /// The complete page.
@@ -23,7 +23,7 @@ pub enum Extent {
 
 /// The colours of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
+pub enum NumberColours {
     /// White on several colours.
     Colours,
     /// Black on yellow.
@@ -40,19 +40,25 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn picture(&mut self, extent: Extent, until: Instant) -> Result<Vec<u8>, Fault> {
-        let asked = json!({"format": "png", "captureBeyondViewport": extent == Extent::Page, "optimizeForSpeed": true});
+    pub fn picture(&mut self, extent: PictureArea, until: Instant) -> Result<Vec<u8>, ActionError> {
+        let asked =
+            json!({"format": "png", "captureBeyondViewport": extent == PictureArea::Page, "optimizeForSpeed": true});
         let Picture { data } = self.call_page("Page.captureScreenshot", &asked, until)?;
-        STANDARD.decode(data).map_err(|error| Fault::Unreadable(format!("a picture: {error}")))
+        STANDARD.decode(data).map_err(|error| ActionError::Unreadable(format!("a picture: {error}")))
     }
 
-    /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]. Returns how many are in view. Elements that no
-    /// longer exist are skipped.
+    /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]. Returns how many are in view. Elements
+    /// that no longer exist are skipped.
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn show_numbers(&mut self, elements: &[Element], scheme: Scheme, until: Instant) -> Result<u64, Fault> {
-        let mut badges: BTreeMap<World, Vec<(u32, u32)>> = BTreeMap::new();
+    pub fn show_numbers(
+        &mut self,
+        elements: &[Element],
+        scheme: NumberColours,
+        until: Instant,
+    ) -> Result<u64, ActionError> {
+        let mut badges: BTreeMap<IsolatedWorld, Vec<(u32, u32)>> = BTreeMap::new();
         for element in elements {
             if let Some((world, number)) = self.numbers.find(element.index) {
                 badges.entry(world).or_default().push((number, element.index));
@@ -60,7 +66,7 @@ impl Browser {
         }
         let mut drawn = 0;
         for (world, badges) in badges {
-            let arguments = json!([{"value": badges}, {"value": scheme == Scheme::HighContrast}]);
+            let arguments = json!([{"value": badges}, {"value": scheme == NumberColours::HighContrast}]);
             let drawn_there = self.run(&world, OVERLAY, &arguments, true, until)?;
             drawn += drawn_there.value.and_then(|value| value.as_u64()).unwrap_or(0);
         }
@@ -71,12 +77,12 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn hide_numbers(&mut self, until: Instant) -> Result<(), Fault> {
+    pub fn hide_numbers(&mut self, until: Instant) -> Result<(), ActionError> {
         let worlds = Vec::from_iter(self.numbers.worlds.values().map(|(world, _)| world.clone()));
         for world in worlds {
             match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
                 // The frame has gone.
-                Ok(_) | Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Ok(_) | Err(ActionError::Refused(_) | ActionError::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }

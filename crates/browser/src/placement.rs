@@ -1,26 +1,27 @@
-//! The position in the window of a frame from another process: its page may move, scale, rotate and zoom the frame's element.
+//! The position in the window of a frame from another process: its page may move, scale, rotate and zoom the frame's
+//! element.
 
-use crate::focus::Place;
-use crate::input::Refusal;
-use crate::worlds::World;
-use crate::{Browser, Fault};
+use crate::focus::ElementHandle;
+use crate::input::InputRefusal;
+use crate::worlds::IsolatedWorld;
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 use std::time::Instant;
 
 #[derive(Deserialize)]
-struct Boxes {
-    model: Model,
+struct BoxModelResult {
+    model: BoxModel,
 }
 
 #[derive(Deserialize)]
-struct Model {
+struct BoxModel {
     content: [f64; 8],
 }
 
 #[derive(Deserialize)]
-struct Metrics {
+struct LayoutMetrics {
     #[serde(rename = "cssLayoutViewport")]
     viewport: Viewport,
 }
@@ -34,12 +35,12 @@ struct Viewport {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Hit {
+struct NodeForLocation {
     backend_node_id: i64,
 }
 
 /// The element of a frame.
-struct Owner {
+struct FrameOwner {
     session: String,
     node: i64,
 }
@@ -56,7 +57,7 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    const SAME: Placement = Placement { origin: (0.0, 0.0), across: (1.0, 0.0), down: (0.0, 1.0) };
+    const IDENTITY: Placement = Placement { origin: (0.0, 0.0), across: (1.0, 0.0), down: (0.0, 1.0) };
 
     /// The map for a frame of this size with these corners; `None` if no affine map fits.
     fn of([ax, ay, bx, by, cx, cy, dx, dy]: [f64; 8], (width, height): (f64, f64)) -> Option<Placement> {
@@ -84,7 +85,7 @@ impl Placement {
 
 impl Browser {
     /// Scrolls the frame of a session into view.
-    pub(crate) fn scroll_to_frame(&mut self, session: &str, until: Instant) -> Result<(), Fault> {
+    pub(crate) fn scroll_to_frame(&mut self, session: &str, until: Instant) -> Result<(), ActionError> {
         let Some(owner) = self.owner(session, until)? else { return Ok(()) };
         let node = json!({"backendNodeId": owner.node});
         let IgnoredAny = self.call(Some(&owner.session), "DOM.scrollIntoViewIfNeeded", &node, until)?;
@@ -94,35 +95,35 @@ impl Browser {
     /// The map from the window of a session's frame to that of the page.
     ///
     /// # Errors
-    /// [`Refusal::Unseen`]: a frame has no position, or no affine map fits.
-    pub(crate) fn placement(&mut self, session: &str, until: Instant) -> Result<Placement, Refusal> {
-        let Some(owner) = self.owner(session, until)? else { return Ok(Placement::SAME) };
+    /// [`InputRefusal::Unseen`]: a frame has no position, or no affine map fits.
+    pub(crate) fn placement(&mut self, session: &str, until: Instant) -> Result<Placement, InputRefusal> {
+        let Some(owner) = self.owner(session, until)? else { return Ok(Placement::IDENTITY) };
         let placement = self.placement_in(session, &owner, until)?;
         Ok(placement.within(&self.placement(&owner.session, until)?))
     }
 
     /// Whether nothing covers the frame of a session at this point, in any frame around it.
-    pub(crate) fn is_free(&mut self, session: &str, at: (f64, f64), until: Instant) -> Result<bool, Refusal> {
+    pub(crate) fn is_free(&mut self, session: &str, at: (f64, f64), until: Instant) -> Result<bool, InputRefusal> {
         let Some(owner) = self.owner(session, until)? else { return Ok(true) };
         let at = self.placement_in(session, &owner, until)?.map(at);
         Ok(self.hit(&owner.session, at, until)? == owner.node && self.is_free(&owner.session, at, until)?)
     }
 
     /// The node at a point of a frame's own window.
-    pub(crate) fn hit(&mut self, session: &str, (x, y): (f64, f64), until: Instant) -> Result<i64, Refusal> {
-        // This command counts from the top of the document.
-        let Metrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
+    pub(crate) fn hit(&mut self, session: &str, (x, y): (f64, f64), until: Instant) -> Result<i64, InputRefusal> {
+        // `DOM.getNodeForLocation` counts from the top of the document.
+        let LayoutMetrics { viewport } = self.call(Some(session), "Page.getLayoutMetrics", &json!({}), until)?;
         let at = json!({"x": (x + viewport.page_x) as i64, "y": (y + viewport.page_y) as i64});
         match self.call(Some(session), "DOM.getNodeForLocation", &at, until) {
-            Ok(Hit { backend_node_id }) => Ok(backend_node_id),
-            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            Ok(NodeForLocation { backend_node_id }) => Ok(backend_node_id),
+            Err(ActionError::Refused(_)) => Err(InputRefusal::Unseen),
             Err(fault) => Err(fault.into()),
         }
     }
 
-    /// The factor for corners of a node in this world: the browser gives them in pixels of the node's own frame, which a `zoom`
-    /// around that frame has enlarged or reduced.
-    pub(crate) fn zoom_of(&mut self, world: &World, until: Instant) -> Result<f64, Refusal> {
+    /// The factor for corners of a node in this world: the browser gives them in pixels of the node's own frame, which
+    /// a `zoom` around that frame has enlarged or reduced.
+    pub(crate) fn zoom_of(&mut self, world: &IsolatedWorld, until: Instant) -> Result<f64, InputRefusal> {
         let around = self.window(&world.session, until)?;
         if around == *world {
             return Ok(1.0);
@@ -134,22 +135,22 @@ impl Browser {
     }
 
     /// The map from the window of a session's frame to the one around it.
-    fn placement_in(&mut self, session: &str, owner: &Owner, until: Instant) -> Result<Placement, Refusal> {
+    fn placement_in(&mut self, session: &str, owner: &FrameOwner, until: Instant) -> Result<Placement, InputRefusal> {
         let node = json!({"backendNodeId": owner.node});
         let boxes = self.call(Some(&owner.session), "DOM.getBoxModel", &node, until);
-        let Boxes { model } = match boxes {
-            Err(Fault::Refused(_)) => return Err(Refusal::Unseen),
+        let BoxModelResult { model } = match boxes {
+            Err(ActionError::Refused(_)) => return Err(InputRefusal::Unseen),
             boxes => boxes?,
         };
-        let (world, _) = self.place(&owner.session, owner.node, until)?.ok_or(Refusal::Unseen)?;
+        let (world, _) = self.place(&owner.session, owner.node, until)?.ok_or(InputRefusal::Unseen)?;
         let zoom = self.zoom_of(&world, until)?;
         let window = self.window(session, until)?;
         let [width, height] = self.pair(&window, "() => [innerWidth, innerHeight]", until)?;
-        Placement::of(model.content.map(|at| at * zoom), (width, height)).ok_or(Refusal::Unseen)
+        Placement::of(model.content.map(|at| at * zoom), (width, height)).ok_or(InputRefusal::Unseen)
     }
 
     /// The element with this node id.
-    fn place(&mut self, session: &str, node: i64, until: Instant) -> Result<Option<Place>, Fault> {
+    fn place(&mut self, session: &str, node: i64, until: Instant) -> Result<Option<ElementHandle>, ActionError> {
         for frame in self.frames_of(session, until)? {
             let world = self.world(&frame, until)?;
             if let Some(object) = self.resolve(node, &world, until) {
@@ -160,9 +161,13 @@ impl Browser {
     }
 
     /// The element of the frame that a world is in; `None` for the page's own.
-    pub(crate) fn frame_element(&mut self, world: &World, until: Instant) -> Result<Option<Place>, Refusal> {
+    pub(crate) fn frame_element(
+        &mut self,
+        world: &IsolatedWorld,
+        until: Instant,
+    ) -> Result<Option<ElementHandle>, InputRefusal> {
         let found = self.numbers.worlds.iter().find(|(_, (own, _))| own == world);
-        let frame = found.map(|(frame, _)| frame.clone()).ok_or(Refusal::Stale)?;
+        let frame = found.map(|(frame, _)| frame.clone()).ok_or(InputRefusal::Stale)?;
         if frame == self.main_frame()? {
             return Ok(None);
         }
@@ -170,30 +175,30 @@ impl Browser {
             Some((outer, id)) if id == frame.id => outer,
             _ => frame.session,
         };
-        let Hit { backend_node_id } =
+        let NodeForLocation { backend_node_id } =
             self.call(Some(&session), "DOM.getFrameOwner", &json!({"frameId": frame.id}), until)?;
-        Ok(Some(self.place(&session, backend_node_id, until)?.ok_or(Refusal::Stale)?))
+        Ok(Some(self.place(&session, backend_node_id, until)?.ok_or(InputRefusal::Stale)?))
     }
 
     /// Our world in the outermost frame of a session.
-    fn window(&mut self, session: &str, until: Instant) -> Result<World, Fault> {
+    fn window(&mut self, session: &str, until: Instant) -> Result<IsolatedWorld, ActionError> {
         let frame = match self.pages().around(session) {
-            Some(_) => self.frames_of(session, until)?.into_iter().next().ok_or(Fault::NoPage)?,
+            Some(_) => self.frames_of(session, until)?.into_iter().next().ok_or(ActionError::NoPage)?,
             None => self.main_frame()?,
         };
         self.world(&frame, until)
     }
 
     /// Two numbers returned by a function.
-    fn pair(&mut self, world: &World, function: &str, until: Instant) -> Result<[f64; 2], Fault> {
+    fn pair(&mut self, world: &IsolatedWorld, function: &str, until: Instant) -> Result<[f64; 2], ActionError> {
         self.run(world, function, &json!([]), true, until)?.read()
     }
 
     /// The element of a session's frame; `None` for a page's own session.
-    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<Owner>, Fault> {
+    fn owner(&mut self, session: &str, until: Instant) -> Result<Option<FrameOwner>, ActionError> {
         let Some((parent, frame)) = self.pages().around(session) else { return Ok(None) };
-        let Hit { backend_node_id } =
+        let NodeForLocation { backend_node_id } =
             self.call(Some(&parent), "DOM.getFrameOwner", &json!({"frameId": frame}), until)?;
-        Ok(Some(Owner { session: parent, node: backend_node_id }))
+        Ok(Some(FrameOwner { session: parent, node: backend_node_id }))
     }
 }

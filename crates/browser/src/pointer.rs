@@ -1,14 +1,14 @@
 //! The mouse: finds a point where an element can be reached, and acts there.
 
-use crate::input::Refusal;
-use crate::worlds::World;
-use crate::{Browser, Fault};
+use crate::input::InputRefusal;
+use crate::worlds::IsolatedWorld;
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 
-const HIT: &str = concat!(
+const HIT_TEST_SCRIPT: &str = concat!(
     "function (...hit) {",
     include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
@@ -18,12 +18,21 @@ const HIT: &str = concat!(
     ").apply(this, hit) }"
 );
 
+/// What a person sees in the place of an element: its label, or the box around it.
+const SHOWN: &str = concat!(
+    "function () {",
+    include_str!("scripts/members.js"),
+    include_str!("scripts/naming.js"),
+    include_str!("scripts/tree.js"),
+    "return this.labels?.[0] ?? (isVisible(this) ? null : boxOf(this)) }"
+);
+
 /// The text of an element outside of any control in it, by index.
 const OWN_TEXT: &str = include_str!("scripts/own-text.js");
 
 /// The purpose of moving the mouse to an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Aim {
+pub(crate) enum MovePurpose {
     /// To press it, so not a control inside it.
     Press,
     /// To be over it, or over anything in it.
@@ -31,7 +40,7 @@ pub(crate) enum Aim {
 }
 
 #[derive(Deserialize)]
-struct Quads {
+struct ContentQuads {
     quads: Vec<[f64; 8]>,
 }
 
@@ -42,7 +51,7 @@ const PARTS: usize = 4;
 const STEPS: u32 = 8;
 
 /// How far a drag ends beyond the middle of its target, as a fraction of the distance to the edge.
-const BEHIND: f64 = 0.25;
+const DRAG_OVERSHOOT: f64 = 0.25;
 
 /// How long changes under the mouse are waited for, and how often they are checked.
 const HOVERED: Duration = Duration::from_millis(500);
@@ -52,9 +61,9 @@ impl Browser {
     /// Clicks an element: scrolls it into view, and checks what is at the point of the click.
     ///
     /// # Errors
-    /// It was not clicked; the reason. A dialog opened by the click is a [`Fault::Dialog`], and the click has happened.
-    pub fn click(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let at = self.point_at(index, Aim::Press, until)?;
+    /// Why the element was not clicked. After an [`ActionError::Dialog`], the click has happened and opened the dialog.
+    pub fn click(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
+        let at = self.point_at(index, MovePurpose::Press, until)?;
         self.mouse("mousePressed", at, 1, until)?;
         Ok(self.mouse("mouseReleased", at, 0, until)?)
     }
@@ -63,35 +72,36 @@ impl Browser {
     ///
     /// # Errors
     /// The mouse was not moved; the reason.
-    pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), Refusal> {
-        let at = self.reach(index, Aim::Rest, until)?;
+    pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
+        let at = self.reach(index, MovePurpose::Rest, until)?;
         Ok(self.mouse("mouseMoved", at, 0, until)?)
     }
 
     /// Drags an element onto another with the left button: HTML drag and drop as well as widgets that follow the mouse.
     ///
     /// # Errors
-    /// Nothing was dragged; the reason. After a [`Refusal::Fault`], the button is released at the mouse's position.
-    pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), Refusal> {
+    /// Nothing was dragged; the reason. After a [`InputRefusal::Fault`], the button is released at the mouse's
+    /// position.
+    pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), InputRefusal> {
         // Nothing is pressed unless both elements can be reached.
-        self.reach(to, Aim::Rest, until)?;
-        let (world, target) = self.object(to, until)?.ok_or(Refusal::Stale)?;
-        let start = self.point_at(from, Aim::Rest, until)?;
+        self.reach(to, MovePurpose::Rest, until)?;
+        let (world, target) = self.object(to, until)?.ok_or(InputRefusal::Stale)?;
+        let start = self.point_at(from, MovePurpose::Rest, until)?;
         self.mouse("mousePressed", start, 1, until)?;
         let mut last = start;
-        let dragged = self.carry(&world, &target, &mut last, until);
+        let dragged = self.drag_to(&world, &target, &mut last, until);
         let released = self.mouse("mouseReleased", last, 0, until);
         dragged?;
         Ok(released?)
     }
 
-    /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that loads only
-    /// then, a menu that slides in.
-    fn point_at(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
+    /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that
+    /// loads only then, a menu that slides in.
+    fn point_at(&mut self, index: u32, aim: MovePurpose, until: Instant) -> Result<(f64, f64), InputRefusal> {
         let mut at = self.reach(index, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
-        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         loop {
             match self.reach_object(&world, &object, aim, until) {
                 // The window may not have had the frame's picture when the mouse was moved.
@@ -104,7 +114,7 @@ impl Browser {
                     at = now;
                     self.mouse("mouseMoved", at, 0, until)?;
                 }
-                Err(Refusal::Covered(_) | Refusal::Unseen) if Instant::now() < enough => {
+                Err(InputRefusal::Covered(_) | InputRefusal::Unseen) if Instant::now() < enough => {
                     self.wait(Instant::now() + FRAME, |_| false)?;
                 }
                 Err(refusal) => return Err(refusal),
@@ -113,8 +123,9 @@ impl Browser {
         Ok(at)
     }
 
-    /// Whether the process of a frame also finds the mouse over this element. The point was mapped through the frames around it.
-    fn is_under_mouse(&mut self, world: &World, object: &str, until: Instant) -> Result<bool, Fault> {
+    /// Whether the process of a frame also finds the mouse over this element. The point was mapped through the frames
+    /// around it.
+    fn is_under_mouse(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<bool, ActionError> {
         if self.pages().around(&world.session).is_none() {
             return Ok(true);
         }
@@ -123,10 +134,16 @@ impl Browser {
     }
 
     /// Moves the pressed mouse from `last` to the middle of an element, and keeps its position in `last`.
-    fn carry(&mut self, world: &World, target: &str, last: &mut (f64, f64), until: Instant) -> Result<(), Refusal> {
+    fn drag_to(
+        &mut self,
+        world: &IsolatedWorld,
+        target: &str,
+        last: &mut (f64, f64),
+        until: Instant,
+    ) -> Result<(), InputRefusal> {
         let start = *last;
-        // A drag begins with the first few pixels. The dragged element may then move others, and the page may have to be
-        // scrolled.
+        // A drag begins with the first few pixels. The dragged element may then move others, and the page may have to
+        // be scrolled.
         for step in 1..=3 {
             *last = (start.0 + 2.0 * f64::from(step), start.1 + 2.0 * f64::from(step));
             self.mouse("mouseMoved", *last, 1, until)?;
@@ -142,69 +159,74 @@ impl Browser {
         Ok(self.mouse("mouseMoved", end, 1, until)?)
     }
 
-    /// Where in the window a drag onto an element ends, even if it is covered: slightly beyond its middle as seen from the start,
-    /// since an item of a sortable list moves aside only then.
+    /// Where in the window a drag onto an element ends, even if it is covered: slightly beyond its middle as seen from
+    /// the start, since an item of a sortable list moves aside only then.
     fn end_of_drag(
         &mut self,
-        world: &World,
+        world: &IsolatedWorld,
         object: &str,
         start: (f64, f64),
         until: Instant,
-    ) -> Result<(f64, f64), Refusal> {
+    ) -> Result<(f64, f64), InputRefusal> {
         self.scroll_to_frame(&world.session, until)?;
         let quads = self.quads(world, object, until)?;
         let placement = self.placement(&world.session, until)?;
-        let [ax, ay, bx, by, cx, cy, dx, dy] = *quads.first().ok_or(Refusal::Unseen)?;
+        let [ax, ay, bx, by, cx, cy, dx, dy] = *quads.first().ok_or(InputRefusal::Unseen)?;
         let corners = [(ax, ay), (bx, by), (cx, cy), (dx, dy)].map(|corner| placement.map(corner));
         let quad = corners.map(|(x, y)| [x, y]).concat();
         let behind = |middle: f64, start: f64, axis: usize| {
             let side = quad.iter().skip(axis).step_by(2).fold(0.0, |most: f64, at| most.max((at - middle).abs()));
             let way = middle - start;
-            middle + if way.abs() < 1.0 { 0.0 } else { way.signum() * side * BEHIND }
+            middle + if way.abs() < 1.0 { 0.0 } else { way.signum() * side * DRAG_OVERSHOOT }
         };
         let (x, y) = middle(&quad);
         Ok((behind(x, start.0, 0), behind(y, start.1, 1)))
     }
 
     /// Scrolls an element into view, and returns the point in the window where it can be reached.
-    fn reach(&mut self, index: u32, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
-        let (world, object) = self.object(index, until)?.ok_or(Refusal::Stale)?;
+    fn reach(&mut self, index: u32, aim: MovePurpose, until: Instant) -> Result<(f64, f64), InputRefusal> {
+        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         self.reach_object(&world, &object, aim, until)
     }
 
     pub(crate) fn reach_object(
         &mut self,
-        world: &World,
+        world: &IsolatedWorld,
         object: &str,
-        aim: Aim,
+        aim: MovePurpose,
         until: Instant,
-    ) -> Result<(f64, f64), Refusal> {
+    ) -> Result<(f64, f64), InputRefusal> {
         // Behind another page, input would wait for a frame that is not drawn.
         let is_hidden = "function () { return document.hidden ? \"hidden\" : \"\"; }";
         if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
         match self.free_point(world, object, aim, until) {
-            Err(hidden @ (Refusal::Covered(_) | Refusal::Unseen)) => {
-                // A hidden checkbox, radio button or file input is used through its label.
-                let label = "function () { return this.labels?.[0] ?? null; }";
-                let label = self.object_of(world, object, label, until)?.ok_or(hidden)?;
-                self.free_point(world, &label, aim, until)
+            Err(hidden @ (InputRefusal::Covered(_) | InputRefusal::Unseen)) => {
+                // A hidden field is used through its label, or through the box that a person sees in its place.
+                let shown = self.object_of(world, object, SHOWN, until)?.ok_or(hidden)?;
+                self.free_point(world, &shown, aim, until)
             }
             found => found,
         }
     }
 
     /// `buttons` is 1 if the left button is down after the event.
-    pub(crate) fn mouse(&mut self, kind: &str, (x, y): (f64, f64), buttons: u8, until: Instant) -> Result<(), Fault> {
+    pub(crate) fn mouse(
+        &mut self,
+        kind: &str,
+        (x, y): (f64, f64),
+        buttons: u8,
+        until: Instant,
+    ) -> Result<(), ActionError> {
         let (button, count) = if kind == "mouseMoved" && buttons == 0 { ("none", 0) } else { ("left", 1) };
         let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": count});
         self.dispatch("Input.dispatchMouseEvent", &event, until)
     }
 
-    /// Scrolls an element into view, and returns points where it may be reached: the middles of its first parts, and points
-    /// around the first.
-    fn points(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+    /// Scrolls an element into view, and returns points where it may be reached: the middles of its first parts, and
+    /// points around the first.
+    fn points(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, InputRefusal> {
         let quads = self.quads(world, object, until)?;
         let around = |quad: &[f64; 8]| {
             let (x, y) = middle(quad);
@@ -215,13 +237,18 @@ impl Browser {
     }
 
     /// The middles of an element's first own texts.
-    fn points_of_text(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, Refusal> {
+    fn points_of_text(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        until: Instant,
+    ) -> Result<Vec<(f64, f64)>, InputRefusal> {
         let mut points = Vec::new();
         for index in 0..PARTS {
             let function = format!("function () {{ return ({OWN_TEXT}).call(this, {index}) }}");
             let Some(text) = self.object_of(world, object, &function, until)? else { break };
             match self.parts(world, &text, until) {
-                Err(Refusal::Unseen) => {}
+                Err(InputRefusal::Unseen) => {}
                 parts => points.extend(parts?.iter().map(|quad| middle(quad))),
             }
         }
@@ -229,38 +256,50 @@ impl Browser {
     }
 
     /// Scrolls an element into view, and returns its first parts.
-    fn quads(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
+    fn quads(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, InputRefusal> {
         let of = json!({"objectId": object});
         let commands = [("DOM.scrollIntoViewIfNeeded", of.clone()), ("DOM.getContentQuads", of)];
         let mut answers = self.call_together(&world.session, &commands, until)?.into_iter();
         match (answers.next(), answers.next()) {
             (Some(Ok(_)), Some(Ok(quads))) => self.first_parts(world, &quads, until),
-            _ => Err(Refusal::Unseen),
+            _ => Err(InputRefusal::Unseen),
         }
     }
 
     /// The first parts of an element or a text.
-    fn parts(&mut self, world: &World, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
+    fn parts(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, InputRefusal> {
         let of = json!({"objectId": object});
-        let quads: Result<Box<RawValue>, Fault> = self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
+        let quads: Result<Box<RawValue>, ActionError> =
+            self.call(Some(&world.session), "DOM.getContentQuads", &of, until);
         match quads {
-            Err(Fault::Refused(_)) => Err(Refusal::Unseen),
+            Err(ActionError::Refused(_)) => Err(InputRefusal::Unseen),
             quads => self.first_parts(world, &quads?, until),
         }
     }
 
     /// The first parts from an answer to `DOM.getContentQuads`.
-    fn first_parts(&mut self, world: &World, answer: &RawValue, until: Instant) -> Result<Vec<[f64; 8]>, Refusal> {
-        let Quads { quads } =
-            serde_json::from_str(answer.get()).map_err(|error| Fault::Unreadable(error.to_string()))?;
+    fn first_parts(
+        &mut self,
+        world: &IsolatedWorld,
+        answer: &RawValue,
+        until: Instant,
+    ) -> Result<Vec<[f64; 8]>, InputRefusal> {
+        let ContentQuads { quads } =
+            serde_json::from_str(answer.get()).map_err(|error| ActionError::Unreadable(error.to_string()))?;
         let zoom = self.zoom_of(world, until)?;
         let quads = quads.into_iter().map(|quad| quad.map(|at| at * zoom));
         Ok(quads.filter(|quad| area(quad) > 1.0).take(PARTS).collect())
     }
 
-    /// The middle of an element, in the window, if nothing covers it; the middle of one of its parts if it has several, such as
-    /// lines.
-    fn free_point(&mut self, world: &World, object: &str, aim: Aim, until: Instant) -> Result<(f64, f64), Refusal> {
+    /// The middle of an element, in the window, if nothing covers it; the middle of one of its parts if it has several,
+    /// such as lines.
+    fn free_point(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        aim: MovePurpose,
+        until: Instant,
+    ) -> Result<(f64, f64), InputRefusal> {
         if self.pages().around(&world.session).is_some() {
             self.scroll_to_frame(&world.session, until)?;
             self.points(world, object, until)?;
@@ -268,10 +307,10 @@ impl Browser {
         }
         let points = self.points(world, object, until)?;
         match self.free_of(points, world, object, aim, until) {
-            Err(covered @ Refusal::Covered(_)) if aim == Aim::Press => {
+            Err(covered @ InputRefusal::Covered(_)) if aim == MovePurpose::Press => {
                 let texts = self.points_of_text(world, object, until)?;
                 self.free_of(texts, world, object, aim, until)
-                    .map_err(|other| if let Refusal::Fault(_) = other { other } else { covered })
+                    .map_err(|other| if let InputRefusal::Fault(_) = other { other } else { covered })
             }
             found => found,
         }
@@ -281,36 +320,37 @@ impl Browser {
     fn free_of(
         &mut self,
         points: Vec<(f64, f64)>,
-        world: &World,
+        world: &IsolatedWorld,
         object: &str,
-        aim: Aim,
+        aim: MovePurpose,
         until: Instant,
-    ) -> Result<(f64, f64), Refusal> {
-        let mut refusal = Refusal::Unseen;
+    ) -> Result<(f64, f64), InputRefusal> {
+        let mut refusal = InputRefusal::Unseen;
         let placement = self.placement(&world.session, until)?;
         for at in points {
             let hit = match self.hit(&world.session, at, until) {
-                Err(Refusal::Unseen) => continue,
+                Err(InputRefusal::Unseen) => continue,
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            let arguments = json!([{"objectId": hit}, {"value": aim == Aim::Press}]);
-            match self.on_element(world, object, HIT, &arguments, until)?.as_str() {
+            let arguments = json!([{"objectId": hit}, {"value": aim == MovePurpose::Press}]);
+            match self.on_element(world, object, HIT_TEST_SCRIPT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
-                "" => refusal = Refusal::Covered("something before its frame".to_owned()),
-                "disabled" => return Err(Refusal::Disabled),
-                by => refusal = Refusal::Covered(by.to_owned()),
+                "" => refusal = InputRefusal::Covered("something before its frame".to_owned()),
+                "disabled" => return Err(InputRefusal::Disabled),
+                by => refusal = InputRefusal::Covered(by.to_owned()),
             }
         }
         Err(refusal)
     }
 
-    /// Waits until the scrolled state is drawn, also around the frame: the browser uses the last drawn frames to find the process
-    /// at a point.
-    fn wait_for_pictures(&mut self, world: &World, until: Instant) -> Result<(), Fault> {
+    /// Waits until the scrolled state is drawn, also around the frame: the browser uses the last drawn frames to find
+    /// the process at a point.
+    fn wait_for_pictures(&mut self, world: &IsolatedWorld, until: Instant) -> Result<(), ActionError> {
         let main = self.main_frame()?;
         let main = self.world(&main, until)?;
-        let drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn, 20))))";
+        let drawn = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => \
+                     setTimeout(drawn, 20))))";
         for world in [&main, world] {
             self.run_to_end(world, drawn, &json!([]), until)?;
         }

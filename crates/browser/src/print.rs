@@ -1,6 +1,6 @@
 //! Prints a page as PDF.
 
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -9,16 +9,16 @@ use serde_json::json;
 use std::time::Instant;
 
 /// How many bytes are fetched at once, so one message does not block the others for long.
-const PIECE: usize = 1 << 20;
+const CHUNK: usize = 1 << 20;
 
 #[derive(Deserialize)]
-struct Printed {
+struct PrintResult {
     stream: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Piece {
+struct StreamChunk {
     data: String,
     #[serde(default)]
     base64_encoded: bool,
@@ -30,21 +30,21 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn pdf(&mut self, until: Instant) -> Result<Vec<u8>, Fault> {
+    pub fn pdf(&mut self, until: Instant) -> Result<Vec<u8>, ActionError> {
         let asked = json!({"printBackground": true, "preferCSSPageSize": true, "transferMode": "ReturnAsStream"});
-        let Printed { stream } = self.call_page("Page.printToPDF", &asked, until)?;
+        let PrintResult { stream } = self.call_page("Page.printToPDF", &asked, until)?;
         let pdf = self.read_stream(&stream, until);
         let IgnoredAny = self.call_page("IO.close", &json!({"handle": stream}), until)?;
         pdf
     }
 
-    fn read_stream(&mut self, stream: &str, until: Instant) -> Result<Vec<u8>, Fault> {
+    fn read_stream(&mut self, stream: &str, until: Instant) -> Result<Vec<u8>, ActionError> {
         let mut bytes = Vec::new();
         loop {
-            let asked = json!({"handle": stream, "size": PIECE});
-            let Piece { data, base64_encoded, eof } = self.call_page("IO.read", &asked, until)?;
+            let asked = json!({"handle": stream, "size": CHUNK});
+            let StreamChunk { data, base64_encoded, eof } = self.call_page("IO.read", &asked, until)?;
             if base64_encoded {
-                let unreadable = |error| Fault::Unreadable(format!("a PDF: {error}"));
+                let unreadable = |error| ActionError::Unreadable(format!("a PDF: {error}"));
                 bytes.extend(STANDARD.decode(data).map_err(unreadable)?);
             } else {
                 bytes.extend(data.into_bytes());

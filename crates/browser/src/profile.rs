@@ -1,12 +1,10 @@
-//! A browser's data folder: a permanent one, or a temporary one that is removed when the browser ends, or at the next start if we
-//! were killed.
+//! A browser's data folder: a permanent one, or a temporary one that is removed when the browser ends, or at the next
+//! start if we were killed.
 
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
-use nix::unistd::{geteuid, mkdtemp};
-use std::fs::File;
+use pipewright_sys::file::{Identity, is_ours};
+use pipewright_sys::private;
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,30 +19,29 @@ const LOCK: &str = "pipewright.lock";
 const SOCKET: &str = "/org.chromium.Chromium.XXXXXX/SingletonSocket";
 
 /// The longest path of a socket that all systems accept, with its final NUL.
-const LONGEST_SOCKET: usize = 104;
+const MAX_SOCKET: usize = 104;
 
 /// How long the browser's processes, which may still write, have to end.
-const REMOVING: Duration = Duration::from_secs(3);
+const REMOVE_TIMEOUT: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) folder: PathBuf,
     /// The lock of a temporary profile.
-    lock: Option<Flock<File>>,
+    lock: Option<File>,
 }
 
 impl Profile {
     /// Opens or creates the named folder, or creates a temporary one. Only its owner can access it.
     pub(crate) fn open(named: Option<&Path>) -> io::Result<Profile> {
         if let Some(folder) = named {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            private::folder().recursive(true).create(folder)?;
             return Ok(Profile { folder: folder.canonicalize()?, lock: None });
         }
         let place = std::env::temp_dir();
         remove_abandoned(&place);
         loop {
-            // mkdtemp creates it with access only for its owner.
-            let folder = mkdtemp(&place.join(format!("{PREFIX}XXXXXX")))?;
+            let folder = private::temporary_folder(PREFIX)?;
             let file = File::create_new(folder.join(LOCK))?;
             // Until it is locked, another process may take it for an abandoned one.
             if let Some(lock) = lock(file, &folder)? {
@@ -53,16 +50,17 @@ impl Profile {
         }
     }
 
-    /// The folder for the browser's temporary files: a temporary profile, which is then all that a killed browser leaves.
-    /// `None` for the system's folder: the profile is a named one, or the path of the browser's socket would be too long.
+    /// The folder for the browser's temporary files: a temporary profile, which is then all that a killed browser
+    /// leaves. `None` for the system's folder: the profile is a named one, or the path of the browser's socket would be
+    /// too long.
     pub(crate) fn temporary_files(&self) -> Option<&Path> {
-        let is_short = self.folder.as_os_str().len() + SOCKET.len() < LONGEST_SOCKET;
+        let is_short = self.folder.as_os_str().len() + SOCKET.len() < MAX_SOCKET;
         (self.lock.is_some() && is_short).then_some(&self.folder)
     }
 
     /// Removes a temporary profile.
     pub(crate) fn remove(&self) {
-        let last_moment = Instant::now() + REMOVING;
+        let last_moment = Instant::now() + REMOVE_TIMEOUT;
         while self.lock.is_some() && std::fs::remove_dir_all(&self.folder).is_err() && self.folder.exists() {
             if Instant::now() >= last_moment {
                 return;
@@ -73,26 +71,26 @@ impl Profile {
 }
 
 /// Locks the file; `None` if another process holds it, or has removed it.
-fn lock(file: File, folder: &Path) -> io::Result<Option<Flock<File>>> {
-    let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-        Ok(locked) => locked,
-        Err((_, Errno::EWOULDBLOCK)) => return Ok(None),
-        Err((_, error)) => return Err(error.into()),
-    };
-    let is_there = match std::fs::metadata(folder.join(LOCK)) {
-        Ok(there) => there.ino() == locked.metadata()?.ino(),
+fn lock(file: File, folder: &Path) -> io::Result<Option<File>> {
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let is_there = match Identity::at(&folder.join(LOCK)) {
+        Ok(there) => there == Identity::of(&file)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
         Err(error) => return Err(error),
     };
-    Ok(is_there.then_some(locked))
+    Ok(is_there.then_some(file))
 }
 
 /// A new profile is locked long before this age.
-const OLD: Duration = Duration::from_secs(60);
+const STALE_AFTER: Duration = Duration::from_secs(60);
 
 fn is_old(folder: &Path) -> bool {
     let changed = folder.metadata().and_then(|folder| folder.modified());
-    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|elapsed| elapsed > OLD))
+    changed.is_ok_and(|changed| changed.elapsed().is_ok_and(|elapsed| elapsed > STALE_AFTER))
 }
 
 /// Removes temporary profiles of the same user that no process has locked.
@@ -100,7 +98,7 @@ fn remove_abandoned(place: &Path) {
     let Ok(entries) = std::fs::read_dir(place) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
         // Links are not followed, because others may write to this folder.
-        let is_ours = entry.metadata().is_ok_and(|entry| entry.is_dir() && entry.uid() == geteuid().as_raw());
+        let is_ours = entry.metadata().is_ok_and(|entry| entry.is_dir() && is_ours(&entry));
         let folder = entry.path();
         if !is_ours {
             continue;

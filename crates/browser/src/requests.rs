@@ -6,13 +6,13 @@ use serde_json::value::RawValue;
 use std::collections::{HashMap, VecDeque};
 
 /// How many are kept: the last ones.
-const KEPT: usize = 200;
+const MAX_FAILED: usize = 200;
 
 /// How many open requests are tracked. If a page has more of them, their methods are lost.
-const UNDER_WAY: usize = 10_000;
+const MAX_OPEN: usize = 10_000;
 
 /// The longest address kept, in characters.
-const LONGEST: usize = 1000;
+const MAX_ADDRESS: usize = 1000;
 
 /// A request that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct Requests {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Sent {
+struct RequestWillBeSent {
     request_id: String,
     request: Request,
 }
@@ -57,7 +57,7 @@ struct Request {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answered {
+struct ResponseReceived {
     request_id: String,
     response: Response,
 }
@@ -69,7 +69,7 @@ struct Response {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Ended {
+struct LoadingEnded {
     request_id: String,
     error_text: Option<String>,
     #[serde(default)]
@@ -81,21 +81,21 @@ impl Requests {
     pub(crate) fn take(&mut self, method: &str, params: &RawValue) -> Option<()> {
         match method {
             "Network.requestWillBeSent" => {
-                let Sent { request_id, request: Request { method, url } } = read(params)?;
-                if self.under_way.len() >= UNDER_WAY {
+                let RequestWillBeSent { request_id, request: Request { method, url } } = read(params)?;
+                if self.under_way.len() >= MAX_OPEN {
                     self.under_way.clear();
                 }
-                self.under_way.insert(request_id, (method, url.chars().take(LONGEST).collect()));
+                self.under_way.insert(request_id, (method, url.chars().take(MAX_ADDRESS).collect()));
             }
             "Network.responseReceived" => {
-                let Answered { request_id, response: Response { status } } = read(params)?;
+                let ResponseReceived { request_id, response: Response { status } } = read(params)?;
                 let request = self.under_way.remove(&request_id)?;
                 if status >= 400 {
                     self.add(request, Failure::Status(status));
                 }
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
-                let Ended { request_id, error_text, canceled } = read(params)?;
+                let LoadingEnded { request_id, error_text, canceled } = read(params)?;
                 let request = self.under_way.remove(&request_id)?;
                 // Requests cancelled by the page or a navigation did not fail.
                 if let Some(error) = error_text.filter(|_| !canceled) {
@@ -108,7 +108,7 @@ impl Requests {
     }
 
     fn add(&mut self, (method, url): (String, String), failure: Failure) {
-        if self.failed.len() == KEPT {
+        if self.failed.len() == MAX_FAILED {
             self.failed.pop_front();
             self.dropped += 1;
         }

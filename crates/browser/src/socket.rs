@@ -16,27 +16,27 @@ const HANDSHAKE: Duration = Duration::from_secs(60);
 
 /// A WebSocket whose two directions are used by two threads.
 pub(crate) struct Socket {
-    reader: WebSocket<Half>,
+    reader: WebSocket<StreamHalf>,
     writer: Writer,
 }
 
 /// Sends messages.
 #[derive(Clone)]
-pub(crate) struct Writer(Arc<Mutex<WebSocket<Half>>>);
+pub(crate) struct Writer(Arc<Mutex<WebSocket<StreamHalf>>>);
 
 /// A TCP stream that one WebSocket reads and another writes. If both wrote, their bytes would mix.
-struct Half {
+struct StreamHalf {
     stream: TcpStream,
     is_writing: bool,
 }
 
-impl Read for Half {
+impl Read for StreamHalf {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.stream.read(bytes)
     }
 }
 
-impl Write for Half {
+impl Write for StreamHalf {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.is_writing { self.stream.write(bytes) } else { Ok(bytes.len()) }
     }
@@ -68,7 +68,7 @@ impl Socket {
         stream.set_nodelay(true).map_err(system)?;
         stream.set_read_timeout(Some(HANDSHAKE)).map_err(system)?;
         let config = WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
-        let half = Half { stream, is_writing: true };
+        let half = StreamHalf { stream, is_writing: true };
         let shaken = tungstenite::client::client_with_config(url.as_str(), half, Some(config));
         let (mut reader, _) = shaken.map_err(|error| match error {
             HandshakeError::Failure(error) => error.to_string(),
@@ -77,7 +77,7 @@ impl Socket {
         let stream = reader.get_ref().stream.try_clone().map_err(system)?;
         stream.set_read_timeout(None).map_err(system)?;
         reader.get_mut().is_writing = false;
-        let writer = WebSocket::from_raw_socket(Half { stream, is_writing: true }, Role::Client, Some(config));
+        let writer = WebSocket::from_raw_socket(StreamHalf { stream, is_writing: true }, Role::Client, Some(config));
         Ok(Socket { reader, writer: Writer(Arc::new(Mutex::new(writer))) })
     }
 

@@ -1,18 +1,20 @@
-//! Cookies and local storage in a file, in the format of Playwright's `storageState`, so a login can be kept and exchanged.
+//! Cookies and local storage in a file, in the format of Playwright's `storageState`, so a login can be kept and
+//! exchanged.
 //!
-//! The browser lists its cookies, but not the origins that have stored data. Known are those of the pages shown, and those of the
-//! loaded file. Local storage is reached through an empty page at its origin, which we answer ourselves: nothing is requested.
+//! The browser lists its cookies, but not the origins that have stored data. Known are those of the pages shown, and
+//! those of the loaded file. Local storage is reached through an empty page at its origin, which we answer ourselves:
+//! nothing is requested.
 
 use crate::wire::Event;
-use crate::{Browser, Fault, Ready};
+use crate::{ActionError, Browser, Ready};
+use pipewright_sys::private;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Instant;
 use url::Url;
@@ -25,37 +27,22 @@ const ORIGINS: usize = 1000;
 pub(crate) struct Origins(BTreeSet<String>);
 
 /// Why storage was not loaded or saved.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StorageFault {
     /// A problem of the file.
+    #[error("{0}")]
     File(String),
     /// A fault of the browser.
-    Fault(Fault),
-}
-
-impl fmt::Display for StorageFault {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StorageFault::File(why) => to.write_str(why),
-            StorageFault::Fault(fault) => fault.fmt(to),
-        }
-    }
-}
-
-impl std::error::Error for StorageFault {}
-
-impl From<Fault> for StorageFault {
-    fn from(fault: Fault) -> StorageFault {
-        StorageFault::Fault(fault)
-    }
+    #[error(transparent)]
+    Fault(#[from] ActionError),
 }
 
 #[derive(Serialize, Deserialize)]
-struct State {
+struct StorageState {
     #[serde(default)]
     cookies: Vec<Cookie>,
     #[serde(default)]
-    origins: Vec<Stored>,
+    origins: Vec<OriginStorage>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -80,14 +67,14 @@ struct Cookie {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stored {
+struct OriginStorage {
     origin: String,
     #[serde(default)]
-    local_storage: Vec<Item>,
+    local_storage: Vec<StorageItem>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Item {
+struct StorageItem {
     name: String,
     value: String,
 }
@@ -109,18 +96,18 @@ struct BrowserCookie {
     http_only: bool,
     secure: bool,
     same_site: Option<String>,
-    partition_key: Option<Partition>,
+    partition_key: Option<PartitionKey>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Partition {
+struct PartitionKey {
     top_level_site: String,
     has_cross_site_ancestor: bool,
 }
 
 #[derive(Deserialize)]
-struct Navigated {
+struct FrameNavigated {
     frame: NavigatedFrame,
 }
 
@@ -132,12 +119,12 @@ struct NavigatedFrame {
 }
 
 #[derive(Deserialize)]
-struct Evaluated {
-    result: Remote,
+struct EvaluateResult {
+    result: RemoteObject,
 }
 
 #[derive(Deserialize)]
-struct Remote {
+struct RemoteObject {
     #[serde(default)]
     value: Value,
 }
@@ -146,7 +133,7 @@ impl Origins {
     /// Takes the origins of pages.
     pub(crate) fn take(&mut self, event: &Event) {
         if event.method == "Page.frameNavigated"
-            && let Ok(Navigated { frame }) = serde_json::from_str(event.params.get())
+            && let Ok(FrameNavigated { frame }) = serde_json::from_str(event.params.get())
             && frame.parent_id.is_none()
         {
             self.add(&frame.url);
@@ -211,37 +198,38 @@ impl Cookie {
     }
 }
 
-const READ: &str =
+const READ_SCRIPT: &str =
     "() => [location.origin, Object.keys(localStorage).map((name) => ({ name, value: localStorage.getItem(name) }))]";
 const WRITE: &str =
     "(items) => [location.origin, items.forEach(({ name, value }) => localStorage.setItem(name, value))]";
 
 impl Browser {
-    /// Loads cookies and local storage from a file written by [`Browser::save_storage`] or Playwright. Existing data is kept,
-    /// unless it has the same name.
+    /// Loads cookies and local storage from a file written by [`Browser::save_storage`] or Playwright. Existing data is
+    /// kept, unless it has the same name.
     ///
     /// # Errors
     /// The file cannot be read, or the browser refuses some of its contents.
     pub fn load_storage(&mut self, path: &Path, until: Instant) -> Result<(), StorageFault> {
         let wrong = |why: &dyn fmt::Display| StorageFault::File(format!("{}: {why}", path.display()));
         let text = fs::read(path).map_err(|error| wrong(&error))?;
-        let State { cookies, origins } = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+        let StorageState { cookies, origins } = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
         for cookie in &cookies {
-            let taken: Result<IgnoredAny, Fault> =
+            let taken: Result<IgnoredAny, ActionError> =
                 self.call_browser("Storage.setCookies", &json!({"cookies": [cookie.asked()]}), until);
             match taken {
-                Err(Fault::Refused(why)) => {
+                Err(ActionError::Refused(why)) => {
                     return Err(wrong(&format!("the cookie {:?}: {}", cookie.name, why.message)));
                 }
                 taken => _ = taken?,
             }
         }
-        let origins: Vec<Stored> = origins.into_iter().filter(|stored| !stored.local_storage.is_empty()).collect();
+        let origins: Vec<OriginStorage> =
+            origins.into_iter().filter(|stored| !stored.local_storage.is_empty()).collect();
         for stored in &origins {
             self.origins.add(&stored.origin);
         }
         let asked =
-            origins.iter().map(|Stored { origin, local_storage }| (origin.clone(), WRITE, json!(local_storage)));
+            origins.iter().map(|OriginStorage { origin, local_storage }| (origin.clone(), WRITE, json!(local_storage)));
         let written = self.at_origins(asked.collect(), until)?;
         match origins.iter().zip(written).find(|(_, written)| written.is_none()) {
             Some((stored, _)) => Err(wrong(&format!("the browser stores nothing for {:?}", stored.origin))),
@@ -249,26 +237,31 @@ impl Browser {
         }
     }
 
-    /// Saves all cookies, and the local storage of all origins that pages have been at, to a file that only its owner can read.
-    /// The file is replaced atomically.
+    /// Saves all cookies, and the local storage of all origins that pages have been at, to a file that only its owner
+    /// can read. The file is replaced atomically.
     ///
     /// # Errors
     /// The file cannot be written, or the browser does not answer in time.
     pub fn save_storage(&mut self, path: &Path, until: Instant) -> Result<(), StorageFault> {
         let Cookies { cookies } = self.call_browser("Storage.getCookies", &json!({}), until)?;
-        let asked: Vec<_> = self.origins.0.iter().map(|origin| (origin.clone(), READ, json!([]))).collect();
+        let asked: Vec<_> = self.origins.0.iter().map(|origin| (origin.clone(), READ_SCRIPT, json!([]))).collect();
         let names: Vec<String> = asked.iter().map(|(origin, ..)| origin.clone()).collect();
         let read = self.at_origins(asked, until)?;
         let stored = names.into_iter().zip(read).filter_map(|(origin, items)| {
-            let local_storage: Vec<Item> = serde_json::from_value(items?).ok()?;
-            (!local_storage.is_empty()).then_some(Stored { origin, local_storage })
+            let local_storage: Vec<StorageItem> = serde_json::from_value(items?).ok()?;
+            (!local_storage.is_empty()).then_some(OriginStorage { origin, local_storage })
         });
-        let state = State { cookies: cookies.into_iter().map(Cookie::from).collect(), origins: stored.collect() };
+        let state =
+            StorageState { cookies: cookies.into_iter().map(Cookie::from).collect(), origins: stored.collect() };
         write(path, &state).map_err(|error| StorageFault::File(format!("{}: {error}", path.display())))
     }
 
     /// Runs a function with an argument at each origin, in an empty page there; `None` if there is no such page.
-    fn at_origins(&mut self, asked: Vec<(String, &str, Value)>, until: Instant) -> Result<Vec<Option<Value>>, Fault> {
+    fn at_origins(
+        &mut self,
+        asked: Vec<(String, &str, Value)>,
+        until: Instant,
+    ) -> Result<Vec<Option<Value>>, ActionError> {
         if asked.is_empty() {
             return Ok(Vec::new());
         }
@@ -285,7 +278,11 @@ impl Browser {
         results
     }
 
-    fn run_at_origins(&mut self, asked: &[(String, &str, Value)], until: Instant) -> Result<Vec<Option<Value>>, Fault> {
+    fn run_at_origins(
+        &mut self,
+        asked: &[(String, &str, Value)],
+        until: Instant,
+    ) -> Result<Vec<Option<Value>>, ActionError> {
         // A service worker would answer before us.
         let IgnoredAny = self.call_page("Network.setBypassServiceWorker", &json!({"bypass": true}), until)?;
         asked.iter().map(|(origin, function, argument)| self.at_origin(origin, function, argument, until)).collect()
@@ -297,25 +294,25 @@ impl Browser {
         function: &str,
         argument: &Value,
         until: Instant,
-    ) -> Result<Option<Value>, Fault> {
+    ) -> Result<Option<Value>, ActionError> {
         match self.visit(&format!("{origin}/"), Ready::Parsed, until) {
             Ok(_) => {}
-            Err(Fault::Refused(_)) => return Ok(None),
+            Err(ActionError::Refused(_)) => return Ok(None),
             Err(fault) => return Err(fault),
         }
         let asked = json!({"expression": format!("({function})({argument})"), "returnByValue": true});
-        let Evaluated { result } = self.call_page("Runtime.evaluate", &asked, until)?;
-        // It is another origin if the browser insists on https.
+        let EvaluateResult { result } = self.call_page("Runtime.evaluate", &asked, until)?;
+        // The origin is another one if the browser insists on https.
         Ok(Some(result.value).filter(|value| value[0] == origin).map(|mut value| value[1].take()))
     }
 }
 
-fn write(path: &Path, state: &State) -> io::Result<()> {
+fn write(path: &Path, state: &StorageState) -> io::Result<()> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it has no file name"))?;
     let beside = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
     // An existing file is not ours: it is left over from a process with our pid, or a link created by another user.
     let _ = fs::remove_file(&beside);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    let mut file = private::file().write(true).create_new(true).open(&beside)?;
     let mut text = serde_json::to_vec_pretty(state)?;
     text.push(b'\n');
     let written = file.write_all(&text).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path));

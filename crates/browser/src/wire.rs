@@ -12,7 +12,7 @@ pub enum Message {
         /// The number of the command.
         id: u64,
         /// The result, JSON text, or why it failed.
-        outcome: Result<Box<RawValue>, Refused>,
+        outcome: Result<Box<RawValue>, CommandError>,
     },
     /// An event.
     Event(Event),
@@ -31,7 +31,7 @@ pub struct Event {
 
 /// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Refused {
+pub struct CommandError {
     /// JSON-RPC's code: -32602 for wrong parameters, -32000 if the command cannot be carried out.
     pub code: i64,
     /// For people.
@@ -40,13 +40,13 @@ pub struct Refused {
 
 /// A message that does not follow the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable(pub String);
+pub struct InvalidMessage(pub String);
 
 #[derive(Deserialize)]
 struct Wire {
     id: Option<u64>,
     result: Option<Box<RawValue>>,
-    error: Option<Refused>,
+    error: Option<CommandError>,
     method: Option<String>,
     params: Option<Box<RawValue>>,
     #[serde(rename = "sessionId")]
@@ -62,9 +62,9 @@ impl Message {
     /// Reads a message without its NUL byte.
     ///
     /// # Errors
-    /// It is neither an answer nor an event.
-    pub fn read(bytes: &[u8]) -> Result<Message, Unreadable> {
-        let wire: Wire = serde_json::from_slice(bytes).map_err(|error| Unreadable(error.to_string()))?;
+    /// The message is neither an answer nor an event.
+    pub fn read(bytes: &[u8]) -> Result<Message, InvalidMessage> {
+        let wire: Wire = serde_json::from_slice(bytes).map_err(|error| InvalidMessage(error.to_string()))?;
         match wire {
             Wire { id: Some(id), error: Some(refused), .. } => Ok(Message::Response { id, outcome: Err(refused) }),
             Wire { id: Some(id), result, .. } => {
@@ -73,7 +73,7 @@ impl Message {
             Wire { method: Some(method), params, session, .. } => {
                 Ok(Message::Event(Event { session, method, params: params.unwrap_or_else(nothing) }))
             }
-            _ => Err(Unreadable("it is neither an answer nor an event".to_owned())),
+            _ => Err(InvalidMessage("it is neither an answer nor an event".to_owned())),
         }
     }
 }
@@ -106,16 +106,16 @@ pub struct Splitter {
 }
 
 /// How much of an over-long message is kept: enough for the command's number, which comes first.
-const BEGINNING: usize = 64;
+const KEPT_PREFIX: usize = 64;
 
 impl Splitter {
     /// `longest` is the longest message accepted, in bytes.
     pub fn new(longest: usize) -> Splitter {
-        Splitter { begun: Vec::new(), longest: longest.max(BEGINNING), is_over: false }
+        Splitter { begun: Vec::new(), longest: longest.max(KEPT_PREFIX), is_over: false }
     }
 
-    /// Takes bytes and passes on each complete message. An answer that is too long is replaced by a refusal; an event that is too
-    /// long is dropped.
+    /// Takes bytes and passes on each complete message. An answer that is too long is replaced by a refusal; an event
+    /// that is too long is dropped.
     pub fn take(&mut self, mut bytes: &[u8], message: &mut impl FnMut(&[u8])) {
         while let Some(end) = bytes.iter().position(|byte| *byte == 0) {
             self.add(&bytes[..end]);
@@ -141,7 +141,7 @@ impl Splitter {
         }
         if self.begun.len() > self.longest {
             self.is_over = true;
-            self.begun.truncate(BEGINNING);
+            self.begun.truncate(KEPT_PREFIX);
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         };
         assert_eq!(result.get(), r#"{"n":1.10}"#);
         let refused = Message::read(br#"{"id":7,"error":{"code":-32602,"message":"m"},"sessionId":"S"}"#).unwrap();
-        assert!(matches!(refused, Message::Response { outcome: Err(Refused { code: -32602, .. }), .. }));
+        assert!(matches!(refused, Message::Response { outcome: Err(CommandError { code: -32602, .. }), .. }));
         let event = Message::read(br#"{"method":"Page.loadEventFired","params":{"t":1},"sessionId":"S"}"#).unwrap();
         assert!(matches!(event, Message::Event(Event { session: Some(session), .. }) if session == "S"));
         for none in ["", "{}", "[]", r#"{"id":-1}"#, r#"{"method":7}"#, "{\"id\":1,\"result\":{}} x"] {

@@ -1,7 +1,7 @@
 //! Isolated worlds: each frame has one for our scripts, which the page can neither see nor change.
 
 use crate::pages::Pages;
-use crate::{Browser, Fault};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 
 /// Our world in a frame. It ends with the frame's document.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct World {
+pub(crate) struct IsolatedWorld {
     pub(crate) session: String,
     context: i64,
 }
@@ -29,49 +29,49 @@ pub(crate) struct World {
 /// The result of a script: an object that stays in its world, or a value.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Remote {
+pub(crate) struct RemoteObject {
     pub(crate) object_id: Option<String>,
     pub(crate) value: Option<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Made {
+struct IsolatedWorldResult {
     execution_context_id: i64,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Evaluated {
-    result: Remote,
+pub(crate) struct EvaluateResult {
+    result: RemoteObject,
     exception_details: Option<Value>,
 }
 
-impl Remote {
+impl RemoteObject {
     /// The value, as the caller of the script expects it.
     ///
     /// # Errors
-    /// [`Fault::Script`]: it returned something else.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
-        serde_json::from_value(self.value.unwrap_or_default()).map_err(|error| Fault::Script(error.to_string()))
+    /// [`ActionError::Script`]: it returned something else.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, ActionError> {
+        serde_json::from_value(self.value.unwrap_or_default()).map_err(|error| ActionError::Script(error.to_string()))
     }
 }
 
-impl Evaluated {
+impl EvaluateResult {
     /// The result of the script.
     ///
     /// # Errors
-    /// [`Fault::Script`]: the exception that it has thrown.
-    pub(crate) fn remote(self) -> Result<Remote, Fault> {
+    /// [`ActionError::Script`]: the exception that it has thrown.
+    pub(crate) fn remote(self) -> Result<RemoteObject, ActionError> {
         match self.exception_details {
-            Some(details) => Err(Fault::Script(thrown(&details))),
+            Some(details) => Err(ActionError::Script(thrown(&details))),
             None => Ok(self.result),
         }
     }
 }
 
 #[derive(Deserialize)]
-struct Described {
+struct DescribeNodeResult {
     node: Node,
 }
 
@@ -82,22 +82,22 @@ struct Node {
 }
 
 #[derive(Deserialize)]
-struct Resolved {
-    object: Remote,
+struct ResolveNodeResult {
+    object: RemoteObject,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Tree {
-    frame_tree: Branch,
+struct FrameTreeResult {
+    frame_tree: FrameTree,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Branch {
+struct FrameTree {
     frame: FrameId,
     #[serde(default)]
-    child_frames: Vec<Branch>,
+    child_frames: Vec<FrameTree>,
 }
 
 #[derive(Deserialize)]
@@ -113,7 +113,7 @@ fn thrown(details: &Value) -> String {
     description.lines().next().unwrap_or_default().to_owned()
 }
 
-impl Branch {
+impl FrameTree {
     fn collect(self, session: &str, frames: &mut Vec<Frame>) {
         let FrameId { id, loader_id: loader } = self.frame;
         frames.push(Frame { session: session.to_owned(), id, loader });
@@ -123,14 +123,14 @@ impl Branch {
 
 impl Browser {
     /// The outermost frame of the active page.
-    pub(crate) fn main_frame(&self) -> Result<Frame, Fault> {
+    pub(crate) fn main_frame(&self) -> Result<Frame, ActionError> {
         let page = self.page()?;
         let (id, loader) = (page.document.frame.clone(), page.document.loader.clone());
         Ok(Frame { session: page.session.clone(), id, loader })
     }
 
     /// All frames of the active page: those of its own process first.
-    pub(crate) fn frames(&mut self, until: Instant) -> Result<Vec<Frame>, Fault> {
+    pub(crate) fn frames(&mut self, until: Instant) -> Result<Vec<Frame>, ActionError> {
         let session = self.page()?.session.clone();
         let sessions = Pages::sessions_below(self.pages(), &session);
         let mut frames = Vec::new();
@@ -138,7 +138,7 @@ impl Browser {
             match self.frames_of(&session, until) {
                 Ok(found) => frames.extend(found),
                 // A frame may disappear while the others are asked.
-                Err(Fault::Refused(_) | Fault::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -146,16 +146,17 @@ impl Browser {
     }
 
     /// The frames of one session, outermost first.
-    pub(crate) fn frames_of(&mut self, session: &str, until: Instant) -> Result<Vec<Frame>, Fault> {
-        let Tree { frame_tree }: Tree = self.call(Some(session), "Page.getFrameTree", &json!({}), until)?;
+    pub(crate) fn frames_of(&mut self, session: &str, until: Instant) -> Result<Vec<Frame>, ActionError> {
+        let FrameTreeResult { frame_tree }: FrameTreeResult =
+            self.call(Some(session), "Page.getFrameTree", &json!({}), until)?;
         let mut frames = Vec::new();
         frame_tree.collect(session, &mut frames);
         Ok(frames)
     }
 
     /// Our world in a frame.
-    pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<World, Fault> {
-        // It ends with its document. Before we learn of that, the page has sent an event.
+    pub(crate) fn world(&mut self, frame: &Frame, until: Instant) -> Result<IsolatedWorld, ActionError> {
+        // A world ends with its document. Before we learn of that, the page has sent an event.
         if let Some((world, seen)) = self.numbers.worlds.get(frame).cloned()
             && (seen == self.page_events || self.run(&world, "() => true", &json!([]), true, until).is_ok())
         {
@@ -163,8 +164,8 @@ impl Browser {
             return Ok(world);
         }
         let asked = json!({"frameId": frame.id, "worldName": NAME});
-        let made: Made = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
-        let world = World { session: frame.session.clone(), context: made.execution_context_id };
+        let made: IsolatedWorldResult = self.call(Some(&frame.session), "Page.createIsolatedWorld", &asked, until)?;
+        let world = IsolatedWorld { session: frame.session.clone(), context: made.execution_context_id };
         self.numbers.worlds.insert(frame.clone(), (world.clone(), self.page_events));
         Ok(world)
     }
@@ -172,12 +173,12 @@ impl Browser {
     /// Runs a function in the world. `arguments` is a list of `{"value"}` and `{"objectId"}`.
     pub(crate) fn run(
         &mut self,
-        world: &World,
+        world: &IsolatedWorld,
         script: &str,
         arguments: &Value,
         by_value: bool,
         until: Instant,
-    ) -> Result<Remote, Fault> {
+    ) -> Result<RemoteObject, ActionError> {
         let asked = json!({
             "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": by_value,
             "objectGroup": NAME,
@@ -185,10 +186,15 @@ impl Browser {
         self.evaluated_in(world, &asked, until)?.remote()
     }
 
-    fn evaluated_in(&mut self, world: &World, asked: &Value, until: Instant) -> Result<Evaluated, Fault> {
+    fn evaluated_in(
+        &mut self,
+        world: &IsolatedWorld,
+        asked: &Value,
+        until: Instant,
+    ) -> Result<EvaluateResult, ActionError> {
         let evaluated = self.call(Some(&world.session), "Runtime.callFunctionOn", asked, until);
-        if let Err(Fault::Refused(_)) = evaluated {
-            // It may have gone although its document has not; the next script gets a new one.
+        if let Err(ActionError::Refused(_)) = evaluated {
+            // The world may have gone although its document has not; the next script gets a new one.
             self.numbers.worlds.retain(|_, (own, _)| own != world);
         }
         evaluated
@@ -197,11 +203,11 @@ impl Browser {
     /// Runs an asynchronous function, and returns the value that it resolves to.
     pub(crate) fn run_to_end(
         &mut self,
-        world: &World,
+        world: &IsolatedWorld,
         script: &str,
         arguments: &Value,
         until: Instant,
-    ) -> Result<Option<Value>, Fault> {
+    ) -> Result<Option<Value>, ActionError> {
         let asked = json!({
             "functionDeclaration": script, "executionContextId": world.context, "arguments": arguments, "returnByValue": true,
             "awaitPromise": true,
@@ -210,51 +216,67 @@ impl Browser {
     }
 
     /// Sends a script of the world, without waiting for its end.
-    pub(crate) fn send_script(&mut self, world: &World, script: &str) -> Result<(), Fault> {
+    pub(crate) fn send_script(&mut self, world: &IsolatedWorld, script: &str) -> Result<(), ActionError> {
         let asked = json!({"functionDeclaration": script, "executionContextId": world.context});
         self.send(&world.session, "Runtime.callFunctionOn", &asked).map(drop)
     }
 
     /// The id of the frame that an element shows; `None` if it shows none, or has gone.
-    pub(crate) fn frame_id(&mut self, world: &World, object: &str, until: Instant) -> Result<Option<String>, Fault> {
-        let described: Result<Described, Fault> =
+    pub(crate) fn frame_id(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        until: Instant,
+    ) -> Result<Option<String>, ActionError> {
+        let described: Result<DescribeNodeResult, ActionError> =
             self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": object}), until);
         match described {
-            Ok(Described { node }) => Ok(node.frame_id),
-            Err(Fault::Refused(_) | Fault::NoPage) => Ok(None),
+            Ok(DescribeNodeResult { node }) => Ok(node.frame_id),
+            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
 
     /// A node, as an object of this world; `None` if it no longer exists.
-    pub(crate) fn resolve(&mut self, node: i64, world: &World, until: Instant) -> Option<String> {
+    pub(crate) fn resolve(&mut self, node: i64, world: &IsolatedWorld, until: Instant) -> Option<String> {
         let asked = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
-        let resolved: Result<Resolved, Fault> = self.call(Some(&world.session), "DOM.resolveNode", &asked, until);
+        let resolved: Result<ResolveNodeResult, ActionError> =
+            self.call(Some(&world.session), "DOM.resolveNode", &asked, until);
         resolved.ok()?.object.object_id
     }
 
     /// Nodes, as objects of this world, without those that no longer exist.
-    pub(crate) fn resolve_all(&mut self, nodes: &[i64], world: &World, until: Instant) -> Result<Vec<String>, Fault> {
+    pub(crate) fn resolve_all(
+        &mut self,
+        nodes: &[i64],
+        world: &IsolatedWorld,
+        until: Instant,
+    ) -> Result<Vec<String>, ActionError> {
         let asked = |node: &i64| {
             let node = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
             ("DOM.resolveNode", node)
         };
         let commands: Vec<_> = nodes.iter().map(asked).collect();
         let resolved = self.call_together(&world.session, &commands, until)?.into_iter().flatten();
-        let objects =
-            resolved.filter_map(|answer| serde_json::from_str::<Resolved>(answer.get()).ok()?.object.object_id);
+        let objects = resolved
+            .filter_map(|answer| serde_json::from_str::<ResolveNodeResult>(answer.get()).ok()?.object.object_id);
         Ok(objects.collect())
     }
 
     /// The page's own object of a node.
-    pub(crate) fn page_object(&mut self, node: i64, world: &World, until: Instant) -> Result<Option<String>, Fault> {
+    pub(crate) fn page_object(
+        &mut self,
+        node: i64,
+        world: &IsolatedWorld,
+        until: Instant,
+    ) -> Result<Option<String>, ActionError> {
         let asked = json!({"backendNodeId": node, "objectGroup": NAME});
-        let resolved: Resolved = self.call(Some(&world.session), "DOM.resolveNode", &asked, until)?;
+        let resolved: ResolveNodeResult = self.call(Some(&world.session), "DOM.resolveNode", &asked, until)?;
         Ok(resolved.object.object_id)
     }
 
     /// Releases the objects made for lists; until then the page keeps them.
-    pub(crate) fn release(&mut self) -> Result<(), Fault> {
+    pub(crate) fn release(&mut self) -> Result<(), ActionError> {
         let session = self.page()?.session.clone();
         for session in Pages::sessions_below(self.pages(), &session) {
             // The answer is not awaited. The objects of a frame that has gone went with it.

@@ -16,21 +16,29 @@ pub struct Address {
     headers: HeaderMap,
 }
 
+/// What is wrong with an address, without any of its values.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidAddress(String);
+
 impl Address {
     /// Reads an http or https URL, and headers by name.
     ///
     /// # Errors
     /// What is wrong, without any value.
-    pub fn read(url: &str, headers: &[(String, String)]) -> Result<Address, String> {
-        let url = Url::parse(url).map_err(|error| format!("invalid URL: {error}"))?;
+    pub fn read(url: &str, headers: &[(String, String)]) -> Result<Address, InvalidAddress> {
+        let url = Url::parse(url).map_err(|error| InvalidAddress(format!("invalid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
-            return Err("a URL must start with http:// or https://".to_owned());
+            return Err(InvalidAddress("a URL must start with http:// or https://".to_owned()));
         }
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let key = HeaderName::try_from(name.trim()).map_err(|_| "a header's name is invalid".to_owned())?;
+            let key = HeaderName::try_from(name.trim())
+                .map_err(|_| InvalidAddress("a header's name is invalid".to_owned()))?;
             let mut value = HeaderValue::try_from(value.trim()).map_err(|_| {
-                format!("the value of the header {name} cannot be sent: it contains a control character")
+                InvalidAddress(format!(
+                    "the value of the header {name} cannot be sent: it contains a control character"
+                ))
             })?;
             value.set_sensitive(true);
             map.append(key, value);
@@ -83,7 +91,8 @@ impl Address {
         let decoded = |part| percent_decode_str(part).decode_utf8_lossy().into_owned();
         let in_url = in_url.flat_map(|part| [part.to_owned(), decoded(part)]);
         let in_headers = self.headers.values().filter_map(|value| value.to_str().ok()).map(str::to_owned);
-        // `Bearer` and the like are not secret, but the word after them is. Short words are not replaced: they occur everywhere.
+        // `Bearer` and the like are not secret, but the word after them is. Short words are not replaced: they occur
+        // everywhere.
         let words = in_url.chain(in_headers);
         let words = words.flat_map(|value| [value.split(' ').next_back().unwrap_or_default().to_owned(), value]);
         let mut words: Vec<String> = words.filter(|word| word.len() > 5).collect();
@@ -154,7 +163,7 @@ mod tests {
             ("http://x/", header("a b", "s3cret")),
         ] {
             let error = Address::read(url, &headers).unwrap_err();
-            assert!(!error.contains("s3cret"), "{error}");
+            assert!(!error.to_string().contains("s3cret"), "{error}");
         }
     }
 }

@@ -30,9 +30,10 @@ impl Default for Limits {
     }
 }
 
-/// How long an unused connection is kept. Servers close unused connections after a while; the shortest usual time is five seconds
-/// (uvicorn, Node). A request that is sent at that moment is lost, and cannot be distinguished from one that the server has accepted.
-const KEPT: Duration = Duration::from_secs(4);
+/// How long an unused connection is kept. Servers close unused connections after a while; the shortest usual time is
+/// five seconds (uvicorn, Node). A request that is sent at that moment is lost, and cannot be distinguished from one
+/// that the server has accepted.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Sends requests to an address. Clones share their connections.
 #[derive(Debug, Clone)]
@@ -59,7 +60,7 @@ impl Client {
         let builder = reqwest::Client::builder()
             .tls_backend_preconfigured(roots::tls()?)
             .connect_timeout(limits.connect)
-            .pool_idle_timeout(KEPT)
+            .pool_idle_timeout(IDLE_TIMEOUT)
             .redirect(within_origin)
             .user_agent(concat!("pipewright/", env!("CARGO_PKG_VERSION")))
             .default_headers(address.headers().clone());
@@ -97,14 +98,15 @@ impl Request {
     /// Sends the request and waits for the head of its answer, whatever its status.
     ///
     /// # Errors
-    /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] if a header is invalid.
+    /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] if a header
+    /// is invalid.
     pub async fn send(self) -> Result<Response, Error> {
         let Limits { connect, first_byte, idle, total, .. } = self.limits;
         let sent = Instant::now();
         let end = total.and_then(|total| Some((sent.checked_add(total)?, Error::Total(total))));
         let head = first_byte.and_then(|limit| Some((sent.checked_add(limit)?, Error::FirstByte(limit))));
-        // A connection that the server has closed meanwhile is noticed when the runtime polls its sockets, which it does at a yield;
-        // the second yield is for the task that owns the connection.
+        // A connection that the server has closed meanwhile is noticed when the runtime polls its sockets, which it
+        // does at a yield; the second yield is for the task that owns the connection.
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
         let inner = by([head, end.clone()], self.inner.send()).await?.map_err(|error| match error {

@@ -1,7 +1,8 @@
-//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>, section 9.2.6), from bytes in pieces of any size.
+//! Server-sent events (<https://html.spec.whatwg.org/multipage/server-sent-events.html>, section 9.2.6), from bytes in
+//! pieces of any size.
 //!
-//! The few rules of the format are implemented here because an event must be bounded and its data must keep every byte. The existing crates
-//! have no bound, and return text.
+//! The few rules of the format are implemented here because an event must be bounded and its data must keep every byte.
+//! The existing crates have no bound, and return text.
 
 use std::mem::take;
 
@@ -10,7 +11,8 @@ use std::mem::take;
 pub struct Event {
     /// The type of the event; empty stands for `message`.
     pub name: String,
-    /// The data; its lines are joined by line feeds. Empty also for an event that has only other fields, which a browser would not report.
+    /// The data; its lines are joined by line feeds. Empty also for an event that has only other fields, which a
+    /// browser would not report.
     pub data: Vec<u8>,
     /// The new `Last-Event-ID`, if this event changes it.
     pub id: Option<String>,
@@ -53,7 +55,8 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes, and gives the events that end in them. An event that is incomplete at the end of the stream is dropped.
+    /// Takes the next bytes, and gives the events that end in them. An event that is incomplete at the end of the
+    /// stream is dropped.
     pub fn take(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {

@@ -11,15 +11,15 @@ use tokio::task::{AbortHandle, LocalSet, spawn_local};
 
 /// The limits of an answer's size.
 #[derive(Debug, Clone, Copy)]
-pub struct Longest {
+pub struct SizeLimits {
     /// Bytes of the data of one event.
     pub event: usize,
     /// Bytes of a body that is not a stream of events; the beginning of a longer one is delivered.
     pub body: usize,
 }
 
-/// A piece of a request's result. A request gives an [`Arrival::Head`], then either events and the end, or a body. A failure may come at
-/// any time, and is the last piece.
+/// A piece of a request's result. A request gives an [`Arrival::Head`], then either events and the end, or a body. A
+/// failure may come at any time, and is the last piece.
 #[derive(Debug)]
 pub enum Arrival {
     /// The status, and the headers with lower-case names; values that are not visible ASCII are dropped.
@@ -37,24 +37,24 @@ pub enum Arrival {
 /// A thread that sends requests. Dropping this cancels the open ones.
 #[derive(Debug)]
 pub struct Exchanges {
-    orders: UnboundedSender<Order>,
+    orders: UnboundedSender<ThreadCommand>,
 }
 
 #[derive(Debug)]
-enum Order {
+enum ThreadCommand {
     Post { number: u64, body: Vec<u8> },
     Cancel(u64),
 }
 
 impl Exchanges {
-    /// `deliver` gets the pieces of each request, with the request's number. It is called on the thread of the requests; nothing
-    /// else is read while it blocks.
+    /// `deliver` gets the pieces of each request, with the request's number. It is called on the thread of the
+    /// requests; nothing else is read while it blocks.
     ///
     /// # Errors
     /// If the system provides no thread, or not the resources that tokio needs.
     pub fn start(
         client: Client,
-        longest: Longest,
+        longest: SizeLimits,
         deliver: impl Fn(u64, Arrival) + Send + 'static,
     ) -> io::Result<Exchanges> {
         let (orders, next) = unbounded_channel();
@@ -70,25 +70,25 @@ impl Exchanges {
     /// Sends a POST to the client's address. Every request needs its own number.
     pub fn post(&self, number: u64, body: Vec<u8>) {
         // The thread takes orders as long as this exists.
-        let _ = self.orders.send(Order::Post { number, body });
+        let _ = self.orders.send(ThreadCommand::Post { number, body });
     }
 
     /// Cancels a request. Pieces that were delivered before may still be in the caller's queue.
     pub fn cancel(&self, number: u64) {
-        let _ = self.orders.send(Order::Cancel(number));
+        let _ = self.orders.send(ThreadCommand::Cancel(number));
     }
 }
 
 async fn serve(
-    mut orders: UnboundedReceiver<Order>,
+    mut orders: UnboundedReceiver<ThreadCommand>,
     client: Client,
-    longest: Longest,
+    longest: SizeLimits,
     deliver: Rc<dyn Fn(u64, Arrival)>,
 ) {
     let mut running: HashMap<u64, AbortHandle> = HashMap::new();
     while let Some(order) = orders.recv().await {
         match order {
-            Order::Post { number, body } => {
+            ThreadCommand::Post { number, body } => {
                 running.retain(|_, task| !task.is_finished());
                 let (client, deliver) = (client.clone(), Rc::clone(&deliver));
                 let task = spawn_local(async move {
@@ -98,14 +98,14 @@ async fn serve(
                 });
                 running.insert(number, task.abort_handle());
             }
-            Order::Cancel(number) => {
+            ThreadCommand::Cancel(number) => {
                 running.remove(&number).inspect(AbortHandle::abort);
             }
         }
     }
 }
 
-async fn exchange(client: &Client, body: Vec<u8>, longest: Longest, deliver: &dyn Fn(Arrival)) -> Result<(), Error> {
+async fn exchange(client: &Client, body: Vec<u8>, longest: SizeLimits, deliver: &dyn Fn(Arrival)) -> Result<(), Error> {
     let request = client.request(Method::POST).header("content-type", "application/json").body(body);
     let response = request.send().await?;
     deliver(Arrival::Head(response.status().as_u16(), response.headers()));

@@ -46,8 +46,8 @@ impl Response {
     /// The complete body.
     ///
     /// # Errors
-    /// [`Error::TooLong`] if it is longer than `limit` bytes; [`Error::Idle`], [`Error::Total`] or [`Error::Broken`] if it
-    /// does not end.
+    /// [`Error::TooLong`] if it is longer than `limit` bytes; [`Error::Idle`], [`Error::Total`] or [`Error::Broken`] if
+    /// it does not end.
     pub async fn body(mut self, limit: usize) -> Result<Vec<u8>, Error> {
         let mut body = Vec::new();
         while let Some(piece) = self.piece().await? {

@@ -1,5 +1,5 @@
-//! TLS with lazily read roots: reading them takes milliseconds that http URLs need not spend, and http URLs work even if the
-//! platform has no roots. reqwest reads them when a client is created.
+//! TLS with lazily read roots: reading them takes milliseconds that http URLs need not spend, and http URLs work even
+//! if the platform has no roots. reqwest reads them when a client is created.
 
 use crate::error::Error;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

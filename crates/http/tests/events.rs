@@ -78,12 +78,13 @@ proptest! {
         let mut stream = String::from(if has_mark { "\u{feff}" } else { "" });
         let mut ends = ends.iter().cycle();
         for text in events.iter().flat_map(|lines| lines.iter().map(Line::text).chain([String::new()])) {
-            // After a single carriage return, an empty line must not begin with a line feed: both would be one line end.
+            // After a single carriage return, an empty line must not begin with a line feed: both would be one line
+            // end.
             let end = ends.next().unwrap();
             stream += &text;
             stream += if text.is_empty() && stream.ends_with('\r') && *end == "\n" { "\r" } else { end };
         }
-        // The same for the torn line, which has no end.
+        // The torn line has no end.
         stream += &torn;
         let expected: Vec<Event> = events.iter().filter_map(|lines| event(lines)).collect();
         prop_assert_eq!(&Reader::new(LIMIT).take(stream.as_bytes()), &expected);

@@ -1,5 +1,5 @@
-//! The client against servers that take too long, send too much, or redirect it. Each server is a real one on this machine that
-//! writes its answer byte by byte.
+//! The client against servers that take too long, send too much, or redirect it. Each server is a real one on this
+//! machine that writes its answer byte by byte.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -18,7 +18,8 @@ const LONG: Duration = Duration::from_secs(60);
 
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 
-/// Serves one connection after the other; gives the server's URL. `serve` gets each connection with the head of its first request.
+/// Serves one connection after the other; gives the server's URL. `serve` gets each connection with the head of its
+/// first request.
 fn server(serve: impl Fn(&str, TcpStream) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -163,7 +164,8 @@ fn an_incomplete_body_is_an_error() {
 #[test]
 fn an_error_keeps_its_status_headers_and_body() {
     run(async {
-        let says = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 34\r\nContent-Type: Application/JSON; charset=utf-8\r\n\
+        let says = "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 34\r\nContent-Type: Application/JSON; \
+                    charset=utf-8\r\n\
             Content-Length: 12\r\n\r\n{\"error\":{}}";
         let (url, _) = server_that_answers(says);
         let response = get(&url, Limits::default()).await.unwrap();

@@ -1,6 +1,6 @@
 //! Errors, each described in one line.
 
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 /// The kind of error of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,8 @@ pub enum ErrorKind {
 }
 
 /// A run without a result. Its text is one line: what happened, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -38,16 +39,9 @@ impl Error {
     }
 }
 
-impl Display for Error {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
 /// A filter that cannot be used. Its text is one line: what is wrong, where in the filter, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct CompileError {
     message: String,
 }
@@ -58,21 +52,13 @@ impl CompileError {
     }
 }
 
-impl Display for CompileError {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for CompileError {}
-
 /// The longest message: a filter can build its errors from foreign text.
-const LONGEST: usize = 400;
+const MAX_MESSAGE: usize = 400;
 
 fn one_line(message: &str) -> String {
     let mut line: String =
-        message.chars().take(LONGEST).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    if message.chars().nth(LONGEST).is_some() {
+        message.chars().take(MAX_MESSAGE).map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    if message.chars().nth(MAX_MESSAGE).is_some() {
         line.push('…');
     }
     line

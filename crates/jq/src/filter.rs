@@ -2,8 +2,8 @@
 
 use crate::compile::{Compiled, Data, NullOrder, compile};
 use crate::error::{CompileError, Error, ErrorKind};
-use crate::fuel::{self, Stop};
-use crate::json::{Unreadable, Writer, read, write};
+use crate::fuel::{self, StopReason};
+use crate::json::{ReadError, Writer, read, write};
 use crate::value::Value;
 use crate::value::document::{Document, whole};
 use jaq_core::{Ctx, Exn, ValX, Vars};
@@ -16,7 +16,7 @@ pub struct Limits {
     pub fuel: u64,
     /// The additional steps allowed for each byte of the input.
     pub fuel_per_byte: u64,
-    /// How deep arrays and objects may be nested, in the input and in created values. At most [`Limits::DEEPEST`].
+    /// How deep arrays and objects may be nested, in the input and in created values. At most [`Limits::MAX_DEPTH`].
     pub max_depth: usize,
     /// The longest output, in bytes.
     pub max_output: usize,
@@ -24,14 +24,15 @@ pub struct Limits {
 
 impl Limits {
     /// The greatest possible depth: values are processed by recursion.
-    pub const DEEPEST: usize = 512;
+    pub const MAX_DEPTH: usize = 512;
 }
 
 impl Default for Limits {
-    /// 100,000 steps and 8 more per byte, 512 levels, 64 MiB. Rewriting each string of a message takes one or two steps per byte,
-    /// and four if nearly every byte is a value; 100,000 steps take about 10 ms. A step keeps at most about 50 bytes of memory.
+    /// 100,000 steps and 8 more per byte, 512 levels, 64 MiB. Rewriting each string of a message takes one or two steps
+    /// per byte, and four if nearly every byte is a value; 100,000 steps take about 10 ms. A step keeps at most about
+    /// 50 bytes of memory.
     fn default() -> Limits {
-        Limits { fuel: 100_000, fuel_per_byte: 8, max_depth: Limits::DEEPEST, max_output: 64 << 20 }
+        Limits { fuel: 100_000, fuel_per_byte: 8, max_depth: Limits::MAX_DEPTH, max_output: 64 << 20 }
     }
 }
 
@@ -73,8 +74,8 @@ impl Filter {
         Filter::compile_with(source, variables, limits, NullOrder::First)
     }
 
-    /// Compiles a condition, which only has access to its input. In it `<`, `<=`, `>` and `>=` are false if a side is null: in jq
-    /// null is less than every number, so `.amount < 100` would hold without an amount.
+    /// Compiles a condition, which only has access to its input. In it `<`, `<=`, `>` and `>=` are false if a side is
+    /// null: in jq null is less than every number, so `.amount < 100` would hold without an amount.
     ///
     /// # Errors
     /// As [`Filter::compile`].
@@ -88,7 +89,7 @@ impl Filter {
         limits: Limits,
         null_order: NullOrder,
     ) -> Result<Filter, CompileError> {
-        let limits = Limits { max_depth: limits.max_depth.min(Limits::DEEPEST), ..limits };
+        let limits = Limits { max_depth: limits.max_depth.min(Limits::MAX_DEPTH), ..limits };
         Ok(Filter { compiled: compile(source, variables, null_order)?, variables: variables.len(), limits })
     }
 
@@ -117,8 +118,8 @@ impl Filter {
         self.append(input, variables, out, write)
     }
 
-    /// Appends the output as a cell of a table: a string's text, nothing for null, anything else as JSON. Returns false if there
-    /// is none. After an error, `out` is unchanged.
+    /// Appends the output as a cell of a table: a string's text, nothing for null, anything else as JSON. Returns false
+    /// if there is none. After an error, `out` is unchanged.
     ///
     /// # Errors
     /// The input is unreadable, the run fails, or there is more than one output.
@@ -187,8 +188,8 @@ impl Filter {
         match fuel::stopped() {
             None => taken,
             // The run was stopped, so its output does not count.
-            Some(Stop::Fuel) => Err(out_of_fuel()),
-            Some(Stop::Depth) => Err(self.too_deep("a value or a recursion of the filter")),
+            Some(StopReason::Fuel) => Err(out_of_fuel()),
+            Some(StopReason::Depth) => Err(self.too_deep("a value or a recursion of the filter")),
         }
     }
 
@@ -221,11 +222,9 @@ impl Filter {
 
     fn document(&self, json: &[u8]) -> Result<Document, Error> {
         read(json, self.limits.max_depth as u32).map_err(|error| match error {
-            Unreadable::Wrong(what, at) => {
-                Error::new(ErrorKind::Unreadable, format_args!("not JSON: {what}, at byte {}", at + 1))
-            }
-            Unreadable::TooDeep => self.too_deep("the input"),
-            Unreadable::TooLarge => too_large(),
+            ReadError::NotJson(why) => Error::new(ErrorKind::Unreadable, format_args!("not JSON: {why}")),
+            ReadError::TooDeep => self.too_deep("the input"),
+            ReadError::TooLarge => too_large(),
         })
     }
 

@@ -1,15 +1,15 @@
 //! The remaining fuel of a run, and why it was stopped.
 //!
-//! The meter belongs to the thread, because the operators of values (`+`, `==`) get only the values. Once a run is stopped, every
-//! charge is refused, so all of its operations end at once. Its output then does not count; the reason is reported instead. No
-//! `try`, `?`, `//` or `label` can continue the run.
+//! The meter belongs to the thread, because the operators of values (`+`, `==`) get only the values. Once a run is
+//! stopped, every charge is refused, so all of its operations end at once. Its output then does not count; the reason
+//! is reported instead. No `try`, `?`, `//` or `label` can continue the run.
 
 use std::cell::Cell;
 
 /// Why a run was stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// It has spent its fuel.
+pub enum StopReason {
+    /// The run has spent its fuel.
     Fuel,
     /// A value or a recursion went too deep.
     Depth,
@@ -26,7 +26,7 @@ pub const ENOUGH_STACK: usize = if cfg!(debug_assertions) { 1536 << 10 } else { 
 
 struct Meter {
     fuel: Cell<u64>,
-    stop: Cell<Option<Stop>>,
+    stop: Cell<Option<StopReason>>,
     max_depth: Cell<u32>,
     /// The number of the run, for charges that a run pays only once.
     run: Cell<u64>,
@@ -73,12 +73,12 @@ pub fn run() -> u64 {
 }
 
 /// Why the run was stopped, if it was.
-pub fn stopped() -> Option<Stop> {
+pub fn stopped() -> Option<StopReason> {
     METER.with(|meter| meter.stop.get())
 }
 
 /// Stops the run. The first reason is kept.
-pub fn stop(why: Stop) {
+pub fn stop(why: StopReason) {
     METER.with(|meter| {
         meter.fuel.set(0);
         if meter.stop.get().is_none() {
@@ -96,7 +96,7 @@ pub fn charge(cost: u64) -> bool {
             return true;
         }
         if meter.stop.get().is_none() {
-            meter.stop.set(Some(Stop::Fuel));
+            meter.stop.set(Some(StopReason::Fuel));
         }
         false
     })
@@ -105,7 +105,7 @@ pub fn charge(cost: u64) -> bool {
 /// Spends `cost`, and checks that there is enough stack left.
 pub fn step(cost: u64) -> bool {
     if stacker::remaining_stack().is_none_or(|left| left < RED_ZONE) {
-        stop(Stop::Depth);
+        stop(StopReason::Depth);
     }
     charge(cost)
 }
@@ -114,7 +114,7 @@ pub fn step(cost: u64) -> bool {
 pub fn allows_depth(depth: u32) -> bool {
     let allowed = METER.with(|meter| depth <= meter.max_depth.get());
     if !allowed {
-        stop(Stop::Depth);
+        stop(StopReason::Depth);
     }
     allowed
 }

@@ -25,18 +25,18 @@ pub struct Matcher {
 }
 
 /// The most places of a pattern, with repetitions written out.
-const MOST_PLACES: u64 = 5_000;
+const MAX_PLACES: u64 = 5_000;
 /// The most memory of a compiled pattern, and of the tables that a search builds.
-const MOST_MEMORY: usize = 1 << 20;
+const MAX_MEMORY: usize = 1 << 20;
 /// The longest pattern.
-const LONGEST_PATTERN: usize = 8 << 10;
+const MAX_PATTERN: usize = 8 << 10;
 /// How many patterns a thread keeps.
-const KEPT: usize = 64;
-/// The charge for a run's first use of a pattern, even if another run has used it recently. So whether a line passes does not
-/// depend on earlier lines.
+const MAX_CACHED: usize = 64;
+/// The charge for a run's first use of a pattern, even if another run has used it recently. So whether a line passes
+/// does not depend on earlier lines.
 const FIRST_USE: u64 = 2_000;
 
-struct Kept {
+struct CachedMatcher {
     pattern: String,
     flags: String,
     matcher: Rc<Matcher>,
@@ -46,7 +46,7 @@ struct Kept {
 
 thread_local! {
     /// Ordered by last use, the most recent last.
-    static CACHE: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    static CACHE: RefCell<Vec<CachedMatcher>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The matcher of a pattern.
@@ -75,11 +75,11 @@ pub fn matcher(pattern: &str, flags: &str) -> Result<Rc<Matcher>, String> {
     let matcher = Rc::new(Matcher::new(pattern, flags).inspect_err(|_| fuel::note_bad_pattern())?);
     fuel::charge(matcher.size);
     CACHE.with_borrow_mut(|cache| {
-        if cache.len() >= KEPT {
+        if cache.len() >= MAX_CACHED {
             cache.remove(0);
         }
         let (pattern, flags) = (pattern.to_owned(), flags.to_owned());
-        cache.push(Kept { pattern, flags, matcher: Rc::clone(&matcher), run });
+        cache.push(CachedMatcher { pattern, flags, matcher: Rc::clone(&matcher), run });
     });
     Ok(matcher)
 }
@@ -104,8 +104,8 @@ struct Flags {
 }
 
 impl Flags {
-    /// Flags as documented by jq. `s` (`^` and `$` match at the ends of the complete text) is the default anyway; `p` lets a dot
-    /// match a line feed. The engine does not support `l`: it takes the first alternative, not the longest.
+    /// Flags as documented by jq. `s` (`^` and `$` match at the ends of the complete text) is the default anyway; `p`
+    /// lets a dot match a line feed. The engine does not support `l`: it takes the first alternative, not the longest.
     fn read(text: &str) -> Result<Flags, String> {
         let mut flags = Flags::default();
         for flag in text.chars() {
@@ -129,17 +129,17 @@ impl Flags {
 impl Matcher {
     fn new(pattern: &str, flags: &str) -> Result<Matcher, String> {
         let flags = Flags::read(flags)?;
-        if pattern.len() > LONGEST_PATTERN {
-            return Err(format!("a pattern of {} bytes is too long; the limit is {LONGEST_PATTERN}", pattern.len()));
+        if pattern.len() > MAX_PATTERN {
+            return Err(format!("a pattern of {} bytes is too long; the limit is {MAX_PATTERN}", pattern.len()));
         }
         let too_large = || "the pattern is too large; write smaller repetitions".to_owned();
         let hir = parse(pattern, &flags)?;
         let (places, size) = (sum(&hir, |_| 1), sum(&hir, ranges));
-        if places > MOST_PLACES {
+        if places > MAX_PLACES {
             return Err(too_large());
         }
         if !fuel::can_charge(size) {
-            fuel::stop(fuel::Stop::Fuel);
+            fuel::stop(fuel::StopReason::Fuel);
             return Err(too_large());
         }
         let regex = RegexBuilder::new(pattern)
@@ -147,27 +147,28 @@ impl Matcher {
             .ignore_whitespace(flags.extended)
             .dot_matches_new_line(flags.dot_all)
             .nest_limit(NESTING)
-            .size_limit(MOST_MEMORY)
-            .dfa_size_limit(MOST_MEMORY)
+            .size_limit(MAX_MEMORY)
+            .dfa_size_limit(MAX_MEMORY)
             .build()
             .map_err(|error| match error {
                 regex::Error::CompiledTooBig(_) => too_large(),
                 other => unreadable(&other),
             })?;
-        Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, size, beyond: beyond(&hir) })
+        Ok(Matcher { regex, global: flags.global, skip_empty: flags.skip_empty, places, size, beyond: lookahead(&hir) })
     }
 
     /// Whether there is enough fuel for a search from `start` to the end of the text.
     pub fn can_search(&self, text: &str, start: usize) -> bool {
         let can = fuel::can_charge(self.cost(text.len().saturating_sub(start)));
         if !can {
-            fuel::stop(fuel::Stop::Fuel);
+            fuel::stop(fuel::StopReason::Fuel);
         }
         can
     }
 
-    /// Charges a search from `start` that ended at `end`. With an unbounded repetition it may have read all of the text.
-    pub fn pay(&self, text: &str, start: usize, end: usize) -> bool {
+    /// Charges a search from `start` that ended at `end`. With an unbounded repetition it may have read all of the
+    /// text.
+    pub fn charge(&self, text: &str, start: usize, end: usize) -> bool {
         let rest = text.len().saturating_sub(start);
         let passed = end.saturating_sub(start);
         let beyond = self.beyond.map_or(rest, |beyond| beyond.min(rest));
@@ -200,13 +201,12 @@ fn unreadable(error: &impl std::fmt::Display) -> String {
     format!("the pattern is wrong: {}", last.trim_start_matches("error: "))
 }
 
-/// How far a search may look beyond a match: at most the length of the longest match, and not at all if each letter leaves only
-/// one way to continue. (`x*y|x` looks for a y to the end of the text, after each x.)
-fn beyond(hir: &Hir) -> Option<usize> {
+/// How far a search may look beyond a match: at most the length of the longest match, and not at all if each letter
+/// leaves only one way to continue. (`x*y|x` looks for a y to the end of the text, after each x.)
+fn lookahead(hir: &Hir) -> Option<usize> {
     let one_way = || {
-        let nfa =
-            NFA::compiler().configure(NFA::config().nfa_size_limit(Some(MOST_MEMORY))).build_from_hir(hir).ok()?;
-        let config = onepass::Config::new().size_limit(Some(MOST_MEMORY / 4));
+        let nfa = NFA::compiler().configure(NFA::config().nfa_size_limit(Some(MAX_MEMORY))).build_from_hir(hir).ok()?;
+        let config = onepass::Config::new().size_limit(Some(MAX_MEMORY / 4));
         onepass::Builder::new().configure(config).build_from_nfa(nfa).is_ok().then_some(0)
     };
     hir.properties().maximum_len().or_else(|| beyond_run(hir)).or_else(one_way)

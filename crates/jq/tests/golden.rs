@@ -138,7 +138,8 @@ const GOLDEN: &[(&str, &str, &str)] = &[
     ("1", r#""\(1)\(2)\(3)\(4)\(5)\(6)\(7)\(8)\(9)""#, "\"123456789\""),
     (
         "7",
-        "if . == 0 then 0 elif . == 1 then 1 elif . == 2 then 2 elif . == 3 then 3 elif . == 4 then 4 elif . == 5 then 5 elif . == 6 then 6 elif . == 8 then 8 elif . == 7 then \"here\" else 9 end",
+        "if . == 0 then 0 elif . == 1 then 1 elif . == 2 then 2 elif . == 3 then 3 elif . == 4 then 4 elif . == 5 then \
+         5 elif . == 6 then 6 elif . == 8 then 8 elif . == 7 then \"here\" else 9 end",
         "\"here\"",
     ),
     ("null", "[1,2,3,4,5,6,7,8,9,10,11,12]", "[1,2,3,4,5,6,7,8,9,10,11,12]"),

@@ -6,7 +6,7 @@ use pipewright_jq::{Error, ErrorKind, Filter, Input, Limits};
 use std::time::{Duration, Instant};
 
 /// Time limit of a run: several times what it needs.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
+const TIME_LIMIT: Duration = Duration::from_millis(if cfg!(debug_assertions) { 2_000 } else { 100 });
 
 /// Programs that take more steps or go deeper than allowed.
 const ENDLESS: &[&str] = &[
@@ -68,7 +68,8 @@ const ENDLESS: &[&str] = &[
     "[range(1000)] | [combinations(5)] | length",
     "[[range(100)], [range(100)], [range(100)], [range(100)]] | [combinations] | length",
     "[range(1000)] | [.[] as $a | .[] as $b | .[] as $c | 1] | length",
-    "[(0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1)] | length",
+    "[(0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | \
+     (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1) | (0,1)] | length",
     "[\"\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\\(0,1)\"] | length",
     "[{} | .[\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"][\"a\",\"b\"]] | length",
     ".[1e9] = 1",
@@ -186,7 +187,8 @@ fn run(source: &str, input: &[u8]) -> (Result<bool, Error>, Duration) {
     (found, began.elapsed())
 }
 
-/// The CPU time of this thread, or the elapsed time if the system does not report it. A busy machine must not fail the test.
+/// The CPU time of this thread, or the elapsed time if the system does not report it. A busy machine must not fail the
+/// test.
 struct Clock {
     began: Instant,
     used: Option<Duration>,
@@ -217,7 +219,7 @@ fn endless_programs_are_stopped_and_cannot_catch_it() {
         let (found, took) = run(source, b"null");
         let is_stopped =
             found.as_ref().is_err_and(|error| matches!(error.kind(), ErrorKind::OutOfFuel | ErrorKind::TooDeep));
-        if !is_stopped || took > PATIENCE {
+        if !is_stopped || took > TIME_LIMIT {
             wrong.push(format!("{source}: {found:?} in {took:?}"));
         }
     }
@@ -232,7 +234,7 @@ fn odd_programs_do_no_harm() {
             let mut out = Vec::new();
             let _ = filter.one(Input::Null, &[], &mut out);
         }
-        assert!(began.elapsed() < PATIENCE, "{source} took {:?}", began.elapsed());
+        assert!(began.elapsed() < TIME_LIMIT, "{source} took {:?}", began.elapsed());
     }
 }
 

@@ -1,5 +1,6 @@
-//! Access control. A server on loopback can be reached from every page in this machine's browsers and by every user of the machine.
-//! Each request must therefore name the server in `Host`, come from no other page (`Origin`), and carry the token.
+//! Access control. A server on loopback can be reached from every page in this machine's browsers and by every user of
+//! the machine. Each request must therefore name the server in `Host`, come from no other page (`Origin`), and carry
+//! the token.
 
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use std::net::SocketAddr;
@@ -54,7 +55,8 @@ impl Access {
         self
     }
 
-    /// Also allows a browser that sends a cookie of this name with this secret, which it gets from [`Access::cookie_for`].
+    /// Also allows a browser that sends a cookie of this name with this secret, which it gets from
+    /// [`Access::cookie_for`].
     #[must_use]
     pub fn with_cookie(mut self, name: String, secret: String) -> Access {
         self.cookie = Some(Cookie { name, secret, is_secure: false });
@@ -103,8 +105,8 @@ impl Access {
         token.ct_eq(self.token.as_bytes()).into()
     }
 
-    /// RFC 6265, section 5.4. Pages of another port of this machine belong to the same site, so if the browser reports where a request comes from
-    /// (`Sec-Fetch-Site`), it must not come from one of these.
+    /// RFC 6265, section 5.4. Pages of another port of this machine belong to the same site, so if the browser reports
+    /// where a request comes from (`Sec-Fetch-Site`), it must not come from one of these.
     fn has_cookie(&self, headers: &HeaderMap) -> bool {
         let Some(cookie) = &self.cookie else { return false };
         let sites = all(headers, HeaderName::from_static("sec-fetch-site"));

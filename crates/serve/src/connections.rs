@@ -20,13 +20,14 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 /// A client that accepts no data for this long, while there is some to write, is disconnected.
 const WRITE_TIME: Duration = Duration::from_secs(30);
 /// The delay after a connection that could not be accepted (the process may be out of file descriptors).
-const NEXT_TRY: Duration = Duration::from_millis(100);
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// The answer when all connections are in use.
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+const SERVICE_UNAVAILABLE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 /// A permit for one open connection; an extension of its requests. A connection that becomes a WebSocket keeps it.
 #[derive(Clone)]
-pub struct Place(#[expect(dead_code)] Arc<OwnedSemaphorePermit>);
+pub struct ConnectionPermit(#[expect(dead_code)] Arc<OwnedSemaphorePermit>);
 
 /// Serves at most `most` connections at once, until `is_over` is set and all started answers have been written.
 ///
@@ -49,17 +50,17 @@ pub async fn serve(
             _ = is_over.wait_for(|is_over| *is_over) => break,
         };
         let Ok((stream, _)) = accepted else {
-            tokio::time::sleep(NEXT_TRY).await;
+            tokio::time::sleep(ACCEPT_RETRY).await;
             continue;
         };
         // Events are small, and should be sent at once.
         let _ = stream.set_nodelay(true);
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
             // A client that does not accept this much at once gets nothing.
-            let _ = stream.try_write(FULL);
+            let _ = stream.try_write(SERVICE_UNAVAILABLE);
             continue;
         };
-        let (router, place) = (router.clone(), Place(Arc::new(place)));
+        let (router, place) = (router.clone(), ConnectionPermit(Arc::new(place)));
         let service = service_fn(move |request: hyper::Request<Incoming>| {
             let mut request: Request = request.map(Body::new);
             request.extensions_mut().insert(place.clone());

@@ -1,5 +1,5 @@
-//! HTTP servers, in the one crate that depends on axum: [`access`] decides which requests are accepted, [`streamable`] is the transport of MCP, [`sessions`]
-//! serves sessions of agents to clients.
+//! HTTP servers, in the one crate that depends on axum: [`access`] decides which requests are accepted, [`streamable`]
+//! is the transport of MCP, [`sessions`] serves sessions of agents to clients.
 
 pub mod access;
 mod connections;

@@ -1,5 +1,5 @@
-//! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a separate stream of the server) and 2026-07-28 (without).
-//! Messages are interpreted and answered behind [`Inbound`].
+//! MCP's Streamable HTTP, in the revisions up to 2025-11-25 (with sessions and a separate stream of the server) and
+//! 2026-07-28 (without). Messages are interpreted and answered behind [`Inbound`].
 
 use crate::access::Access;
 use crate::connections;
@@ -26,13 +26,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The time limit for a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// The most open requests and streams.
-const MOST_OPEN: usize = 256;
+const MAX_OPEN: usize = 256;
 /// The most connections; a connection may be idle between requests.
-const MOST_CONNECTIONS: u32 = 1024;
+const MAX_CONNECTIONS: u32 = 1024;
 /// The most notifications that are queued for a client; more are dropped.
-const MOST_WAITING: usize = 1024;
+const MAX_WAITING: usize = 1024;
 /// The most sessions; the oldest is dropped for a new one.
-const MOST_SESSIONS: usize = 1024;
+const MAX_SESSIONS: usize = 1024;
 
 /// Versions that have sessions, and in which headers are not checked against the body.
 const LEGACY_VERSIONS: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
@@ -81,14 +81,14 @@ struct Shared {
     inbound: Mutex<Sender<Inbound>>,
     next: AtomicU64,
     open: Arc<Semaphore>,
-    links: Mutex<HashMap<u64, Lines>>,
+    links: Mutex<HashMap<u64, LinkSender>>,
     sessions: Mutex<HashMap<String, u64>>,
     /// Set when nothing is answered any more.
     is_over: watch::Sender<bool>,
 }
 
 /// The channel for a link's lines.
-struct Lines {
+struct LinkSender {
     to: tokio::sync::mpsc::Sender<String>,
     /// The session, if this is its stream and answers no message.
     stream_of: Option<u64>,
@@ -108,14 +108,15 @@ impl Endpoint {
             new_session: Box::new(new_session),
             inbound: Mutex::new(inbound),
             next: AtomicU64::new(1),
-            open: Arc::new(Semaphore::new(MOST_OPEN)),
+            open: Arc::new(Semaphore::new(MAX_OPEN)),
             links: Mutex::default(),
             sessions: Mutex::default(),
             is_over: watch::Sender::new(false),
         }))
     }
 
-    /// Serves until [`Endpoint::end_all`] is called and everything sent has reached the clients; blocks. The listener is non-blocking.
+    /// Serves until [`Endpoint::end_all`] is called and everything sent has reached the clients; blocks. The listener
+    /// is non-blocking.
     ///
     /// # Errors
     /// The system's error from the listener.
@@ -124,16 +125,16 @@ impl Endpoint {
         runtime.block_on(async {
             let is_over = self.0.is_over.subscribe();
             let router = Router::new().fallback(answer).with_state(self);
-            connections::serve(listener, router, MOST_CONNECTIONS, is_over).await
+            connections::serve(listener, router, MAX_CONNECTIONS, is_over).await
         })
     }
 
-    /// Sends a client a line, which is one message. The line is dropped if the client is gone, and a notification also if too many
-    /// are queued already.
+    /// Sends a client a line, which is one message. The line is dropped if the client is gone, and a notification also
+    /// if too many are queued already.
     pub fn deliver(&self, link: u64, line: String) {
         let links = lock(&self.0.links);
         // The last place in the queue is kept for the response.
-        let has_room = |lines: &&Lines| lines.to.capacity() > 1 || Envelope::read(&line).is_response();
+        let has_room = |lines: &&LinkSender| lines.to.capacity() > 1 || Envelope::read(&line).is_response();
         if let Some(lines) = links.get(&link).filter(has_room) {
             // The client may disconnect at this moment.
             let _ = lines.to.try_send(line);
@@ -152,19 +153,19 @@ impl Endpoint {
         links.clear();
     }
 
-    fn tell(&self, inbound: Inbound) {
+    fn queue_event(&self, inbound: Inbound) {
         // If the receiver has ended, the process ends soon.
         let _ = lock(&self.0.inbound).send(inbound);
     }
 
-    fn open_link(&self, permit: OwnedSemaphorePermit, stream_of: Option<u64>) -> Link {
+    fn open_link(&self, permit: OwnedSemaphorePermit, stream_of: Option<u64>) -> OpenResponse {
         let number = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let (to, lines) = channel(MOST_WAITING + 1);
+        let (to, lines) = channel(MAX_WAITING + 1);
         let mut links = lock(&self.0.links);
         if !*self.0.is_over.borrow() {
-            links.insert(number, Lines { to, stream_of });
+            links.insert(number, LinkSender { to, stream_of });
         }
-        Link { number, lines, endpoint: self.clone(), _permit: permit }
+        OpenResponse { number, lines, endpoint: self.clone(), _permit: permit }
     }
 
     fn session(&self, headers: &HeaderMap) -> Result<Option<u64>, StatusCode> {
@@ -176,7 +177,7 @@ impl Endpoint {
     fn begin_session(&self, link: u64) -> Result<String, StatusCode> {
         let id = (self.0.new_session)().map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)?;
         let mut sessions = lock(&self.0.sessions);
-        if sessions.len() >= MOST_SESSIONS {
+        if sessions.len() >= MAX_SESSIONS {
             let first = sessions.iter().min_by_key(|(_, number)| **number).map(|(id, _)| id.clone());
             first.and_then(|id| sessions.remove(&id));
         }
@@ -202,7 +203,7 @@ impl Endpoint {
         let begins = era == Era::Legacy && Envelope::read(&message).method.as_deref() == Some("initialize");
         let link = self.open_link(permit, None);
         let number = link.number;
-        self.tell(Inbound::Message {
+        self.queue_event(Inbound::Message {
             link: number,
             session: session.unwrap_or(number),
             headers: headers.iter().map(|(name, value)| (name.to_string(), lossy(value.as_bytes()))).collect(),
@@ -223,7 +224,7 @@ impl Endpoint {
         let session = self.session(headers)?.filter(|_| Era::of(headers) == Era::Legacy);
         let session = session.ok_or(StatusCode::METHOD_NOT_ALLOWED)?;
         let link = self.open_link(permit, Some(session));
-        self.tell(Inbound::Stream { link: link.number, session });
+        self.queue_event(Inbound::Stream { link: link.number, session });
         Ok(link.stream(None))
     }
 
@@ -263,21 +264,21 @@ async fn answer(State(endpoint): State<Endpoint>, request: Request) -> Response 
 }
 
 /// An open HTTP request that lines are sent to.
-struct Link {
+struct OpenResponse {
     number: u64,
     lines: Receiver<String>,
     endpoint: Endpoint,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Drop for Link {
+impl Drop for OpenResponse {
     fn drop(&mut self) {
         lock(&self.endpoint.0.links).remove(&self.number);
-        self.endpoint.tell(Inbound::Closed { link: self.number });
+        self.endpoint.queue_event(Inbound::Closed { link: self.number });
     }
 }
 
-impl Link {
+impl OpenResponse {
     /// A JSON object if the first line is the response, otherwise a stream.
     async fn respond(mut self, era: Era) -> Response {
         match timeout(KEEP_ALIVE, self.lines.recv()).await {

@@ -1,7 +1,8 @@
 //! The simple commands of a shell's text, at any place: in lists, pipelines, loops, functions, substitutions.
 //!
-//! The text is parsed as bash and POSIX's shell do it (`brush-parser`). If a construct evaluates the content of a variable as code
-//! (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or if shells disagree, the text is unreadable.
+//! The text is parsed as bash and POSIX's shell do it (`brush-parser`). If a construct evaluates the content of a
+//! variable as code (arithmetic with names, `${x@P}`, `${!x}`, subscripts), or if shells disagree, the text is
+//! unreadable.
 
 mod conditions;
 mod disagreements;
@@ -15,17 +16,17 @@ use brush_parser::ast::{
     SimpleCommand,
 };
 use brush_parser::{Parser, ParserOptions, SourceInfo};
-use numbers::{Numbers, prints_number};
+use numbers::{NumericVariables, prints_number};
 
 /// A word of a command after expansion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
-    /// This text.
+    /// A text.
     Text(String),
     /// The names of files that match this pattern (`*.c`), or the pattern itself: any number of words.
     Pattern(String),
-    /// A number: an exit status, the result of a calculation, a variable that the text sets only to numbers. It is one word; only an
-    /// unquoted `$!` is no word if nothing runs in the background.
+    /// A number: an exit status, the result of a calculation, a variable that the text sets only to numbers. It is one
+    /// word; only an unquoted `$!` is no word if nothing runs in the background.
     Number,
     /// Exactly one word: a quoted expansion with unknown text.
     One,
@@ -58,8 +59,8 @@ pub struct Command {
 
 /// A step of a text, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// It may run a command, once or several times.
+pub enum ShellStep {
+    /// May run a command, once or several times.
     Run(Command),
     /// From here on, in the whole text, a function has this name. The commands of its body are steps before this one.
     Define(String),
@@ -67,17 +68,18 @@ pub enum Step {
 
 /// The greatest number of brackets, quotes of substitutions and opening keywords of a text.
 const OPENERS: usize = 40;
-/// The greatest depth of parentheses. The parser tries each as a subshell and as a calculation, so its time doubles with each unclosed one.
+/// The greatest depth of parentheses. The parser tries each as a subshell and as a calculation, so its time doubles
+/// with each unclosed one.
 const PARENTHESES: usize = 8;
 /// The greatest depth of substitutions.
-const DEEP: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// The steps of a text.
 ///
 /// ```
-/// use pipewright_syntax::shell::{Step, Word, steps};
+/// use pipewright_syntax::shell::{ShellStep, Word, steps};
 /// let steps = steps("cd src && grep -c 'x y' \"$A\" $B >out").expect("it is readable");
-/// let [Step::Run(cd), Step::Run(grep)] = &steps[..] else { panic!("two commands") };
+/// let [ShellStep::Run(cd), ShellStep::Run(grep)] = &steps[..] else { panic!("two commands") };
 /// assert_eq!(cd.words, [Word::Text("cd".to_owned()), Word::Text("src".to_owned())]);
 /// assert_eq!(grep.words[2..], [Word::Text("x y".to_owned()), Word::One, Word::Any]);
 /// assert_eq!(grep.written, [Word::Text("out".to_owned())]);
@@ -85,12 +87,12 @@ const DEEP: usize = 4;
 ///
 /// # Errors
 /// If they are not certain.
-pub fn steps(text: &str) -> Result<Vec<Step>, Unreadable> {
+pub fn steps(text: &str) -> Result<Vec<ShellStep>, Unreadable> {
     parse(text, || {
-        let mut walk = Walk::default();
+        let mut walk = Walker::default();
         walk.program(text)?;
-        if walk.numbers.are_wrong() {
-            walk = Walk { numbers: Numbers::off(), ..Walk::default() };
+        if walk.numbers.is_invalid() {
+            walk = Walker { numbers: NumericVariables::off(), ..Walker::default() };
             walk.program(text)?;
         }
         Ok(walk.steps)
@@ -143,8 +145,8 @@ fn check(text: &str) -> Result<(), Unreadable> {
 }
 
 #[derive(Default)]
-struct Walk {
-    steps: Vec<Step>,
+struct Walker {
+    steps: Vec<ShellStep>,
     depth: usize,
     /// Whether the whole text has two consecutive opening brackets.
     has_double_bracket: bool,
@@ -152,19 +154,19 @@ struct Walk {
     has_function: bool,
     /// Whether the whole text has an exclamation mark that may negate a command.
     negates: bool,
-    numbers: Numbers,
+    numbers: NumericVariables,
 }
 
-type Done = Result<(), Unreadable>;
+type WalkResult = Result<(), Unreadable>;
 
-impl Walk {
+impl Walker {
     /// Reads a text; gives whether it prints only a number.
     fn program(&mut self, text: &str) -> Result<bool, Unreadable> {
         check(text)?;
         self.has_double_bracket |= text.contains("((");
         self.has_function |= text.contains("function");
         self.negates |= text.replace("!=", "").contains('!');
-        if self.depth > DEEP {
+        if self.depth > MAX_DEPTH {
             return Err(Unreadable("its substitutions are nested too deeply"));
         }
         let program = Parser::new(text.as_bytes(), &options(), &SourceInfo::default()).parse_program();
@@ -184,7 +186,7 @@ impl Walk {
         Ok(if is_number { Word::Number } else { Word::Any })
     }
 
-    fn list(&mut self, list: &CompoundList, is_whole_text: bool) -> Done {
+    fn list(&mut self, list: &CompoundList, is_whole_text: bool) -> WalkResult {
         for item in &list.0 {
             self.pipeline(&item.0.first)?;
             for AndOr::And(next) | AndOr::Or(next) in &item.0.additional {
@@ -198,17 +200,17 @@ impl Walk {
                 && is_whole_text
                 && is_alone
             {
-                self.steps.push(Step::Define(function.fname.value.clone()));
+                self.steps.push(ShellStep::Define(function.fname.value.clone()));
             }
         }
         Ok(())
     }
 
-    fn pipeline(&mut self, pipeline: &Pipeline) -> Done {
+    fn pipeline(&mut self, pipeline: &Pipeline) -> WalkResult {
         pipeline.seq.iter().try_for_each(|command| self.command(command))
     }
 
-    fn command(&mut self, command: &Node) -> Done {
+    fn command(&mut self, command: &Node) -> WalkResult {
         match command {
             Node::Simple(simple) => self.simple(simple),
             Node::Compound(compound, redirections) => {
@@ -226,7 +228,7 @@ impl Walk {
         }
     }
 
-    fn simple(&mut self, simple: &SimpleCommand) -> Done {
+    fn simple(&mut self, simple: &SimpleCommand) -> WalkResult {
         let mut command = Command::default();
         for item in simple.prefix.iter().flat_map(|prefix| &prefix.0) {
             self.item(item, &mut command, true)?;
@@ -244,11 +246,11 @@ impl Walk {
             }
         }
         command.words.iter().for_each(|word| self.numbers.pass(word));
-        self.steps.push(Step::Run(command));
+        self.steps.push(ShellStep::Run(command));
         Ok(())
     }
 
-    fn item(&mut self, item: &Item, command: &mut Command, is_before: bool) -> Done {
+    fn item(&mut self, item: &Item, command: &mut Command, is_before: bool) -> WalkResult {
         match item {
             Item::IoRedirect(redirection) => self.redirection(redirection, command)?,
             Item::Word(word) => command.words.push(self.word(&word.value)?),
@@ -289,16 +291,16 @@ impl Walk {
         Ok(())
     }
 
-    fn redirections(&mut self, list: Option<&RedirectList>) -> Done {
+    fn redirections(&mut self, list: Option<&RedirectList>) -> WalkResult {
         let mut command = Command::default();
         for redirection in list.iter().flat_map(|list| &list.0) {
             self.redirection(redirection, &mut command)?;
         }
-        self.steps.push(Step::Run(command));
+        self.steps.push(ShellStep::Run(command));
         Ok(())
     }
 
-    fn redirection(&mut self, redirection: &IoRedirect, command: &mut Command) -> Done {
+    fn redirection(&mut self, redirection: &IoRedirect, command: &mut Command) -> WalkResult {
         match redirection {
             IoRedirect::File(_, kind, target) => {
                 let is_read = matches!(kind, IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput);
@@ -334,7 +336,7 @@ impl Walk {
         Ok(())
     }
 
-    fn compound(&mut self, compound: &CompoundCommand) -> Done {
+    fn compound(&mut self, compound: &CompoundCommand) -> WalkResult {
         match compound {
             CompoundCommand::Arithmetic(_) => Err(Unreadable("shells may take two brackets for a subshell")),
             CompoundCommand::ArithmeticForClause(clause) => {
@@ -357,7 +359,7 @@ impl Walk {
                 }
                 self.numbers.taint(&clause.variable_name);
                 let assigned = vec![clause.variable_name.clone()];
-                self.steps.push(Step::Run(Command { assigned, ..Command::default() }));
+                self.steps.push(ShellStep::Run(Command { assigned, ..Command::default() }));
                 self.list(&clause.body.list, false)
             }
             CompoundCommand::CaseClause(clause) => {

@@ -1,8 +1,8 @@
 //! Database queries, as far as a gate needs them: whether all statements only read, and which functions they call.
 //!
-//! Databases differ in comments and in where a string ends, and T-SQL needs no semicolon between statements. So text that they could split
-//! differently is unreadable. Words that begin a statement with effects are not allowed anywhere, unless they are quoted. A word before
-//! a bracket is a function, unless it is one of SQL's own words.
+//! Databases differ in comments and in where a string ends, and T-SQL needs no semicolon between statements. So text
+//! that they could split differently is unreadable. Words that begin a statement with effects are not allowed anywhere,
+//! unless they are quoted. A word before a bracket is a function, unless it is one of SQL's own words.
 
 use crate::{Unreadable, parse};
 use sqlparser::ast::Statement;
@@ -11,7 +11,7 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 /// The greatest depth of a query, and the greatest number of its tokens: a sum of many terms is as deep as it is long.
-const DEEP: usize = 30;
+const MAX_DEPTH: usize = 30;
 const TOKENS: usize = 2000;
 
 /// Words of statements that have effects.
@@ -121,7 +121,8 @@ const NO_FUNCTIONS: &[&str] = &[
     "varying",
 ];
 
-/// The functions that the queries in a text call: names in lower case, unless they are quoted, with the schema that the query names.
+/// The functions that the queries in a text call: names in lower case, unless they are quoted, with the schema that the
+/// query names.
 ///
 /// ```
 /// use pipewright_syntax::sql::functions;
@@ -180,7 +181,8 @@ fn check(text: &str) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// A text without the content of its strings, if that is certain: it has no other quotes outside of them. Otherwise all of it.
+/// A text without the content of its strings, if that is certain: it has no other quotes outside of them. Otherwise all
+/// of it.
 fn outside_strings(text: &str) -> String {
     let outside: Vec<&str> = text.split('\'').step_by(2).collect();
     let is_certain = text.matches('\'').count().is_multiple_of(2)
@@ -211,7 +213,7 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
             tokens[at - 1] = Token::SingleQuotedString(name.value.clone());
         }
     }
-    let parser = Parser::new(dialect).with_recursion_limit(DEEP).with_tokens(tokens);
+    let parser = Parser::new(dialect).with_recursion_limit(MAX_DEPTH).with_tokens(tokens);
     let statements = { parser }.parse_statements().map_err(|_| unreadable)?;
     match !statements.is_empty() && statements.iter().all(reads) {
         true => Ok(functions),
@@ -262,7 +264,7 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
 
 fn reads(statement: &Statement) -> bool {
     /// Pragmas of SQLite that show something, for any value.
-    const SHOWING: [&str; 7] =
+    const READ_PRAGMAS: [&str; 7] =
         ["table_info", "table_xinfo", "table_list", "index_list", "index_info", "foreign_key_list", "database_list"];
     match statement {
         Statement::Query(_)
@@ -279,7 +281,9 @@ fn reads(statement: &Statement) -> bool {
         | Statement::ShowViews { .. }
         | Statement::ShowCollation { .. } => true,
         Statement::Explain { statement, .. } => reads(statement),
-        Statement::Pragma { name, is_eq: false, .. } => SHOWING.contains(&name.to_string().to_lowercase().as_str()),
+        Statement::Pragma { name, is_eq: false, .. } => {
+            READ_PRAGMAS.contains(&name.to_string().to_lowercase().as_str())
+        }
         _ => false,
     }
 }

@@ -1,7 +1,7 @@
 //! Random texts run by bash itself: it runs no command that the reader has not found.
 #![allow(clippy::expect_used)]
 
-use pipewright_syntax::shell::{Step, steps};
+use pipewright_syntax::shell::{ShellStep, steps};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use std::path::Path;
@@ -13,16 +13,16 @@ const BASH: &str = "/bin/bash";
 const MISSING: &str = "MISSING";
 
 /// Whether the reader has found that the text may run a command of this name, or an unknown one.
-fn is_found(steps: &[Step]) -> bool {
+fn is_found(steps: &[ShellStep]) -> bool {
     steps.iter().any(|step| match step {
-        Step::Run(command) => {
+        ShellStep::Run(command) => {
             let name = command.words.first();
             // A pattern may match a file that an earlier text has created.
             name.is_some_and(|name| {
                 name.text().is_none_or(|name| name.contains(MISSING) || name.contains(['*', '?', '[']))
             })
         }
-        Step::Define(_) => false,
+        ShellStep::Define(_) => false,
     })
 }
 
@@ -33,7 +33,7 @@ fn runs_it(text: &str, folder: &Path) -> bool {
     String::from_utf8_lossy(&output.stderr).contains(": MISSING: command not found")
 }
 
-const PIECES: &[&str] = &[
+const FRAGMENTS: &[&str] = &[
     "MISSING",
     " MISSING ",
     ";MISSING",
@@ -109,7 +109,7 @@ fn bash_runs_no_command_that_is_not_found() {
     std::fs::create_dir_all(&folder).expect("a folder can be made");
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(2000);
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
-    let texts = prop::collection::vec(prop::sample::select(PIECES), 1..14);
+    let texts = prop::collection::vec(prop::sample::select(FRAGMENTS), 1..14);
     let outcome = runner.run(&texts, |pieces| {
         let text = pieces.concat();
         if let Ok(steps) = steps(&text)

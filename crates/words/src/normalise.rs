@@ -12,13 +12,15 @@ pub struct Word {
     pub start: usize,
     /// The byte after its last one.
     pub end: usize,
-    /// The position after an apostrophe, from which the word is also read: `l'envoyer` is also `envoyer`. Otherwise the start.
+    /// The position after an apostrophe, from which the word is also read: `l'envoyer` is also `envoyer`. Otherwise the
+    /// start.
     pub elided: usize,
     /// Whether a sentence or a part of one ends before it: words on both sides do not belong together.
     pub apart: bool,
 }
 
-/// Removes differences of compatibility forms, case, accents, vowel points, invisible characters and kinds of apostrophes.
+/// Removes differences of compatibility forms, case, accents, vowel points, invisible characters and kinds of
+/// apostrophes.
 pub fn normalise(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

@@ -31,13 +31,13 @@ pub const NEGATIONS: u8 = 15;
 /// The index of the list of words that only agree to a dialog.
 pub const GENERIC: u8 = 16;
 /// The index of the list of words that turn the action behind them into a thing.
-pub const BEFORE: u8 = 17;
+pub const BEFORE_LIST: u8 = 17;
 /// The index of the list of words that turn the action before them into a thing.
-pub const BEHIND: u8 = 18;
+pub const AFTER_LIST: u8 = 18;
 
 /// A word of a pattern, in normal form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Piece {
+pub struct PatternWord {
     /// Its text.
     pub text: String,
     /// `*` before it: the word may have other text before.
@@ -48,9 +48,9 @@ pub struct Piece {
 
 /// A part of a pattern after its first word.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum PatternPart {
     /// A word.
-    Word(Piece),
+    Word(PatternWord),
     /// `_`, or `*` alone.
     One,
     /// `...`
@@ -64,22 +64,27 @@ pub struct Pattern {
     pub at_start: bool,
     /// `$`
     pub at_end: bool,
-    /// It has a script without blanks: it is searched anywhere, and its steps anywhere later.
+    /// The pattern has a script without blanks: it is searched anywhere, and its steps anywhere later.
     pub unspaced: bool,
     /// The number of arbitrary words (`_`) before the first given one: at most three.
     pub lead: u8,
     /// The first given word.
-    pub first: Piece,
+    pub first: PatternWord,
     /// What follows it.
-    pub rest: Vec<Step>,
+    pub rest: Vec<PatternPart>,
 }
+
+/// What is wrong with a pattern.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidPattern(String);
 
 impl Pattern {
     /// Reads a pattern.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(written: &str) -> Result<Pattern, String> {
+    pub fn read(written: &str) -> Result<Pattern, InvalidPattern> {
         let (at_start, inner) = written.strip_prefix('^').map_or((false, written), |rest| (true, rest));
         let (at_end, inner) = inner.strip_suffix('$').map_or((false, inner), |rest| (true, rest));
         let unspaced = inner.contains(is_unspaced);
@@ -87,18 +92,18 @@ impl Pattern {
         for part in inner.split_whitespace() {
             match part {
                 "_" | "*" | "..." | "…" if unspaced => (), // a blank says it already
-                "_" | "*" => steps.push(Step::One),
-                "..." | "…" => steps.push(Step::Few),
+                "_" | "*" => steps.push(PatternPart::One),
+                "..." | "…" => steps.push(PatternPart::Few),
                 part => read_part(part, unspaced, &mut steps)?,
             }
         }
-        let lead = steps.iter().take_while(|step| **step == Step::One).count();
+        let lead = steps.iter().take_while(|step| **step == PatternPart::One).count();
         let mut steps = steps.into_iter().skip(lead);
         match (steps.next(), lead) {
-            (Some(Step::Word(first)), 0..=3) => {
+            (Some(PatternPart::Word(first)), 0..=3) => {
                 Ok(Pattern { at_start, at_end, unspaced, lead: lead as u8, first, rest: steps.collect() })
             }
-            _ => Err("it must begin with a word, or at most three _".to_owned()),
+            _ => Err(InvalidPattern("it must begin with a word, or at most three _".to_owned())),
         }
     }
 }
@@ -107,9 +112,9 @@ impl Pattern {
 ///
 /// # Errors
 /// A brace is not closed.
-pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
+pub fn alternatives(written: &str) -> Result<Vec<String>, InvalidPattern> {
     if let Some((before, after)) = written.split_once('{') {
-        let (inside, after) = after.split_once('}').ok_or_else(|| "a { has no }".to_owned())?;
+        let (inside, after) = after.split_once('}').ok_or_else(|| InvalidPattern("a { has no }".to_owned()))?;
         let mut all = Vec::new();
         for one in inside.split('|') {
             all.extend(alternatives(&format!("{before}{one}{after}"))?);
@@ -127,22 +132,22 @@ pub fn alternatives(written: &str) -> Result<Vec<String>, String> {
 }
 
 /// Reads a part without blanks: `lösch*`; `check-out`, which is two words; `&`, which is no word, as in names.
-fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), String> {
+fn read_part(part: &str, unspaced: bool, to: &mut Vec<PatternPart>) -> Result<(), InvalidPattern> {
     let (open_left, inner) = part.strip_prefix('*').map_or((false, part), |rest| (true, rest));
     let (open_right, inner) = inner.strip_suffix('*').map_or((false, inner), |rest| (true, rest));
     if inner.contains(['*', '^', '$', '_']) {
-        return Err(format!(
+        return Err(InvalidPattern(format!(
             "{part:?}: `*` is allowed only at a word's ends, `^` and `$` only at the pattern's ends, `_` only alone"
-        ));
+        )));
     }
     let normal = normalise(inner);
     if unspaced {
-        to.push(Step::Word(Piece { text: normal, open_left: true, open_right: true }));
+        to.push(PatternPart::Word(PatternWord { text: normal, open_left: true, open_right: true }));
         return Ok(());
     }
     let words = words(&normal);
     to.extend(words.iter().enumerate().map(|(index, word)| {
-        Step::Word(Piece {
+        PatternPart::Word(PatternWord {
             text: normal[word.start..word.end].to_owned(),
             open_left: open_left && index == 0,
             open_right: open_right && index == words.len() - 1,
@@ -156,8 +161,8 @@ fn read_part(part: &str, unspaced: bool, to: &mut Vec<Step>) -> Result<(), Strin
 mod tests {
     use super::*;
 
-    fn piece(text: &str, open_left: bool, open_right: bool) -> Piece {
-        Piece { text: text.to_owned(), open_left, open_right }
+    fn piece(text: &str, open_left: bool, open_right: bool) -> PatternWord {
+        PatternWord { text: text.to_owned(), open_left, open_right }
     }
 
     #[test]
@@ -165,9 +170,12 @@ mod tests {
         let read = Pattern::read("^*Löschen  _ check-out* & ... x$").unwrap();
         assert!(read.at_start && read.at_end && !read.unspaced);
         assert_eq!(read.first, piece("loschen", true, false));
-        let word = |text, right| Step::Word(piece(text, false, right));
+        let word = |text, right| PatternPart::Word(piece(text, false, right));
         assert_eq!(Pattern::read("_ * done").unwrap().lead, 2);
-        assert_eq!(read.rest, [Step::One, word("check", false), word("out", true), Step::Few, word("x", false)]);
+        assert_eq!(
+            read.rest,
+            [PatternPart::One, word("check", false), word("out", true), PatternPart::Few, word("x", false)]
+        );
     }
 
     #[test]

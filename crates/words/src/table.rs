@@ -1,8 +1,8 @@
-//! The tables that the build script makes of all lists. Positions and numbers of rows are little-endian, three bytes long; all else is
-//! one byte long.
+//! The tables that the build script makes of all lists. Positions and numbers of rows are little-endian, three bytes
+//! long; all else is one byte long.
 //!
-//! - `words.fst` leads from a kind of position ([`Position`]) and a pattern's first word to the patterns that begin with it: the
-//!   number of the first one, shifted by 16 bits, and how many there are.
+//! - `words.fst` leads from a kind of position ([`Position`]) and a pattern's first word to the patterns that begin
+//!   with it: the number of the first one, shifted by 16 bits, and how many there are.
 //! - `patterns`: the list, the language, flags, how many steps there are, the first step.
 //! - `steps`: flags, or 1 or 2 for a step without a word; the position of the word in `text`, and its length.
 
@@ -24,7 +24,7 @@ pub struct Pattern {
     /// The index of its language in [`LANGUAGES`].
     pub language: u8,
     flags: u8,
-    steps: Steps,
+    steps: TableParts,
 }
 
 const AT_START: u8 = 1;
@@ -33,12 +33,12 @@ const UNSPACED: u8 = 4;
 const OPEN_LEFT: u8 = 8;
 const OPEN_RIGHT: u8 = 16;
 /// The bits above this are the number of words before the one that is looked up.
-const LEAD: u8 = 5;
+const LEAD_BITS: u8 = 5;
 
 impl Pattern {
     fn at(number: usize) -> Pattern {
         let [list, language, flags, count, steps @ ..] = row::<7>(PATTERNS, number);
-        Pattern { list, language, flags, steps: Steps { next: of_three_bytes(steps), count: usize::from(count) } }
+        Pattern { list, language, flags, steps: TableParts { next: of_three_bytes(steps), count: usize::from(count) } }
     }
 
     /// Whether it matches only at the start of a name.
@@ -57,8 +57,8 @@ impl Pattern {
     }
 
     /// The number of arbitrary words before its first.
-    pub fn lead(&self) -> usize {
-        usize::from(self.flags >> LEAD)
+    pub fn leading_words(&self) -> usize {
+        usize::from(self.flags >> LEAD_BITS)
     }
 
     /// Whether its first word may match the text in `word` from `start` to `end`.
@@ -68,13 +68,13 @@ impl Pattern {
     }
 
     /// Its parts after the first word.
-    pub fn steps(&self) -> Steps {
+    pub fn steps(&self) -> TableParts {
         self.steps
     }
 
     /// The number of its arbitrary words.
     pub fn unnamed(&self) -> usize {
-        self.lead() + self.steps.filter(|step| !matches!(step, Step::Word { .. })).count()
+        self.leading_words() + self.steps.filter(|step| !matches!(step, TablePart::Word { .. })).count()
     }
 
     /// Its language, as a BCP 47 tag.
@@ -85,29 +85,29 @@ impl Pattern {
 
 /// Parts of a pattern, in order.
 #[derive(Debug, Clone, Copy)]
-pub struct Steps {
+pub struct TableParts {
     next: usize,
     count: usize,
 }
 
-impl Iterator for Steps {
-    type Item = Step;
+impl Iterator for TableParts {
+    type Item = TablePart;
 
-    fn next(&mut self) -> Option<Step> {
+    fn next(&mut self) -> Option<TablePart> {
         self.count = self.count.checked_sub(1)?;
         let [flags, at @ .., length] = row::<5>(STEPS, self.next);
         self.next += 1;
         Some(match flags {
-            1 => Step::One,
-            2 => Step::Few,
-            flags => Step::Word { text: &TEXT[of_three_bytes(at)..][..usize::from(length)], flags },
+            1 => TablePart::One,
+            2 => TablePart::Few,
+            flags => TablePart::Word { text: &TEXT[of_three_bytes(at)..][..usize::from(length)], flags },
         })
     }
 }
 
-/// A part of a pattern after its first word: see [`Step`](crate::pattern::Step).
+/// A part of a pattern after its first word: see [`PatternPart`](crate::pattern::PatternPart).
 #[derive(Debug, Clone, Copy)]
-pub enum Step {
+pub enum TablePart {
     /// A word.
     Word {
         /// Its text, in normal form.
@@ -121,10 +121,10 @@ pub enum Step {
     Few,
 }
 
-impl Step {
+impl TablePart {
     /// Whether it has a word that matches this word of a normal form.
     pub fn is_word(&self, normal: &str, word: &Word) -> bool {
-        let Step::Word { text, flags } = self else { return false };
+        let TablePart::Word { text, flags } = self else { return false };
         [word.start, word.elided].iter().any(|&start| {
             let found = &normal[start..word.end];
             match (flags & OPEN_LEFT != 0, flags & OPEN_RIGHT != 0) {
@@ -167,14 +167,15 @@ struct Index {
 }
 
 static INDEX: LazyLock<Option<Index>> = LazyLock::new(|| {
-    // It was written by the build script, so it can be read; a test checks that.
+    // The build script has written the index, so it can be read; a test checks that.
     let fst = Fst::new(INDEX_BYTES).ok()?;
     let root = fst.root();
     let places = POSITIONS.map(|byte| root.find_input(byte).map(|at| root.transition(at)));
     Some(Index { places, fst })
 });
 
-/// Calls `each` for every pattern whose first word is at the beginning of `normal[start..end]`, with the end of that word.
+/// Calls `each` for every pattern whose first word is at the beginning of `normal[start..end]`, with the end of that
+/// word.
 pub fn look_up(position: Position, normal: &str, start: usize, end: usize, mut each: impl FnMut(Pattern, usize)) {
     let Some((index, begin)) = INDEX.as_ref().and_then(|index| Some((index, index.places[position as usize]?))) else {
         return;
@@ -219,7 +220,7 @@ mod tests {
         }
         assert_eq!(next, PATTERNS.len() / 7);
         for pattern in (0..next).map(Pattern::at) {
-            assert!(pattern.steps().all(|step| !matches!(step, Step::Word { text: "", .. })));
+            assert!(pattern.steps().all(|step| !matches!(step, TablePart::Word { text: "", .. })));
             assert!(!pattern.language().is_empty() && usize::from(pattern.list) < crate::pattern::LISTS.len());
         }
     }

@@ -5,15 +5,15 @@ mod requests;
 mod session;
 mod stage;
 
-use super::agents::{Agents, LONGEST_RECORD};
+use super::agents::{Agents, MAX_RECORD};
 use super::options::LimitOptions;
-use super::{Command, needs_input};
-use crate::io::between::{Ends, Manner, between};
-use crate::io::lines::Limits;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
+use super::{Command, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
+use pipewright_io::between::{EndMode, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::private;
+use pipewright_sys::signal::Signals;
 use stage::Editor;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -43,32 +43,32 @@ Examples:
     {\"agent_servers\":{\"Browser\":{\"type\":\"custom\",\"command\":\"agent-acp\",\"args\":[\"--\",\"agent-loop\",\"-m\",\"gemini/gemini-3-flash\",\"--profile\",\"browser\",\
 \"--\",\"policy-check\",\"--\",\"hitl-gate\",\"--\",\"browser-bridge\"]}}}
   An agent whose sessions can be loaded again:
-    agent-acp -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- godot-bridge --launch /home/me/game
+    agent-acp -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- \
+    hitl-gate -- godot-bridge --launch /home/me/game
 
 Exit status:
-  0 success; 1 a line from the editor or an agent could not be read; 2 wrong usage; 3 the private folder for the gates' sockets could not be created. \
-  How an agent ends is reported to the editor. See pipewright(7).";
+  0 success; 1 a line from the editor or an agent could not be read; 2 wrong usage; 3 the private folder for the \
+  gates' sockets could not be created. How an agent ends is reported to the editor. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     needs_input("ACP")?;
     // Processes below the agent must not read the person's answers from our memory.
-    let not_started = |error| Failure::new(Status::NotStarted, error);
-    private::protect_process().map_err(not_started)?;
+    private::protect_process().map_err(Failure::not_started)?;
     let report = Arc::new(Report::new(NAME, false));
-    let (agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
+    let (agents, gates, listener) = Agents::new(arguments.agent, &[], &report).map_err(Failure::not_started)?;
     let limits = Limits::from(arguments.limits);
-    let ends = Ends {
+    let sides = Sides {
         clients: Some(listener),
         adds_far_sides: true,
         limits,
-        far_limits: Some(Limits { max_line: LONGEST_RECORD, ..limits }),
-        manner: Manner::Session,
-        ..Ends::default()
+        far_limits: Some(Limits { max_line: MAX_RECORD, ..limits }),
+        end_mode: EndMode::Session,
+        ..Sides::default()
     };
     let editor = Editor::new(agents, gates, limits.max_depth, Arc::clone(&report));
-    between(Box::new(editor), ends, signals, &report)
+    between(Box::new(editor), sides, signals, &report)
 }

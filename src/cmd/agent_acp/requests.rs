@@ -1,15 +1,18 @@
 //! The editor's requests.
 
-use super::permissions::Asked;
-use super::session::{CANCEL, EditorSession, Mode, Process, Prompt};
+use super::permissions::SentRequest;
+use super::session::{CANCEL, EditorSession, Mode, Prompt};
 use super::stage::Editor;
-use crate::acp::{Client, SessionRequest, StopReason, Updates, parameters, prompt_text};
-use crate::cmd::agents::{LOAD, MUCH, is_session_id, new_session_id};
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
-use crate::record::{Fields, is_same_id};
-use crate::rpc::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, RpcError};
-use crate::session::State;
+use crate::cmd::agents::{is_session_id, new_session_id};
+use crate::cmd::sessions::State as AgentState;
+use pipewright_clients::acp::{ClientCapabilities, SessionRequest, StopReason, Updates, parameters, prompt_text};
+use pipewright_clients::session::State;
+use pipewright_io::stage::{Out, Side};
+use pipewright_record::json::Object;
+use pipewright_record::rpc::{
+    INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, Message, PARSE_ERROR, RpcError,
+};
+use pipewright_record::{Cancel, Fields, Record, UserMessage, is_same_id};
 use serde_json::value::RawValue;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -20,7 +23,7 @@ const NOT_FOUND: i64 = -32002;
 const REQUEST_CANCELLED: i64 = -32800;
 
 /// The most sessions that can be open at once; each is a process.
-const MOST_SESSIONS: usize = 64;
+const MAX_SESSIONS: usize = 64;
 
 /// The answer to a request; `None` if it is sent later.
 type Answer = Result<Option<String>, RpcError>;
@@ -42,13 +45,16 @@ impl Editor {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(why) => {
-                if let Some(asked) = self.meant_answer(text) {
+                if let Some(asked) = self.likely_request(text) {
                     self.take_answer(asked, Err(RpcError::new(INVALID_REQUEST, why)), out);
                     return Ok(());
                 }
                 let is_json = serde_json::from_str::<&RawValue>(text).is_ok();
-                let why =
-                    if text.trim_start().starts_with('[') { "batches are not part of ACP".to_owned() } else { why };
+                let why = if text.trim_start().starts_with('[') {
+                    "batches are not part of ACP".to_owned()
+                } else {
+                    why.to_string()
+                };
                 return Err((if is_json { INVALID_REQUEST } else { PARSE_ERROR }, why));
             }
         };
@@ -92,7 +98,7 @@ impl Editor {
     }
 
     /// The request that an unreadable answer most likely belongs to.
-    fn meant_answer(&mut self, text: &str) -> Option<Asked> {
+    fn likely_request(&mut self, text: &str) -> Option<SentRequest> {
         let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
         let id = object.get("id").filter(|_| !object.contains_key("method"))?.as_u64()?;
         self.asked.remove(&id)
@@ -104,12 +110,12 @@ impl Editor {
         }
         match method {
             "initialize" => {
-                self.client = Some(Client::read(params).map_err(invalid)?);
+                self.client = Some(ClientCapabilities::read(params).map_err(invalid)?);
                 Ok(Some(self.description()))
             }
             "authenticate" => Err(invalid("authentication is not supported: authMethods is empty")),
             "session/new" => self.begin(id, params, out),
-            "session/load" if self.agents.keeps_sessions() => self.load(id, params, out),
+            "session/load" if self.sessions.agents.keeps_sessions() => self.load(id, params, out),
             "session/prompt" => self.prompt(id, params, out),
             "session/set_mode" => self.set_mode(params, out),
             "session/close" => self.close(params, out),
@@ -121,7 +127,7 @@ impl Editor {
     fn description(&self) -> String {
         let prompt = r#"{"image":false,"audio":false,"embeddedContext":true}"#;
         let capabilities = Object::default()
-            .put("loadSession", self.agents.keeps_sessions())
+            .put("loadSession", self.sessions.agents.keeps_sessions())
             .put("promptCapabilities", prompt)
             .put("mcpCapabilities", r#"{"http":false,"sse":false}"#)
             .put("sessionCapabilities", r#"{"close":{}}"#)
@@ -135,15 +141,13 @@ impl Editor {
     /// The number of the session that the parameters name.
     fn session(&self, params: &Fields<'_>) -> Result<usize, RpcError> {
         let id = params.text("sessionId").ok_or_else(|| invalid("sessionId is missing"))?;
-        let session = self.sessions.iter().find(|(_, session)| session.id == id);
-        session.map(|(&number, _)| number).ok_or_else(|| invalid(format!("unknown session {id:?}")))
+        self.sessions.number(&id).ok_or_else(|| invalid(format!("unknown session {id:?}")))
     }
 
     fn begin(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
         let folder = self.read_session(params)?;
         let id = new_session_id().map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
-        let process = Process::Starting { request: Some(request.to_owned()), by: None };
-        self.start(id, folder, process, out)
+        self.start(request, &id, folder, false, out)
     }
 
     fn load(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
@@ -152,18 +156,17 @@ impl Editor {
         let id = id.ok_or_else(|| {
             invalid("invalid sessionId: use letters, digits, - and _, at most 64, starting with a letter or digit")
         })?;
-        let open = self.sessions.iter().find(|(_, session)| session.id == id);
-        match open.map(|(&number, session)| (number, matches!(session.process, Process::Ended(_)))) {
-            // Its agent has ended, so it can be started again.
-            Some((number, true)) => self.forget(number, out),
-            Some((_, false)) => return Err(invalid(format!("the session {id:?} is open already"))),
-            None => {}
+        if let Some(number) = self.sessions.number(&id) {
+            // Once its agent has ended, it can be started again.
+            if self.sessions.get(number).is_some_and(|session| !session.has_ended()) {
+                return Err(invalid(format!("the session {id:?} is open already")));
+            }
+            self.forget(number, out);
         }
-        if !self.agents.has_session(&id, &folder) {
+        if !self.sessions.agents.has_session(&id, &folder) {
             return Err(RpcError::new(NOT_FOUND, format!("unknown session {id:?}")));
         }
-        let process = Process::Loading { request: request.to_owned(), by: Instant::now() + LOAD };
-        self.start(id, folder, process, out)
+        self.start(request, &id, folder, true, out)
     }
 
     /// The folder of a session that is created or loaded.
@@ -172,9 +175,8 @@ impl Editor {
         if !folder.is_dir() {
             return Err(invalid(format!("cwd is not a folder: {}", folder.display())));
         }
-        let running = self.sessions.values().filter(|session| !matches!(session.process, Process::Ended(_)));
-        if running.count() >= MOST_SESSIONS {
-            return Err(refused(format!("{MOST_SESSIONS} sessions are open: close one first")));
+        if self.sessions.by_number.values().filter(|session| !session.has_ended()).count() >= MAX_SESSIONS {
+            return Err(refused(format!("{MAX_SESSIONS} sessions are open: close one first")));
         }
         if let Some(unused) = unused.filter(|_| !std::mem::replace(&mut self.has_reported_unused, true)) {
             self.report.note(format_args!("ignored {unused} that the editor offers: the agent has its own world"));
@@ -182,61 +184,49 @@ impl Editor {
         Ok(folder)
     }
 
-    fn start(&mut self, id: String, folder: PathBuf, process: Process, out: &mut Out) -> Answer {
-        let number = self.next_session;
-        let program = self.agents.program(number, &id, Some(folder.clone()));
-        let program = program.map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))?;
-        // Far sides are numbered from 0 in the order in which they are added, and so are sessions.
-        self.next_session = out.add_far(program) + 1;
-        let session = EditorSession {
-            id,
+    fn start(&mut self, request: &str, id: &str, folder: PathBuf, is_loaded: bool, out: &mut Out) -> Answer {
+        let session = |agent| EditorSession {
+            agent,
             mode: Mode::Ask,
-            process,
+            request: Some(request.to_owned()),
+            started_by: None,
             prompt: None,
-            updates: Updates::new(folder),
-            is_silent: false,
+            updates: Updates::new(folder.clone()),
         };
-        self.sessions.insert(number, session);
-        Ok(None)
+        let started = self.sessions.start(id, Some(folder.clone()), is_loaded, session, out);
+        started.map(|_| None).map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))
     }
 
     fn prompt(&mut self, request: &str, params: &Fields<'_>, out: &mut Out) -> Answer {
         let number = self.session(params)?;
         let blocks = params.list("prompt").map_err(|why| invalid(why.to_string()))?;
         let text = prompt_text(&blocks).map_err(invalid)?;
-        let record = Object::default().text("type", "user_message").text("content", &text).text("role", "user").end();
-        let keeps_sessions = self.agents.keeps_sessions();
-        let Some(session) = self.sessions.get_mut(&number) else { return Ok(None) };
+        let record = UserMessage::new(text).json();
+        let (keeps_sessions, is_behind) = (self.sessions.agents.keeps_sessions(), self.sessions.is_behind(number, out));
+        let Some(session) = self.sessions.get_mut(number) else { return Ok(None) };
         if session.prompt.is_some() {
             return Err(refused("the previous prompt of this session is not answered yet"));
         }
         // The editor itself is never held back, because a cancel has to be read.
-        out.choose_far(number);
-        let unread = out.sent(Side::Far).saturating_sub(out.written(Side::Far));
-        if session.is_running() && unread > MUCH {
+        if session.agent.is_alive() && is_behind {
             return Err(refused("the agent has not read the previous prompt yet"));
         }
-        let mut prompt = Prompt { request: request.to_owned(), cancelled: None, unsent: None };
-        match &session.process {
-            Process::Starting { by: None, .. } => {
-                prompt.unsent = Some(record);
-                session.prompt = Some(prompt);
-            }
-            Process::Starting { .. } | Process::Running => {
+        match &session.agent.state {
+            AgentState::Starting(false) => _ = session.agent.keep(&record),
+            AgentState::Running => {
                 session.updates.prompt(&record);
-                session.prompt = Some(prompt);
-                self.send_agent(number, &record, out);
+                out.add_line(Side::Far(number), &record);
             }
-            Process::Ended(_) if keeps_sessions => {
-                prompt.unsent = Some(record);
-                session.process = Process::Starting { request: None, by: None };
-                session.prompt = Some(prompt);
-                out.choose_far(number);
-                out.respawn();
+            AgentState::Ended(_) if keeps_sessions => _ = session.agent.keep(&record),
+            AgentState::Ended(why) => return Err(refused(format!("{why}. Start a new session"))),
+            AgentState::Starting(true) | AgentState::Loading { .. } => {
+                return Err(refused("the session is not loaded yet"));
             }
-            Process::Ended(why) => return Err(refused(format!("{why}. Start a new session"))),
-            Process::Loading { .. } => return Err(refused("the session is not loaded yet")),
-            Process::Ending { .. } => return Err(refused("the agent is ending")),
+            AgentState::Ending { .. } => return Err(refused("the agent is ending")),
+        }
+        session.prompt = Some(Prompt { request: request.to_owned(), cancelled: None });
+        if session.has_ended() {
+            self.sessions.restart(number, out);
         }
         Ok(None)
     }
@@ -245,11 +235,11 @@ impl Editor {
         let number = self.session(params)?;
         let id = params.text("modeId").unwrap_or_default();
         let mode = Mode::named(&id).ok_or_else(|| invalid(format!("unknown mode {id:?}")))?;
-        if let Some(session) = self.sessions.get_mut(&number) {
+        if let Some(session) = self.sessions.get_mut(number) {
             session.mode = mode;
         }
         if mode == Mode::Observe {
-            self.reject_all(number, super::permissions::OBSERVING, out);
+            self.reject_all(number, super::permissions::OBSERVE_MODE, out);
         }
         Ok(Some("{}".to_owned()))
     }
@@ -263,7 +253,7 @@ impl Editor {
 
     /// Cancels the agent's work on a prompt or, in a loaded session, without a prompt.
     fn cancel(&mut self, number: usize, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
+        let Some(session) = self.sessions.get_mut(number) else { return };
         let is_at_work = matches!(session.updates.state(), State::Running | State::Confirm);
         match &mut session.prompt {
             Some(Prompt { cancelled: Some(_), .. }) => return,
@@ -271,35 +261,30 @@ impl Editor {
             None if !is_at_work => return,
             None => {}
         }
-        if let Some(Prompt { unsent: unsent @ Some(_), .. }) = &mut session.prompt {
-            *unsent = None;
+        if session.agent.drop_unsent() {
             return self.end_prompt(number, StopReason::Cancelled, out);
         }
         self.reject_all(number, "the person cancelled the turn", out);
         self.withdraw_all(number, out);
-        if self.sessions.get(&number).is_some_and(EditorSession::is_running) {
-            self.send_agent(number, r#"{"type":"cancel"}"#, out);
+        if self.sessions.get(number).is_some_and(|session| session.agent.is_alive()) {
+            self.sessions.send(number, &Cancel::TURN.json(), out);
         }
     }
 
     /// The editor cancels one of its requests.
     fn cancel_request(&mut self, id: Option<&RawValue>, out: &mut Out) {
         let is_meant = |own: &str| is_same_id(Some(own), id.map(RawValue::get));
-        let prompted =
-            |session: &EditorSession| session.prompt.as_ref().is_some_and(|prompt| is_meant(&prompt.request));
-        if let Some(number) = self.sessions.iter().find(|(_, session)| prompted(session)).map(|(&number, _)| number) {
-            return self.cancel(number, out);
-        }
-        let begun = self.sessions.iter().find(|(_, session)| session.process.request().is_some_and(is_meant));
-        if let Some(number) = begun.map(|(&number, _)| number) {
+        let is_prompt = |prompt: &Prompt| is_meant(&prompt.request);
+        if let Some(number) = self.sessions.find(|session| session.prompt.as_ref().is_some_and(is_prompt)) {
+            self.cancel(number, out);
+        } else if let Some(number) = self.sessions.find(|session| session.request.as_deref().is_some_and(is_meant)) {
             self.refuse_start(number, out);
         }
     }
 
     /// Ends a session's start: if the request that creates or loads the session is unanswered, it is cancelled.
     fn refuse_start(&mut self, number: usize, out: &mut Out) {
-        let request = self.sessions.get(&number).and_then(|session| session.process.request()).map(str::to_owned);
-        if let Some(request) = request {
+        if let Some(request) = self.sessions.get_mut(number).and_then(|session| session.request.take()) {
             self.answer(&request, Err(&RpcError::new(REQUEST_CANCELLED, "cancelled")), out);
         }
         self.forget(number, out);

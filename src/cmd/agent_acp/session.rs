@@ -1,8 +1,9 @@
 //! The state of one session.
 
-use crate::acp::Updates;
-use crate::json::Object;
-use crate::rpc;
+use crate::cmd::sessions::{Agent, State};
+use pipewright_clients::acp::Updates;
+use pipewright_record::json::Object;
+use pipewright_record::rpc;
 use std::time::{Duration, Instant};
 
 /// How calls that a gate holds are decided.
@@ -42,32 +43,6 @@ pub const START: Duration = Duration::from_secs(5);
 /// How long an agent may take to end its turn after a cancel.
 pub const CANCEL: Duration = Duration::from_secs(5);
 
-/// The state of a session's process.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Process {
-    /// Starting. `request` is the id of `session/new` as JSON text; it is answered when the process has started, or at `by`. `by` is `None` while there is no process yet.
-    Starting { request: Option<String>, by: Option<Instant> },
-    /// Showing the session's history, for the request `session/load`.
-    Loading { request: String, by: Instant },
-    /// Running: it takes messages.
-    Running,
-    /// It has closed its stdout.
-    Ending { by: Instant },
-    /// It has ended: why, for people.
-    Ended(String),
-}
-
-impl Process {
-    /// The unanswered request that creates or loads the session, its id as JSON text.
-    pub fn request(&self) -> Option<&str> {
-        match self {
-            Process::Starting { request, .. } => request.as_deref(),
-            Process::Loading { request, .. } => Some(request),
-            Process::Running | Process::Ending { .. } | Process::Ended(_) => None,
-        }
-    }
-}
-
 /// An unanswered prompt.
 #[derive(Debug)]
 pub struct Prompt {
@@ -75,41 +50,57 @@ pub struct Prompt {
     pub request: String,
     /// Set after the person cancelled the prompt: when it is answered at the latest.
     pub cancelled: Option<Instant>,
-    /// The `user_message`, while the agent is starting.
-    pub unsent: Option<String>,
 }
 
 /// A session.
 #[derive(Debug)]
 pub struct EditorSession {
-    pub id: String,
+    pub agent: Agent,
     pub mode: Mode,
-    pub process: Process,
+    /// The unanswered request that creates or loads the session, its id as JSON text.
+    pub request: Option<String>,
+    /// When a session that is created counts as started; `None` while its agent has no process.
+    pub started_by: Option<Instant>,
     pub prompt: Option<Prompt>,
     pub updates: Updates,
-    /// Its process has closed its stdout.
-    pub is_silent: bool,
+}
+
+impl AsRef<Agent> for EditorSession {
+    fn as_ref(&self) -> &Agent {
+        &self.agent
+    }
+}
+
+impl AsMut<Agent> for EditorSession {
+    fn as_mut(&mut self) -> &mut Agent {
+        &mut self.agent
+    }
 }
 
 impl EditorSession {
-    /// When the session's next time limit is over.
-    pub fn deadline(&self) -> Option<Instant> {
-        let process = match &self.process {
-            Process::Starting { by, .. } => *by,
-            Process::Loading { by, .. } | Process::Ending { by } => Some(*by),
-            Process::Running | Process::Ended(_) => None,
-        };
-        process.into_iter().chain(self.prompt.as_ref().and_then(|prompt| prompt.cancelled)).min()
+    /// When the session counts as started, if it has not started before.
+    pub fn counts_as_started(&self) -> Option<Instant> {
+        self.started_by.filter(|_| self.request.is_some() && self.agent.is_alive())
     }
 
-    /// Whether the process takes lines.
-    pub fn is_running(&self) -> bool {
-        !matches!(self.process, Process::Ended(_) | Process::Ending { .. })
+    /// When a prompt that the person cancelled is answered at the latest.
+    pub fn cancelled_by(&self) -> Option<Instant> {
+        self.prompt.as_ref().and_then(|prompt| prompt.cancelled)
+    }
+
+    /// Whether its agent has ended, so that it can be started again.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.agent.state, State::Ended(_))
+    }
+
+    /// When the session's next time limit is over.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.counts_as_started().into_iter().chain(self.cancelled_by()).min()
     }
 
     /// The `session/update` with this update (JSON text), as a line.
     pub fn update(&self, update: &str) -> String {
-        let params = Object::default().text("sessionId", &self.id).put("update", update).end();
+        let params = Object::default().text("sessionId", &self.agent.id).put("update", update).end();
         rpc::notification("session/update", Some(&params))
     }
 }

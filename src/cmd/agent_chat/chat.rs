@@ -1,19 +1,20 @@
 //! The chat's state, and how it handles the agent's records.
 
-use super::command::Mode;
+use super::command::InputMode;
 use super::display::Display;
-use super::questions::Asking;
+use super::questions::OpenQuestions;
 use super::style::Style;
 use super::transcript::Transcript;
 use super::view::{View, call_line, cut};
 use crate::cmd::agent_logs::Logs;
 use crate::cmd::approver::gates::Gates;
-use crate::io::lines::Limits;
-use crate::io::report::Report;
-use crate::io::stage::{Out, Side};
-use crate::json::quoted;
-use crate::record::{Fields, OwnedTool, ToolList};
-use crate::session::{Session, State};
+use pipewright_clients::session::{Session, State};
+use pipewright_io::report::Report;
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::Limits;
+use pipewright_record::{
+    AssistantMessage, CallResult, Cancel, Fields, Final, OwnedTool, Record, SessionRecord, ToolList, Usage, id_text,
+};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -23,20 +24,19 @@ use std::time::{Duration, Instant};
 const LINE: usize = 200;
 
 pub struct Chat {
-    pub mode: Mode,
+    pub mode: InputMode,
     pub display: Display,
     pub view: View,
     pub session: Session,
     pub gates: Gates,
-    pub asking: Asking,
+    pub asking: OpenQuestions,
     /// The tools that can be called; `None` until the agent has listed them.
     pub tools: Option<Vec<OwnedTool>>,
     /// The calls without a result, by id.
     pub open: BTreeMap<String, OpenCall>,
     /// The number of calls that the person has made.
     pub own_calls: u64,
-    /// When the agent started to work, and how many calls there were then.
-    pub turn: Option<(Instant, usize)>,
+    pub turn: Turn,
     /// The agent's time limit for listing its tools; `None` once it has listed them or the time is over.
     pub starting_until: Option<Instant>,
     /// When the agent closed its stdout or its stdin.
@@ -44,12 +44,8 @@ pub struct Chat {
     /// The text that is printed last.
     pub farewell: String,
     pub drawing: Drawing,
-    /// The agent was asked to stop.
-    pub is_stopping: bool,
     /// When Ctrl-C was last pressed while there was nothing to stop.
     pub interrupted: Option<Instant>,
-    /// The end of the text that the model has written so far in this turn.
-    pub streamed: String,
     /// The agent's latest complete message.
     pub last_text: String,
     /// The plan has changed since it was printed.
@@ -63,6 +59,17 @@ pub struct Chat {
     pub script: Script,
     /// When the agent reported that a gate holds a call, while no gate asks here.
     pub held_elsewhere: Option<Instant>,
+}
+
+/// The agent's work until it waits for the person again.
+#[derive(Default)]
+pub struct Turn {
+    /// When it started to work, and how many calls there were then.
+    begun: Option<(Instant, usize)>,
+    /// The agent was asked to stop.
+    pub is_stopping: bool,
+    /// The end of the text that the model has written so far.
+    streamed: String,
 }
 
 /// When the changing lines are drawn.
@@ -99,8 +106,7 @@ impl Chat {
     /// Sends a record to the agent.
     pub fn send(&mut self, record: &str, out: &mut Out) {
         self.session.sent(record);
-        out.choose_far(0);
-        out.add_line(Side::Far, record);
+        out.add_line(Side::FAR, record);
     }
 
     /// Prints text that ends with a line feed.
@@ -134,51 +140,56 @@ impl Chat {
 
     /// Takes a record from the agent.
     pub fn take_record(&mut self, line: &str, number: u64, out: &mut Out) {
-        if let Err(why) = self.session.received(line) {
-            let why = format!("agent:{number}: {why}");
-            match self.display.is_terminal() {
-                true => self.note(&why, out),
-                false => self.report.note_again(why),
-            }
+        let fields = match Fields::read(line) {
+            Ok(fields) => fields,
+            Err(why) => return self.note_disorder(number, &why, out),
+        };
+        let record = SessionRecord::of(&fields);
+        if let Err(why) = self.session.received(&record) {
+            self.note_disorder(number, &why, out);
         }
-        let Ok(fields) = Fields::read(line) else { return };
-        match fields.text("type").as_deref() {
-            Some("assistant_message") => self.take_message(&fields, out),
-            Some("tool_call") => {
-                let tool = fields.text("tool_name").unwrap_or_default();
-                let arguments = fields.get("arguments").map_or("{}", RawValue::get);
-                self.begin_call(fields.text("call_id").unwrap_or_default(), call_line(&tool, arguments), false);
+        match &record {
+            SessionRecord::AssistantMessage(message) => self.take_message(message, out),
+            SessionRecord::ToolCall(call) => {
+                let arguments = call.call.arguments.map_or("{}", RawValue::get);
+                self.begin_call(id_text(call.about.call_id), call_line(&call.call.tool_name, arguments), false);
             }
-            Some("tool_result") => self.take_result(&fields, out),
-            Some("status") if fields.get("call_id").is_none() => self.take_state(out),
-            Some("plan_update") => {
+            SessionRecord::ToolResult(result) => self.take_result(result, out),
+            SessionRecord::Status(status) if status.about.call_id.is_none() => self.take_state(out),
+            SessionRecord::PlanUpdate(_) => {
                 self.has_new_plan = true;
                 if !self.display.is_terminal() {
                     self.print_plan(out);
                 }
             }
-            Some("plan_progress") => {
+            SessionRecord::PlanProgress(progress) => {
                 self.has_new_plan = true;
-                let result = fields.text("result").filter(|result| !result.is_empty());
-                if let Some(result) = result {
-                    self.say(self.view.lines(Style::Dim, &cut(&result, LINE)), out);
+                if let Some(result) = progress.result.as_ref().filter(|result| !result.is_empty()) {
+                    self.say(self.view.lines(Style::Dim, &cut(result, LINE)), out);
                 }
             }
-            Some("agent_chain_update") => {
+            SessionRecord::ChainUpdate(_) => {
                 let agents = self.session.agents().iter().map(|(agent, status)| format!("{agent}: {status}"));
                 let agents = agents.collect::<Vec<_>>().join(", ");
                 self.say(self.view.lines(Style::Dim, &cut(&format!("agents: {agents}"), LINE)), out);
             }
-            Some("observation") if self.mode == Mode::Cmd => {
+            SessionRecord::Error(error) => {
+                self.say(self.view.lines(Style::Bad, &format!("error: {}", error.content)), out);
+            }
+            SessionRecord::Final(end) => self.take_final(end, out),
+            SessionRecord::Other(kind) => self.take_other(kind, line, &fields, out),
+            SessionRecord::Status(_) | SessionRecord::UserMessage(_) => {}
+        }
+    }
+
+    /// Takes a record that is none of a session.
+    fn take_other(&mut self, kind: &str, line: &str, fields: &Fields<'_>, out: &mut Out) {
+        match kind {
+            "observation" if self.mode == InputMode::Cmd => {
                 self.say(self.view.lines(Style::Dim, &cut(line, LINE)), out);
             }
-            Some("error") => {
-                let content = fields.text("content").unwrap_or_default();
-                self.say(self.view.lines(Style::Bad, &format!("error: {content}")), out);
-            }
-            Some("final") => self.take_final(&fields, out),
-            Some("input_request") => self.take_tool_question(&fields, out),
-            Some("tool_list") => {
+            "input_request" => self.take_tool_question(fields, out),
+            "tool_list" => {
                 if let Ok(Some(list)) = ToolList::read(line) {
                     if let Some(terminal) = self.display.terminal() {
                         terminal.set_known(|known| known.tools.clone_from(&list.tools));
@@ -191,28 +202,36 @@ impl Chat {
         }
     }
 
-    fn take_message(&mut self, fields: &Fields<'_>, out: &mut Out) {
-        let text = fields.text("token").unwrap_or_default();
-        let kind = fields.text("kind").unwrap_or_default();
-        let is_part =
-            fields.get("request_id").is_some() || fields.get("is_final").is_some_and(|it| it.get() == "false");
-        match (is_part, kind.as_str()) {
+    /// Reports a record that cannot be read or is out of order.
+    fn note_disorder(&mut self, number: u64, why: &dyn std::fmt::Display, out: &mut Out) {
+        let why = format!("agent:{number}: {why}");
+        match self.display.is_terminal() {
+            true => self.note(&why, out),
+            false => self.report.note_again(why),
+        }
+    }
+
+    fn take_message(&mut self, message: &AssistantMessage<'_>, out: &mut Out) {
+        let text = &*message.token;
+        let is_part = message.request_id.is_some() || !message.is_final;
+        match (is_part, &*message.kind) {
             (true, "thought") => {}
-            (true, _) if fields.get("restarted").is_some() => self.streamed.clear(),
+            (true, _) if message.restarted => self.turn.streamed.clear(),
             (true, _) => {
-                self.streamed.push_str(&text);
-                if self.streamed.len() > 2 * STREAMED {
-                    let long = self.streamed.len();
-                    let kept = (long - STREAMED..long).find(|&at| self.streamed.is_char_boundary(at));
-                    self.streamed.drain(..kept.unwrap_or(long));
+                let streamed = &mut self.turn.streamed;
+                streamed.push_str(text);
+                if streamed.len() > 2 * STREAMED {
+                    let long = streamed.len();
+                    let kept = (long - STREAMED..long).find(|&at| streamed.is_char_boundary(at));
+                    streamed.drain(..kept.unwrap_or(long));
                 }
             }
-            (false, "thought") => self.logs.reasoning(&text),
+            (false, "thought") => self.logs.reasoning(text),
             (false, kind) => {
-                self.streamed.clear();
-                let shown = self.view.message(kind, fields);
+                self.turn.streamed.clear();
+                let shown = self.view.message(message);
                 if kind != "progress" {
-                    self.last_text = text;
+                    text.clone_into(&mut self.last_text);
                 }
                 self.say(shown, out);
             }
@@ -221,23 +240,23 @@ impl Chat {
 
     /// Adds a call that has started.
     pub fn begin_call(&mut self, call_id: String, line: String, is_own: bool) {
-        self.streamed.clear();
+        self.turn.streamed.clear();
         self.open.insert(call_id, OpenCall { line, since: Instant::now(), is_own });
     }
 
-    fn take_result(&mut self, fields: &Fields<'_>, out: &mut Out) {
-        let call_id = fields.text("call_id").unwrap_or_default();
+    fn take_result(&mut self, result: &CallResult<'_>, out: &mut Out) {
+        let call_id = id_text(result.call_id);
         self.withdraw_questions(&call_id, out);
         let Some(call) = self.open.remove(&call_id) else { return };
-        let error = (fields.text("status").as_deref() != Some("ok")).then(|| {
-            let kind = fields.text("kind").unwrap_or_else(|| "error".to_owned());
-            format!("{kind}: {}", fields.text("error").unwrap_or_default())
+        let error = (!result.is_ok).then(|| {
+            let kind = result.kind.as_deref().unwrap_or("error");
+            format!("{kind}: {}", result.error.as_deref().unwrap_or_default())
         });
         let shown = self.view.call(&call.line, error.as_deref(), Some(call.since.elapsed()));
         let mark = if error.is_some() { " (failed)" } else { "" };
         self.transcript.add_call(&format!("{}{mark}", call.line));
         self.say(shown, out);
-        if let (true, None, Some(result)) = (call.is_own, error, fields.get("result")) {
+        if let (true, None, Some(result)) = (call.is_own, error, result.result) {
             self.say(self.view.result(result.get()), out);
         }
     }
@@ -261,16 +280,14 @@ impl Chat {
 
     /// Marks the agent as working from now on.
     pub fn begin_turn(&mut self) {
-        self.turn = self.turn.or(Some((Instant::now(), self.transcript.count)));
+        self.turn.begun.get_or_insert((Instant::now(), self.transcript.count));
     }
 
     fn end_turn(&mut self, out: &mut Out) {
         if self.session.has_unread() {
             return;
         }
-        self.turn = None;
-        self.is_stopping = false;
-        self.streamed.clear();
+        self.turn = Turn::default();
         if self.has_new_plan && self.display.is_terminal() {
             self.print_plan(out);
         }
@@ -283,14 +300,12 @@ impl Chat {
         self.say(lines.iter().map(|line| format!("{line}\n")).collect(), out);
     }
 
-    fn take_final(&mut self, fields: &Fields<'_>, out: &mut Out) {
-        let outcome = fields.text("outcome").unwrap_or_default();
-        let content = fields.text("content").unwrap_or_default();
-        self.usage = fields.object("usage").map(|usage| {
-            let count = |key: &str| usage.get(key).map(|value| format!("{} {key}", value.get()));
-            let cost = usage.get("cost").map(|cost| format!("{} US dollars", cost.get()));
-            [count("input"), count("output"), cost].into_iter().flatten().collect::<Vec<_>>().join(", ")
-        });
+    fn take_final(&mut self, end: &Final<'_>, out: &mut Out) {
+        let (outcome, content) = (&*end.outcome, &*end.content);
+        let Usage { input, output, cost, .. } = end.usage;
+        let counts = [(input, "input"), (output, "output")].map(|(count, name)| Some(format!("{} {name}", count?)));
+        let used = counts.into_iter().chain([cost.map(|cost| format!("{cost} US dollars"))]);
+        self.usage = Some(used.flatten().collect::<Vec<_>>().join(", "));
         // A call that was given up may never get a result.
         self.open.retain(|_, call| call.is_own);
         let is_shown = content.trim() == self.last_text.trim();
@@ -298,9 +313,9 @@ impl Chat {
             self.asking.tools.clear();
             self.note("the tool's question is withdrawn", out);
         }
-        match outcome.as_str() {
+        match outcome {
             "done" if is_shown => {}
-            "done" => self.say(self.view.text(&content), out),
+            "done" => self.say(self.view.text(content), out),
             _ => self.say(self.view.lines(Style::Bad, &format!("{outcome}: {content}")), out),
         }
         self.last_text.clear();
@@ -333,10 +348,10 @@ impl Chat {
         // One row stays free, and one shows the current activity.
         let rows = rows.saturating_sub(2);
         let unstyled = View { styles: super::style::Styles { color: false }, ..self.view };
-        let written = unstyled.text(&self.streamed);
+        let written = unstyled.text(&self.turn.streamed);
         let plan = self.view.plan(self.session.plan(), columns);
         let planned = plan.len().min(PLANNED).min(rows);
-        let newest = written.lines().rev().take(WRITTEN.min(rows - planned)).collect::<Vec<_>>();
+        let newest = written.lines().rev().take(MAX_LIVE_LINES.min(rows - planned)).collect::<Vec<_>>();
         lines.extend(newest.into_iter().rev().map(|line| cut(line, columns.saturating_sub(1))));
         // A long plan is cut to the steps around the running one.
         let running = self.session.plan().iter().position(|step| step.status == "running").unwrap_or(0);
@@ -348,13 +363,13 @@ impl Chat {
 
     /// The current activity, and how long it has lasted.
     fn activity(&self) -> String {
-        let (since, before) = self.turn.unwrap_or_else(|| (Instant::now(), self.transcript.count));
+        let (since, before) = self.turn.begun.unwrap_or_else(|| (Instant::now(), self.transcript.count));
         let since = self.open.values().map(|call| call.since).fold(since, Instant::min);
         let elapsed = since.elapsed();
         let mark = SPINNER[usize::try_from(elapsed.as_millis() / TICK.as_millis()).unwrap_or(0) % SPINNER.len()];
         let what = match self.open.values().next() {
             _ if self.starting_until.is_some() => return format!("{mark} starting"),
-            _ if self.is_stopping => "stopping".to_owned(),
+            _ if self.turn.is_stopping => "stopping".to_owned(),
             _ if self.session.state() == State::Confirm && self.held_elsewhere.is_none() => {
                 "waiting for an approval elsewhere".to_owned()
             }
@@ -374,12 +389,12 @@ impl Chat {
     /// One record per open call of the person, which cancels it.
     pub fn cancellations(&self) -> Vec<String> {
         let own = self.open.iter().filter(|(_, call)| call.is_own);
-        own.map(|(id, _)| format!(r#"{{"type":"cancel","call_id":{}}}"#, quoted(id))).collect()
+        own.map(|(id, _)| Cancel::call(id).json()).collect()
     }
 }
 
 /// The most lines of unfinished text that are shown, and the most steps of a plan.
-const WRITTEN: usize = 8;
+const MAX_LIVE_LINES: usize = 8;
 const PLANNED: usize = 20;
 
 /// The most bytes of unfinished text that are kept; its end is shown.

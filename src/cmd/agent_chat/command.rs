@@ -1,31 +1,31 @@
 //! The lines that a person types: slash commands, calls, messages.
 
 use crate::cmd::call_arguments::pairs;
-use crate::json::Object;
-use crate::record::recognise;
+use pipewright_record::json::{quoted, raw};
+use pipewright_record::{Record, ToolCall, recognise};
 
 /// How a line without a slash is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum InputMode {
     /// A call.
     Cmd,
     /// A message to the agent.
     Chat,
 }
 
-impl Mode {
+impl InputMode {
     /// The name in the prompt and in `/status`.
     pub fn name(self) -> &'static str {
         match self {
-            Mode::Cmd => "cmd",
-            Mode::Chat => "chat",
+            InputMode::Cmd => "cmd",
+            InputMode::Chat => "chat",
         }
     }
 }
 
 /// A line that was typed.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Typed<'a> {
+pub enum TypedLine<'a> {
     Command(Command, &'a str),
     /// A slash and a word that is not a command.
     Unknown(&'a str),
@@ -81,19 +81,19 @@ pub const COMMANDS: [(Command, &str, &str, &str); 16] = [
 ];
 
 /// Reads a line. A message that starts with a slash needs a blank before it.
-pub fn read(line: &str, mode: Mode) -> Typed<'_> {
+pub fn read(line: &str, mode: InputMode) -> TypedLine<'_> {
     let trimmed = line.trim();
     if trimmed.is_empty() {
-        return Typed::Nothing;
+        return TypedLine::Nothing;
     }
     if line.starts_with('/') {
         let (word, rest) = trimmed.split_once(char::is_whitespace).unwrap_or((trimmed, ""));
         let command = COMMANDS.iter().find(|(_, name, ..)| *name == word);
-        return command.map_or(Typed::Unknown(word), |(command, ..)| Typed::Command(*command, rest.trim()));
+        return command.map_or(TypedLine::Unknown(word), |(command, ..)| TypedLine::Command(*command, rest.trim()));
     }
     match mode {
-        Mode::Chat => Typed::Message(trimmed),
-        Mode::Cmd => Typed::Call(trimmed),
+        InputMode::Chat => TypedLine::Message(trimmed),
+        InputMode::Cmd => TypedLine::Call(trimmed),
     }
 }
 
@@ -138,8 +138,7 @@ impl Call {
 
     /// The record.
     pub fn record(&self, call_id: &str) -> String {
-        let call = Object::default().text("type", "tool_call").text("call_id", call_id);
-        call.text("tool_name", &self.tool).put("arguments", &self.arguments).end()
+        ToolCall::new(raw(&quoted(call_id)), &self.tool, Some(raw(&self.arguments))).json()
     }
 }
 
@@ -150,11 +149,11 @@ mod tests {
 
     #[test]
     fn a_line_is_a_command_a_message_or_a_call() {
-        assert_eq!(read("/no not now ", Mode::Chat), Typed::Command(Command::No, "not now"));
-        assert_eq!(read("/etc/hosts is wrong", Mode::Chat), Typed::Unknown("/etc/hosts"));
-        assert_eq!(read(" /etc/hosts is wrong", Mode::Chat), Typed::Message("/etc/hosts is wrong"));
-        assert_eq!(read("look x=1", Mode::Cmd), Typed::Call("look x=1"));
-        assert_eq!(read("  ", Mode::Cmd), Typed::Nothing);
+        assert_eq!(read("/no not now ", InputMode::Chat), TypedLine::Command(Command::No, "not now"));
+        assert_eq!(read("/etc/hosts is wrong", InputMode::Chat), TypedLine::Unknown("/etc/hosts"));
+        assert_eq!(read(" /etc/hosts is wrong", InputMode::Chat), TypedLine::Message("/etc/hosts is wrong"));
+        assert_eq!(read("look x=1", InputMode::Cmd), TypedLine::Call("look x=1"));
+        assert_eq!(read("  ", InputMode::Cmd), TypedLine::Nothing);
     }
 
     #[test]

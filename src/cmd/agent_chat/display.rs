@@ -1,7 +1,7 @@
 //! The chat's output: a terminal, or plain lines on stdout.
 
-use super::terminal::{Terminal, Wanted};
-use crate::io::stage::{Out, Side};
+use super::terminal::{KeyboardUse, Terminal};
+use pipewright_io::stage::{Out, Side};
 
 pub enum Display {
     /// Lines are read from stdin and printed on stdout.
@@ -24,17 +24,12 @@ impl Display {
     /// Prints text; it ends with a line feed.
     pub fn print(&mut self, text: &str, out: &mut Out) {
         match self {
-            Display::Lines => {
-                let about = out.near();
-                out.choose_near(0);
-                out.to(Side::Near).extend_from_slice(text.as_bytes());
-                out.choose_near(about);
-            }
+            Display::Lines => out.to(Side::NEAR).extend_from_slice(text.as_bytes()),
             Display::Terminal(terminal) => terminal.print(text),
         }
     }
 
-    pub fn want(&mut self, wanted: Wanted) {
+    pub fn want(&mut self, wanted: KeyboardUse) {
         if let Display::Terminal(terminal) = self {
             terminal.want(wanted);
         }

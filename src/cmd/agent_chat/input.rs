@@ -1,23 +1,21 @@
 //! Carries out the person's input.
 
 use super::chat::Chat;
-use super::command::{COMMANDS, Call, Command, Mode, Typed, help, read};
-use super::questions::Reply;
+use super::command::{COMMANDS, Call, Command, InputMode, TypedLine, help, read};
+use super::questions::HeldCallInput;
 use super::style::Style;
-use super::terminal::{Input, Wanted};
+use super::terminal::{Input, KeyboardUse};
 use super::view::{call_line, cut};
 use crate::cmd::options::TOO_LONG;
-use crate::io::report::{Failure, Status};
-use crate::io::stage::Out;
-use crate::json::Object;
-use crate::session::State;
+use pipewright_clients::session::State;
+use pipewright_io::report::{Failure, Status};
+use pipewright_io::stage::Out;
+use pipewright_record::{Cancel, Record, UserMessage};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// If nothing can be stopped, a second Ctrl-C within this time ends the command.
-const TWICE: Duration = Duration::from_secs(2);
-
-const CANCEL: &str = r#"{"type":"cancel"}"#;
+const DOUBLE_PRESS: Duration = Duration::from_secs(2);
 
 impl Chat {
     /// Takes input from the keyboard.
@@ -37,7 +35,7 @@ impl Chat {
             Input::End => out.stop(self.report.finish()),
             Input::Typing => {}
             Input::Edited { text, question } => {
-                if !self.reply_about_call(Reply::Draft(text, question), out) {
+                if !self.reply_about_call(HeldCallInput::Draft(text, question), out) {
                     self.note("nothing was changed: the edited call is no longer held", out);
                 }
             }
@@ -49,26 +47,29 @@ impl Chat {
     /// Takes a line that was typed.
     pub fn take_line(&mut self, line: &str, out: &mut Out) {
         let kept = match read(line, self.mode) {
-            Typed::Nothing => String::new(),
+            TypedLine::Nothing => String::new(),
             // The line may contain a secret.
-            Typed::Command(Command::Answer | Command::Edit, _) => format!("{}> (an answer)\n", self.mode.name()),
+            TypedLine::Command(Command::Answer | Command::Edit, _) => format!("{}> (an answer)\n", self.mode.name()),
             _ => format!("{}> {}\n", self.mode.name(), line.trim()),
         };
         self.transcript.add(kept);
         match read(line, self.mode) {
-            Typed::Nothing => {}
-            Typed::Command(command, rest) => self.carry_out(command, rest, out),
-            Typed::Unknown(word) => {
+            TypedLine::Nothing => {}
+            TypedLine::Command(command, rest) => self.carry_out(command, rest, out),
+            TypedLine::Unknown(word) => {
                 let near =
                     COMMANDS.iter().map(|(_, name, ..)| *name).find(|name| strsim::damerau_levenshtein(name, word) < 2);
                 let near = near.map_or_else(|| "/help lists them".to_owned(), |name| format!("did you mean {name}?"));
                 self.complain(
-                    &format!("unknown command {word}; {near} (to send a message that starts with a slash, type a blank first)"),
+                    &format!(
+                        "unknown command {word}; {near} (to send a message that starts with a slash, type a blank \
+                              first)"
+                    ),
                     out,
                 );
             }
-            Typed::Message(text) => self.send_message(text, out),
-            Typed::Call(text) => match Call::read(text) {
+            TypedLine::Message(text) => self.send_message(text, out),
+            TypedLine::Call(text) => match Call::read(text) {
                 Ok(call) => self.make_call(&call, out),
                 Err(why) => self.complain(&why, out),
             },
@@ -88,7 +89,7 @@ impl Chat {
         if self.asking.held.is_some() {
             self.note("a call is still held: answer /yes, /no or /edit", out);
         }
-        let record = Object::default().text("type", "user_message").text("content", text).text("role", "user").end();
+        let record = UserMessage::new(text).json();
         if self.fits(&record, out) {
             self.send(&record, out);
             self.begin_turn();
@@ -117,9 +118,9 @@ impl Chat {
     fn carry_out(&mut self, command: Command, rest: &str, out: &mut Out) {
         let line = |name: &str| format!("{name} {rest}").trim_end().to_owned();
         match command {
-            Command::Chat => self.switch(Mode::Chat, out),
-            Command::Cmd => self.switch(Mode::Cmd, out),
-            Command::Exit if self.mode == Mode::Chat => self.switch(Mode::Cmd, out),
+            Command::Chat => self.switch(InputMode::Chat, out),
+            Command::Cmd => self.switch(InputMode::Cmd, out),
+            Command::Exit if self.mode == InputMode::Chat => self.switch(InputMode::Cmd, out),
             Command::Exit => out.stop(self.report.finish()),
             Command::Yes | Command::No | Command::Edit | Command::Always | Command::Show | Command::Answer
                 if self.refuse_early(out) => {}
@@ -157,7 +158,7 @@ impl Chat {
     }
 
     /// Starts in a mode.
-    pub fn begin(&mut self, mode: Mode) {
+    pub fn begin(&mut self, mode: InputMode) {
         self.mode = mode;
         if let Some(terminal) = self.display.terminal() {
             terminal.set_known(|known| known.mode = mode);
@@ -165,14 +166,16 @@ impl Chat {
         }
     }
 
-    fn switch(&mut self, mode: Mode, out: &mut Out) {
+    fn switch(&mut self, mode: InputMode, out: &mut Out) {
         self.mode = mode;
         if let Some(terminal) = self.display.terminal() {
             terminal.set_known(|known| known.mode = mode);
             self.note(
                 match mode {
-                    Mode::Chat => "lines are messages to the agent; /exit returns to calls, /help lists the commands",
-                    Mode::Cmd => "lines are calls: TOOL NAME=VALUE ...; /chat switches to messages, /exit ends",
+                    InputMode::Chat => {
+                        "lines are messages to the agent; /exit returns to calls, /help lists the commands"
+                    }
+                    InputMode::Cmd => "lines are calls: TOOL NAME=VALUE ...; /chat switches to messages, /exit ends",
                 },
                 out,
             );
@@ -180,7 +183,7 @@ impl Chat {
     }
 
     fn answer_call(&mut self, line: &str, out: &mut Out) {
-        if !self.reply_about_call(Reply::Line(line), out) {
+        if !self.reply_about_call(HeldCallInput::Line(line), out) {
             self.complain("no call is held", out);
         }
     }
@@ -188,8 +191,8 @@ impl Chat {
     /// Ctrl-C: stops the current work; a second one ends the command.
     fn interrupt(&mut self, out: &mut Out) {
         let now = Instant::now();
-        let is_second = self.interrupted.replace(now).is_some_and(|before| before + TWICE > now);
-        if is_second || self.is_stopping {
+        let is_second = self.interrupted.replace(now).is_some_and(|before| before + DOUBLE_PRESS > now);
+        if is_second || self.turn.is_stopping {
             out.stop(self.report.finish());
         } else if self.is_busy() && self.starting_until.is_none() {
             self.stop_turn(out);
@@ -202,14 +205,14 @@ impl Chat {
     fn stop_turn(&mut self, out: &mut Out) {
         let own = self.cancellations();
         let is_waiting = matches!(self.session.state(), State::Manual | State::Question) && !self.session.has_unread();
-        self.is_stopping = true;
+        self.turn.is_stopping = true;
         for record in &own {
             self.send(record, out);
         }
         while self.decline_tool(out) {}
         // A held call is withdrawn by its gate.
         if own.is_empty() || !is_waiting {
-            self.send(CANCEL, out);
+            self.send(&Cancel::TURN.json(), out);
         }
     }
 
@@ -264,8 +267,7 @@ impl Chat {
             while self.decline_tool(out) {}
             if !self.is_working() && self.asking.held.is_none() && !std::mem::replace(&mut self.script.is_closing, true)
             {
-                out.choose_far(0);
-                out.close_far();
+                out.close_far(0);
             }
         }
     }
@@ -279,7 +281,7 @@ impl Chat {
             State::Question | State::Manual => format!("{mode} (answer)> "),
             _ => format!("{mode}> "),
         };
-        let wanted = if self.is_working() { Wanted::Keys(prompt) } else { Wanted::Line(prompt) };
+        let wanted = if self.is_working() { KeyboardUse::Keys(prompt) } else { KeyboardUse::Line(prompt) };
         self.display.want(wanted);
     }
 }

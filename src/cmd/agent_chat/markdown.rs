@@ -1,14 +1,15 @@
 //! Renders Markdown on a terminal: wrapped, indented and styled. Control characters in the text have no effect.
 
 use super::style::{Style, Styles};
-use crate::io::terminal::printable;
+use pipewright_io::printable::printable;
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
-/// Lines with line feeds, at most `width` columns wide unless a single word is wider. `text` may be an incomplete document that is still being written.
+/// Lines with line feeds, at most `width` columns wide unless a single word is wider. `text` may be an incomplete
+/// document that is still being written.
 pub fn render(text: &str, styles: Styles, width: usize) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    let mut page = Page { styles, width: width.max(20), ..Page::new(styles) };
+    let mut page = Renderer { styles, width: width.max(20), ..Renderer::new(styles) };
     for event in Parser::new_ext(text, options) {
         page.take(event);
     }
@@ -17,7 +18,7 @@ pub fn render(text: &str, styles: Styles, width: usize) -> String {
 }
 
 /// A block that encloses text.
-enum Around {
+enum Container {
     Quote,
     /// The text before the first line of an item, and before its other lines.
     Item {
@@ -26,11 +27,11 @@ enum Around {
     },
 }
 
-struct Page {
+struct Renderer {
     styles: Styles,
     width: usize,
     out: String,
-    around: Vec<Around>,
+    containers: Vec<Container>,
     /// The next numbers of the open lists; `None` for a list without numbers.
     lists: Vec<Option<u64>>,
     /// The styles of the text, innermost last.
@@ -46,13 +47,13 @@ struct Page {
     wants_gap: bool,
 }
 
-impl Page {
-    fn new(styles: Styles) -> Page {
-        Page {
+impl Renderer {
+    fn new(styles: Styles) -> Renderer {
+        Renderer {
             styles,
             width: 80,
             out: String::new(),
-            around: Vec::new(),
+            containers: Vec::new(),
             lists: Vec::new(),
             spans: Vec::new(),
             words: Vec::new(),
@@ -100,7 +101,7 @@ impl Page {
             Tag::BlockQuote(_) => {
                 self.end_block();
                 self.gap();
-                self.around.push(Around::Quote);
+                self.containers.push(Container::Quote);
             }
             Tag::CodeBlock(_) => {
                 self.end_block();
@@ -124,7 +125,7 @@ impl Page {
                     _ => "• ".to_owned(),
                 };
                 let rest = " ".repeat(mark.width());
-                self.around.push(Around::Item { first: Some(mark), rest });
+                self.containers.push(Container::Item { first: Some(mark), rest });
                 self.wants_gap = false;
             }
             Tag::Table(_) => {
@@ -161,7 +162,7 @@ impl Page {
             }
             TagEnd::BlockQuote(_) => {
                 self.end_block();
-                self.around.pop();
+                self.containers.pop();
                 self.wants_gap = true;
             }
             TagEnd::CodeBlock => {
@@ -174,7 +175,7 @@ impl Page {
             }
             TagEnd::Item => {
                 self.end_block();
-                self.around.pop();
+                self.containers.pop();
                 self.wants_gap = false;
             }
             TagEnd::TableHead => {
@@ -252,11 +253,11 @@ impl Page {
     }
 
     fn prefix_width(&self) -> usize {
-        let width = |around: &Around| match around {
-            Around::Quote => 2,
-            Around::Item { rest, .. } => rest.len(),
+        let width = |around: &Container| match around {
+            Container::Quote => 2,
+            Container::Item { rest, .. } => rest.len(),
         };
-        self.around.iter().map(width).sum()
+        self.containers.iter().map(width).sum()
     }
 
     /// Writes the blank line between blocks.
@@ -267,10 +268,10 @@ impl Page {
     }
 
     fn line(&mut self, row: &str) {
-        for around in &mut self.around {
+        for around in &mut self.containers {
             match around {
-                Around::Quote => self.out.push_str(&self.styles.paint(Style::Dim, "│ ")),
-                Around::Item { first, rest } => self.out.push_str(first.take().as_deref().unwrap_or(rest)),
+                Container::Quote => self.out.push_str(&self.styles.paint(Style::Dim, "│ ")),
+                Container::Item { first, rest } => self.out.push_str(first.take().as_deref().unwrap_or(rest)),
             }
         }
         self.out.push_str(row);
@@ -287,10 +288,13 @@ mod tests {
 
     #[test]
     fn blocks_are_laid_out_and_wrapped() {
-        let text = "# The lamp\nIt *costs* **19**\nand `ships` today, see [the page](https://x.example/a).\n\n1. one\n2. two two two two two two\n   - three\n\n> said\n\n```sh\n  ls   -l\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+        let text = "# The lamp\nIt *costs* **19**\nand `ships` today, see [the page](https://x.example/a).\n\n1. \
+                    one\n2. two two two two two two\n   - three\n\n> said\n\n```sh\n  ls   -l\n```\n\n| a | b \
+                    |\n|---|---|\n| 1 | 2 |\n";
         assert_eq!(
             render(text, PLAIN, 24),
-            "The lamp\n\nIt costs 19 and ships\ntoday, see the page\n(https://x.example/a).\n\n1. one\n2. two two two two two\n   two\n   • three\n\n│ said\n\n      ls   -l\n\na | b\n1 | 2\n"
+            "The lamp\n\nIt costs 19 and ships\ntoday, see the page\n(https://x.example/a).\n\n1. one\n2. two two two \
+             two two\n   two\n   • three\n\n│ said\n\n      ls   -l\n\na | b\n1 | 2\n"
         );
     }
 
@@ -301,9 +305,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_controls_the_terminal(text in "(?s)[\\PC\u{1b}\u{7}\u{9b}\u{202e}\r\n*_`>#|\\[\\]()<!~ -]{0,200}", width in 1..120usize) {
+        fn no_text_controls_the_terminal(text in "(?s)[\\PC\u{1b}\u{7}\u{9b}\u{202e}\r\n*_`>#|\\[\\]()<!~ \
+            -]{0,200}", width in 1..120usize) {
             let shown = render(&text, PLAIN, width);
-            prop_assert!(shown.chars().all(|character| character == '\n' || crate::io::terminal::is_printable(character)), "{shown:?}");
+            prop_assert!(shown.chars().all(|character| character == '\n' || pipewright_io::printable::is_printable(character)), "{shown:?}");
         }
     }
 }

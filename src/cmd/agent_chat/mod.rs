@@ -12,26 +12,25 @@ mod terminal;
 mod transcript;
 mod view;
 
-use super::Command;
 use super::agent_logs::Logs;
 use super::agents::{Agents, new_session_id};
 use super::options::{Color, LimitOptions};
-use crate::io::between::{Ends, Near, Way, between};
-use crate::io::folders;
-use crate::io::lines::Limits;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::session::Session;
-use chat::{Chat, Drawing, Script};
+use super::{Command, usage};
+use chat::{Chat, Drawing, Script, Turn};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use command::Mode;
+use command::InputMode;
 use display::Display;
-use questions::{Asking, SESSION};
+use pipewright_clients::session::Session;
+use pipewright_io::between::{FarEndpoint, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::descriptor::Descriptor;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::{folders, private};
+use questions::{OpenQuestions, SESSION};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin, stdout};
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use style::Styles;
@@ -71,13 +70,16 @@ Examples:
   Open a page by hand, then let the agent continue; a person is asked before it pays, sends or deletes:
     agent-chat -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge
   The same with a session file, starting in chat mode:
-    agent-chat --chat -- agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
+    agent-chat --chat -- agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check \
+    -- hitl-gate -- browser-bridge
   Without a terminal, from a script:
-    printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
+    printf '/chat\\nPay the open invoice.\\n/yes\\n' | agent-chat -- agent-loop -m gemini/gemini-3-flash -- \
+    policy-check -- hitl-gate -- mcp-pipe -- SERVER
 
 Exit status:
-  0 success; 1 a line of stdin was not carried out, or a log could not be written; 2 wrong usage; 3 the agent could not be started; 4 the agent was lost: it closed its stdin or stdout without ending; \
-  otherwise, the agent's own status. See pipewright(7).";
+  0 success; 1 a line of stdin was not carried out, or a log could not be written; 2 wrong usage; 3 the agent could \
+  not be started; 4 the agent was lost: it closed its stdin or stdout without ending; otherwise, the agent's own \
+  status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -86,46 +88,42 @@ pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run
 const HISTORY: &str = "pipewright/agent-chat.history";
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |error| Failure::new(Status::Usage, error);
-    let not_started = |error| Failure::new(Status::NotStarted, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
-    private::protect_process().map_err(not_started)?;
+    private::protect_process().map_err(Failure::not_started)?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.lines);
     let logs = Logs::open(None, arguments.log.as_deref(), &report)?;
-    let (mut agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
-    let session_id = new_session_id().map_err(not_started)?;
-    let program = agents.program(SESSION, &session_id, None).map_err(not_started)?;
+    let (mut agents, gates, listener) = Agents::new(arguments.agent, &[], &report).map_err(Failure::not_started)?;
+    let session_id = new_session_id().map_err(Failure::not_started)?;
+    let program = agents.program(SESSION, &session_id, None).map_err(Failure::not_started)?;
     let is_terminal = stdin().is_terminal() && stdout().is_terminal() && !is_dumb();
     let (display, answers) = match is_terminal {
         true => {
             let history = folders::data().map(|folder| folder.join(HISTORY));
             let (terminal, inputs) = Terminal::open(history, limits)?;
             report.divert(terminal.printer());
-            (Display::Terminal(Box::new(terminal)), vec![OwnedFd::from(inputs).into()])
+            (Display::Terminal(Box::new(terminal)), vec![Descriptor::new(inputs)])
         }
         false => (Display::Lines, Vec::new()),
     };
-    let styles = Styles { color: is_terminal && arguments.color.wanted() };
-    let mode = if arguments.chat { Mode::Chat } else { Mode::Cmd };
+    let styles = Styles { color: is_terminal && arguments.color.is_enabled() };
+    let mode = if arguments.chat { InputMode::Chat } else { InputMode::Cmd };
     let mut chat = Chat {
         mode,
         display,
         view: View { styles, is_rendered: is_terminal },
         session: Session::default(),
         gates,
-        asking: Asking::default(),
+        asking: OpenQuestions::default(),
         tools: None,
         open: BTreeMap::new(),
         own_calls: 0,
-        turn: None,
+        turn: Turn::default(),
         starting_until: None,
         closed_at: None,
         farewell: String::new(),
         drawing: Drawing::default(),
-        is_stopping: false,
         interrupted: None,
-        streamed: String::new(),
         last_text: String::new(),
         has_new_plan: false,
         usage: None,
@@ -137,16 +135,16 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         held_elsewhere: None,
     };
     chat.begin(mode);
-    let ends = Ends {
-        near: if is_terminal { Near::Clients } else { Near::Stdio },
+    let sides = Sides {
+        near: if is_terminal { NearKind::Clients } else { NearKind::Stdio },
         clients: Some(listener),
-        far: vec![Way::Child(program)],
+        far: vec![FarEndpoint::Child(program)],
         receives_errors: true,
         answers,
         limits,
-        ..Ends::default()
+        ..Sides::default()
     };
-    between(Box::new(chat), ends, signals, &report)
+    between(Box::new(chat), sides, signals, &report)
 }
 
 /// Whether the terminal has no cursor control.

@@ -3,17 +3,17 @@
 use super::chat::Chat;
 use super::display::Display;
 use super::style::{Style, unstyled};
-use super::terminal::Wanted;
+use super::terminal::KeyboardUse;
 use super::view::cut;
-use crate::approvals::Change;
-use crate::cmd::approver::dialogue::{Dialogue, Next};
-use crate::cmd::approver::editor::Edited;
-use crate::cmd::approver::words::COMMANDS;
+use crate::cmd::approver::dialogue::{Dialogue, DialogueStep};
+use crate::cmd::approver::editor::EditResult;
+use crate::cmd::approver::texts::COMMANDS;
 use crate::cmd::call_arguments::pairs;
-use crate::io::stage::Out;
-use crate::io::terminal::width;
-use crate::json::{Object, quoted};
-use crate::record::Fields;
+use pipewright_clients::approvals::QueueChange;
+use pipewright_io::stage::Out;
+use pipewright_record::json::{self, Object, quoted};
+use pipewright_record::{Fields, InputAction, InputResponse, Record};
+use pipewright_sys::terminal::width;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
@@ -23,17 +23,17 @@ use std::time::{Duration, Instant};
 pub const SESSION: usize = 0;
 
 /// A gate that does not accept an answer within this time is reported.
-const TAKEN: Duration = Duration::from_secs(5);
+const ACCEPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 const TOO_EARLY: &str = "ignored: typed before the question was shown";
 
 /// The open questions.
 #[derive(Default)]
-pub struct Asking {
+pub struct OpenQuestions {
     /// The held call that is shown.
-    pub held: Option<Held>,
+    pub held: Option<HeldCall>,
     /// Answered questions that their gates have not accepted yet.
-    pub answered: Vec<Answered>,
+    pub answered: Vec<AnsweredCall>,
     /// Questions from tools; the first is shown.
     pub tools: VecDeque<ToolQuestion>,
     /// The number of questions shown so far.
@@ -43,15 +43,15 @@ pub struct Asking {
 }
 
 /// The held call that the person is asked about.
-pub struct Held {
+pub struct HeldCall {
     nonce: String,
     gate: usize,
     dialogue: Dialogue,
 }
 
 /// An answered question that its gate has not settled.
-pub struct Answered {
-    held: Held,
+pub struct AnsweredCall {
+    held: HeldCall,
     since: Instant,
 }
 
@@ -67,7 +67,7 @@ pub struct ToolQuestion {
 }
 
 /// The person's input about the held call, for [`Dialogue`].
-pub enum Reply<'a> {
+pub enum HeldCallInput<'a> {
     Line(&'a str),
     /// The edited text, or why there is none, for the question of this number.
     Draft(Result<String, String>, u64),
@@ -75,10 +75,10 @@ pub enum Reply<'a> {
 
 impl Chat {
     /// Takes a change in the queue of the gates' questions.
-    pub fn take_change(&mut self, change: Change, out: &mut Out) {
+    pub fn take_change(&mut self, change: QueueChange, out: &mut Out) {
         match change {
-            Change::Asked => self.ask_next(out),
-            Change::Settled(nonce, settlement) => {
+            QueueChange::Asked => self.ask_next(out),
+            QueueChange::Settled(nonce, settlement) => {
                 self.asking.answered.retain(|answered| answered.held.nonce != nonce);
                 let was_shown = self.asking.held.take_if(|held| held.nonce == nonce).is_some();
                 if was_shown {
@@ -89,7 +89,7 @@ impl Chat {
                     self.show_tool_question(out);
                 }
             }
-            Change::Refused(nonce, why) => {
+            QueueChange::Refused(nonce, why) => {
                 let Some(at) = self.asking.answered.iter().position(|answered| answered.held.nonce == nonce) else {
                     return;
                 };
@@ -97,10 +97,10 @@ impl Chat {
                 if self.asking.held.is_none() {
                     let next = held.dialogue.refused(&why);
                     self.asking.held = Some(held);
-                    self.go_on(Some(next), out);
+                    self.follow(Some(next), out);
                 }
             }
-            Change::SecondQuestion | Change::Rules | Change::Nothing => {}
+            QueueChange::SecondQuestion | QueueChange::Rules | QueueChange::Nothing => {}
         }
     }
 
@@ -120,13 +120,13 @@ impl Chat {
         let columns = if self.display.is_terminal() { width(std::io::stdout()) } else { 120 };
         let mut dialogue = Dialogue::new(&COMMANDS, question, self.view.styles.color, columns, self.limits);
         let next = dialogue.begin();
-        self.asking.held = Some(Held { nonce, gate, dialogue });
+        self.asking.held = Some(HeldCall { nonce, gate, dialogue });
         let more = if more > 0 { format!("; {more} more held") } else { String::new() };
         if self.has_new_plan && self.display.is_terminal() {
             self.print_plan(out);
         }
         self.note(&format!("asked by {asker}{more}"), out);
-        self.go_on(Some(next), out);
+        self.follow(Some(next), out);
         if self.script.has_ended && self.script.lines.is_empty() {
             self.reject_unanswered(out);
         }
@@ -152,8 +152,8 @@ impl Chat {
         }
     }
 
-    /// Ignores and reports a terminal line that was begun before the question was shown, or too soon afterwards for the person to have read it.
-    /// Returns true if it did.
+    /// Ignores and reports a terminal line that was begun before the question was shown, or too soon afterwards for the
+    /// person to have read it. Returns true if it did.
     pub fn refuse_early(&mut self, out: &mut Out) -> bool {
         let is_asked = self.asking.held.is_some() || !self.asking.tools.is_empty();
         let is_of_another = self.asking.typed_for != self.asking.number;
@@ -167,59 +167,59 @@ impl Chat {
     /// Gives up on gates that have not accepted an answer in time.
     pub fn forget_untaken(&mut self, out: &mut Out) {
         let before = self.asking.answered.len();
-        self.asking.answered.retain(|answered| answered.since.elapsed() < TAKEN);
+        self.asking.answered.retain(|answered| answered.since.elapsed() < ACCEPT_TIMEOUT);
         if self.asking.answered.len() < before {
             self.note("a gate did not accept the answer in time", out);
         }
     }
 
     /// When the next of those times is over.
-    pub fn untaken_at(&self) -> Option<Instant> {
-        self.asking.answered.iter().map(|answered| answered.since + TAKEN).min()
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.asking.answered.iter().map(|answered| answered.since + ACCEPT_TIMEOUT).min()
     }
 
     /// Rejects the open questions: nobody can answer any more.
     pub fn reject_unanswered(&mut self, out: &mut Out) {
         if self.asking.held.is_some() {
-            self.reply_about_call(Reply::Line("/no nobody can answer: the input of agent-chat has ended"), out);
+            self.reply_about_call(HeldCallInput::Line("/no nobody can answer: the input of agent-chat has ended"), out);
         }
     }
 
     /// Takes the person's input about the held call; false if no call is held.
-    pub fn reply_about_call(&mut self, reply: Reply<'_>, out: &mut Out) -> bool {
+    pub fn reply_about_call(&mut self, reply: HeldCallInput<'_>, out: &mut Out) -> bool {
         let Some(held) = &mut self.asking.held else { return false };
         let next = match reply {
-            Reply::Line(line) => held.dialogue.receive(line),
-            Reply::Draft(_, question) if question != self.asking.number => {
+            HeldCallInput::Line(line) => held.dialogue.receive(line),
+            HeldCallInput::Draft(_, question) if question != self.asking.number => {
                 self.note("nothing was changed: the edited call is no longer held", out);
                 return true;
             }
-            Reply::Draft(edited, _) => held.dialogue.take_draft(edited.map(Edited::Text)),
+            HeldCallInput::Draft(edited, _) => held.dialogue.take_draft(edited.map(EditResult::Text)),
         };
-        self.go_on(Some(next), out);
+        self.follow(Some(next), out);
         true
     }
 
     /// Does the dialogue's next step.
-    fn go_on(&mut self, next: Option<Next>, out: &mut Out) {
+    fn follow(&mut self, next: Option<DialogueStep>, out: &mut Out) {
         let (Some(next), Some(held)) = (next, self.asking.held.as_mut()) else { return };
         match next {
-            Next::Say(text) => self.say(text, out),
-            Next::AskAnew(text) => {
+            DialogueStep::Say(text) => self.say(text, out),
+            DialogueStep::AskAnew(text) => {
                 let text = text + held.dialogue.prompt();
                 self.say_question(text, out);
             }
-            Next::Edit => match &mut self.display {
+            DialogueStep::Edit => match &mut self.display {
                 Display::Lines => {
                     self.complain("/edit: an editor needs a terminal; /edit NAME=VALUE sets an argument", out)
                 }
                 Display::Terminal(terminal) => {
-                    terminal.want(Wanted::Editor { text: held.dialogue.draft(), question: self.asking.number });
+                    terminal.want(KeyboardUse::Editor { text: held.dialogue.draft(), question: self.asking.number });
                 }
             },
-            Next::Answer(record) => {
+            DialogueStep::Answer(record) => {
                 self.gates.send(held.gate, record.trim_end(), out);
-                let held = self.asking.held.take().map(|held| Answered { held, since: Instant::now() });
+                let held = self.asking.held.take().map(|held| AnsweredCall { held, since: Instant::now() });
                 self.asking.answered.extend(held);
                 self.ask_next(out);
             }
@@ -279,7 +279,7 @@ impl Chat {
         };
         match content(answer, &asked.properties) {
             Ok(content) => {
-                let record = response(&asked.request_id, "accept").put("content", content).end();
+                let record = response(&asked.request_id, InputAction::Accept, Some(json::raw(&content)));
                 self.asking.tools.pop_front();
                 self.send(&record, out);
                 self.show_tool_question(out);
@@ -291,14 +291,14 @@ impl Chat {
     /// Declines a tool's question; false if there is none.
     pub fn decline_tool(&mut self, out: &mut Out) -> bool {
         let Some(asked) = self.asking.tools.pop_front() else { return false };
-        self.send(&response(&asked.request_id, "decline").end(), out);
+        self.send(&response(&asked.request_id, InputAction::Decline, None), out);
         self.show_tool_question(out);
         true
     }
 }
 
-fn response(request_id: &str, action: &str) -> Object {
-    Object::default().text("type", "input_response").text("request_id", request_id).text("action", action)
+fn response(request_id: &str, action: InputAction, content: Option<&RawValue>) -> String {
+    InputResponse { request_id: request_id.into(), action, content }.json()
 }
 
 /// A field of an answer, as text for people.

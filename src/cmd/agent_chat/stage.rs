@@ -3,66 +3,67 @@
 use super::chat::{Chat, TICK};
 use super::display::Display;
 use super::style::Style;
-use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Piece, text};
-use crate::io::report::{Failure, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::io::terminal::{height, printable, width};
-use crate::record::ListTools;
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Piece, text};
+use pipewright_record::{ListTools, Record};
+use pipewright_sys::process::{describe, exit_code};
+use pipewright_sys::terminal::{height, width};
 use std::io::stdout;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// A gate that asks here does so within this time of holding a call.
-const ASKED_HERE: Duration = Duration::from_secs(2);
+const QUESTION_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the agent may take to list its tools.
-const LISTED: Duration = Duration::from_secs(10);
+const LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The most bytes of stdin that are queued until the agent waits for the person.
-const WAITING: usize = 1 << 20;
+const MAX_QUEUED_INPUT: usize = 1 << 20;
 
 /// How long an agent may run after it has closed its stdout; then it is ended.
-const ENDED: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The shortest time between two drawings of the changing lines.
-const DRAWN: Duration = Duration::from_millis(50);
+const DRAW_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Chat {
     fn take(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => {
-                self.starting_until = Some(Instant::now() + LISTED);
-                self.send(&ListTools { request_id: None }.record(), out);
+            Event::Started(_) => {
+                self.starting_until = Some(Instant::now() + LIST_TIMEOUT);
+                self.send(&ListTools { request_id: None }.json(), out);
             }
-            Event::Piece(Side::Far, Piece::Line(line)) if !line.is_blank() => {
+            Event::Piece(Side::FAR, Piece::Line(line)) if !line.is_blank() => {
                 self.take_record(&text(line.body()), line.number(), out);
             }
-            Event::Piece(Side::Far, Piece::Part { number, last: true, .. }) => {
+            Event::Piece(Side::FAR, Piece::Part { number, last: true, .. }) => {
                 self.note(&format!("agent:{number}: skipped a record longer than --max-line"), out);
             }
-            Event::Piece(Side::FarError, Piece::Line(line)) => match self.display.is_terminal() {
+            Event::Piece(Side::FAR_ERROR, Piece::Line(line)) => match self.display.is_terminal() {
                 true => self.note(&text(line.body()), out),
-                false => out.add_line(Side::FarError, &printable(&text(line.body()))),
+                false => out.add_line(Side::FAR_ERROR, &printable(&text(line.body()))),
             },
-            Event::Piece(Side::Near, Piece::Line(line)) if out.near() == 0 => {
+            Event::Piece(Side::NEAR, Piece::Line(line)) => {
                 self.script.lines.push_back((line.number(), text(line.body()).into_owned()));
             }
-            Event::Piece(Side::Near, Piece::Part { last: true, number, .. }) if out.near() == 0 => {
+            Event::Piece(Side::NEAR, Piece::Part { last: true, number, .. }) => {
                 self.report.fault(format_args!("stdin:{number}"), "longer than --max-line");
             }
-            Event::Closed(Side::Near) if out.near() == 0 => self.script.has_ended = true,
+            Event::Closed(Side::NEAR) => self.script.has_ended = true,
             Event::Piece(Side::Answers, Piece::Line(line)) => {
                 let input = self.display.terminal().and_then(|terminal| terminal.take(&text(line.body())));
                 if let Some(input) = input {
                     self.take_input(input, out)?;
                 }
             }
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
+            Event::Closed(Side::FAR) | Event::Broken(Side::FAR, _) => {
                 self.closed_at = self.closed_at.or(Some(Instant::now()));
-                out.close_far();
+                out.close_far(0);
             }
-            Event::Exited(status) => {
+            Event::Exited(_, status) => {
                 self.take_exit(status, out);
             }
             Event::Due => {
@@ -70,11 +71,11 @@ impl Chat {
                 self.starting_until = self.starting_until.filter(|until| *until > now);
                 self.forget_untaken(out);
                 let is_asked_here = self.asking.held.is_some() || !self.asking.answered.is_empty();
-                if !is_asked_here && self.held_elsewhere.is_some_and(|since| since + ASKED_HERE <= now) {
+                if !is_asked_here && self.held_elsewhere.is_some_and(|since| since + QUESTION_TIMEOUT <= now) {
                     self.held_elsewhere = None;
                     self.note("a gate holds a call and asks somewhere else", out);
                 }
-                if self.closed_at.is_some_and(|at| at + ENDED <= now) {
+                if self.closed_at.is_some_and(|at| at + EXIT_TIMEOUT <= now) {
                     self.report_unread();
                     self.farewell =
                         self.view.lines(Style::Bad, "the agent closed its stdin or stdout but does not end");
@@ -82,7 +83,7 @@ impl Chat {
                 }
             }
             event => {
-                if let Some((_, change)) = self.gates.take(&event, out) {
+                if let Some((_, change)) = self.gates.take(event, out) {
                     self.take_change(change, out);
                 }
             }
@@ -112,7 +113,7 @@ impl Chat {
     fn draw(&mut self, out: &Out) {
         let now = Instant::now();
         let is_working = self.is_working();
-        if !is_working || self.drawing.at.is_none_or(|at| at + DRAWN <= now) || self.drawing.is_due {
+        if !is_working || self.drawing.at.is_none_or(|at| at + DRAW_INTERVAL <= now) || self.drawing.is_due {
             let lines = self.live(width(stdout()), height(stdout()));
             if let Some(terminal) = self.display.terminal() {
                 terminal.show_live(lines);
@@ -133,14 +134,13 @@ impl Stage for Chat {
         self.take(event, out)?;
         self.take_waiting_lines(out);
         if !self.is_busy() {
-            self.is_stopping = false;
+            self.turn.is_stopping = false;
         }
         if self.display.is_terminal() {
             self.draw(out);
         } else {
-            out.choose_near(0);
             let waiting: usize = self.script.lines.iter().map(|(_, line)| line.len() + 1).sum();
-            out.hold_near(waiting > WAITING);
+            out.hold_near(0, waiting > MAX_QUEUED_INPUT);
         }
         Ok(())
     }
@@ -156,9 +156,10 @@ impl Stage for Chat {
 
     fn deadline(&self) -> Option<Instant> {
         let turns = self.drawing.next;
-        let elsewhere = self.held_elsewhere.filter(|_| self.asking.held.is_none()).map(|since| since + ASKED_HERE);
-        let closed = self.closed_at.map(|at| at + ENDED);
-        let others = [elsewhere, self.starting_until, self.untaken_at(), closed];
+        let elsewhere =
+            self.held_elsewhere.filter(|_| self.asking.held.is_none()).map(|since| since + QUESTION_TIMEOUT);
+        let closed = self.closed_at.map(|at| at + EXIT_TIMEOUT);
+        let others = [elsewhere, self.starting_until, self.next_timeout(), closed];
         turns.into_iter().chain(others.into_iter().flatten()).min()
     }
 }

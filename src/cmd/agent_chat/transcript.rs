@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// The most bytes that are kept; older text is dropped.
-const KEPT: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 /// The most calls that are listed.
-const LISTED: usize = 200;
+const MAX_CALLS: usize = 200;
 
 /// The latest part of a session.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ impl Transcript {
     pub fn add(&mut self, text: String) {
         self.bytes += text.len();
         self.parts.push_back(text);
-        while self.bytes > KEPT
+        while self.bytes > MAX_BYTES
             && let Some(first) = self.parts.pop_front()
         {
             self.bytes -= first.len();
@@ -38,7 +38,7 @@ impl Transcript {
     pub fn add_call(&mut self, line: &str) {
         self.count += 1;
         self.calls.push_back(format!("{:>4}  {line}\n", self.count));
-        if self.calls.len() > LISTED {
+        if self.calls.len() > MAX_CALLS {
             self.calls.pop_front();
         }
     }
@@ -53,7 +53,7 @@ impl Transcript {
     /// # Errors
     /// The file exists already, or cannot be written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        let mut file = crate::io::private::file().write(true).create_new(true).open(path)?;
+        let mut file = pipewright_sys::private::file().write(true).create_new(true).open(path)?;
         if self.is_cut {
             file.write_all(b"(earlier text is left out)\n")?;
         }
@@ -81,7 +81,7 @@ mod tests {
         let path = folder.path().join("saved");
         transcript.save(&path).unwrap();
         let saved = std::fs::read_to_string(&path).unwrap();
-        assert!(saved.starts_with("(earlier text") && !saved.contains("first") && saved.len() < KEPT + 100);
+        assert!(saved.starts_with("(earlier text") && !saved.contains("first") && saved.len() < MAX_BYTES + 100);
         assert!(transcript.save(&path).is_err(), "an existing file is not replaced");
         assert!(transcript.calls().ends_with("  10  look\n"));
     }

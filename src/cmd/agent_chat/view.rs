@@ -2,15 +2,15 @@
 
 use super::markdown::render;
 use super::style::{Style, Styles};
-use crate::io::lines::plain_text;
-use crate::io::terminal::{printable, width};
-use crate::record::Fields;
-use crate::session::Step;
+use pipewright_io::printable::printable;
+use pipewright_lines::plain_text;
+use pipewright_record::{AssistantMessage, Fields, MessageKind, Step};
+use pipewright_sys::terminal::width;
 use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
 /// The most columns of a call's arguments, and of its outcome, on a line.
-const SHOWN: usize = 160;
+const MAX_COLUMNS: usize = 160;
 
 /// How texts are laid out.
 #[derive(Debug, Clone, Copy)]
@@ -30,20 +30,13 @@ impl View {
     }
 
     /// A complete `assistant_message`.
-    pub fn message(&self, kind: &str, fields: &Fields<'_>) -> String {
-        let text = fields.text("token").unwrap_or_default();
-        match kind {
-            "progress" => self.lines(Style::Dim, &text),
-            _ => self.text(&text) + &self.options(fields),
+    pub fn message(&self, message: &AssistantMessage<'_>) -> String {
+        if message.kind == MessageKind::Progress.name() {
+            return self.lines(Style::Dim, &message.token);
         }
-    }
-
-    /// The answers that a question offers.
-    fn options(&self, fields: &Fields<'_>) -> String {
-        let question = fields.object("question");
-        let options = question.and_then(|question| question.list("options").ok()).unwrap_or_default();
-        let options = options.iter().filter_map(|option| serde_json::from_str::<String>(option.get()).ok());
-        options.map(|option| format!("  - {}\n", printable(&option))).collect()
+        let options = message.question.iter().flat_map(|question| &question.options);
+        let options = options.map(|option| format!("  - {}\n", printable(option)));
+        self.text(&message.token) + &options.collect::<String>()
     }
 
     /// Lines of this command, or text that is not Markdown.
@@ -61,7 +54,7 @@ impl View {
         let line = format!("{mark} {call}{}\n", self.styles.paint(Style::Dim, &took.unwrap_or_default()));
         match error {
             None => line,
-            Some(error) => line + &self.lines(Style::Bad, &format!("  {}", cut(error, SHOWN))),
+            Some(error) => line + &self.lines(Style::Bad, &format!("  {}", cut(error, MAX_COLUMNS))),
         }
     }
 
@@ -71,9 +64,9 @@ impl View {
     }
 
     /// The steps of a plan, one line of at most `columns` columns each.
-    pub fn plan(&self, steps: &[Step], columns: usize) -> Vec<String> {
-        let line = |step: &Step| {
-            let (mark, style) = match step.status.as_str() {
+    pub fn plan(&self, steps: &[Step<'_>], columns: usize) -> Vec<String> {
+        let line = |step: &Step<'_>| {
+            let (mark, style) = match &*step.status {
                 "done" => ("[x]", Style::Good),
                 "running" => ("[>]", Style::Bold),
                 "error" => ("[!]", Style::Bad),
@@ -92,7 +85,7 @@ pub fn call_line(tool: &str, arguments: &str) -> String {
         Ok(fields) => fields.iter().map(|(name, value)| format!(" {name}={}", value.get())).collect(),
         Err(_) => format!(" {arguments}"),
     };
-    printable(&cut(&format!("{tool}{arguments}"), SHOWN)).into_owned()
+    printable(&cut(&format!("{tool}{arguments}"), MAX_COLUMNS)).into_owned()
 }
 
 /// A result as text: the text blocks of an MCP result, the content of a string, otherwise the JSON.
@@ -139,7 +132,7 @@ mod tests {
     fn a_call_is_one_line() {
         assert_eq!(call_line("act", r#"{"b":1.10,"a":"x\u001b[2J"}"#), r#"act b=1.10 a="x\u001b[2J""#);
         assert_eq!(call_line("a\x1b\nct", "{}"), "a? ct");
-        assert!(call_line("act", &format!(r#"{{"a":"{}"}}"#, "é".repeat(1000))).chars().count() <= SHOWN + 1);
+        assert!(call_line("act", &format!(r#"{{"a":"{}"}}"#, "é".repeat(1000))).chars().count() <= MAX_COLUMNS + 1);
     }
 
     #[test]

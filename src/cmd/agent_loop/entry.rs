@@ -6,18 +6,19 @@
 //! {"t":1500,"in":"world","line":{"type":"tool_result",…}}
 //! ```
 
-use crate::agent::profile::Profile;
-use crate::agent::{Ids, Input, Limits, Run, Settings, Stored};
-use crate::json::{Object, quoted};
-use crate::record::Fields;
+use pipewright_agent::profile::Profile;
+use pipewright_agent::{AgentSettings, Input, Limits, Run, Stored};
+use pipewright_record::json::{self, Object, quoted};
+use pipewright_record::{AgentIds, Fields};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
 const FORMAT: &str = "pipewright-session";
 const VERSION: &str = "2";
 /// How every session file begins.
-const BEGIN: &[u8] = br#"{"format":"pipewright-session""#;
+const FILE_PREFIX: &[u8] = br#"{"format":"pipewright-session""#;
 pub const NO_SESSION: &str = "not a session file of agent-loop";
+const NO_INPUT: &str = "not an input of a session";
 
 /// An input that was read from a session file.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct Entry {
     /// The time since the session began.
     pub t: Duration,
     /// The options that a new process was started with.
-    pub options: Option<(Settings, Run)>,
+    pub options: Option<(AgentSettings, Run)>,
     kind: String,
     line: String,
     stored: Option<Result<Stored, String>>,
@@ -72,25 +73,10 @@ impl Entry {
     /// Reads an input.
     ///
     /// # Errors
-    /// The line is not an input of a known kind.
+    /// The line is not an input.
     pub fn read(fields: &Fields<'_>) -> Result<Entry, String> {
-        const KINDS: [&str; 12] = [
-            "world",
-            "model",
-            "person",
-            "image",
-            "no_tools",
-            "unreadable",
-            "bad_turn",
-            "closed",
-            "world_ended",
-            "model_ended",
-            "due",
-            "resumed",
-        ];
-        let kind = fields.text("in").filter(|kind| KINDS.contains(&&**kind));
-        let (Some(kind), Some(t)) = (kind, number(fields, "t").map(Duration::from_millis)) else {
-            return Err("not an input of a session".to_owned());
+        let (Some(kind), Some(t)) = (fields.text("in"), number(fields, "t").map(Duration::from_millis)) else {
+            return Err(NO_INPUT.to_owned());
         };
         let line = fields.get("line").map_or("\"\"", |line| line.get());
         let line = if line.starts_with('"') { fields.text("line").unwrap_or_default() } else { line.to_owned() };
@@ -107,8 +93,11 @@ impl Entry {
     }
 
     /// The input.
-    pub fn input(&self) -> Input<'_> {
-        match (self.kind.as_str(), &self.options) {
+    ///
+    /// # Errors
+    /// Its kind is unknown.
+    pub fn input(&self) -> Result<Input<'_>, String> {
+        Ok(match (self.kind.as_str(), &self.options) {
             ("world", _) => Input::World(&self.line),
             ("model", _) => Input::Model(&self.line),
             ("person", _) => Input::Person(&self.line),
@@ -123,26 +112,27 @@ impl Entry {
             ("closed", _) => Input::Closed,
             ("world_ended", _) => Input::WorldEnded(&self.line),
             ("model_ended", _) => Input::ModelEnded(&self.line),
+            ("due", _) => Input::Due,
             (_, Some((settings, run))) => Input::Resumed(settings, run),
-            _ => Input::Due,
-        }
+            _ => return Err(NO_INPUT.to_owned()),
+        })
     }
 }
 
 /// The first line of a new session.
-pub fn header(settings: &Settings, run: &Run) -> String {
+pub fn header(settings: &AgentSettings, run: &Run) -> String {
     put_options(Object::default().text("format", FORMAT).put("version", VERSION), settings, run).line()
 }
 
 /// Whether a file without a complete line may be the start of a session.
 pub fn may_begin_header(bytes: &[u8]) -> bool {
-    bytes.starts_with(BEGIN) || BEGIN.starts_with(bytes)
+    bytes.starts_with(FILE_PREFIX) || FILE_PREFIX.starts_with(bytes)
 }
 
 /// Checks the first line of a session.
 ///
 /// # Errors
-/// It is not a session that this version reads.
+/// The file is not a session that this version reads.
 pub fn check_header(header: &Fields<'_>) -> Result<(), String> {
     if header.text("format").as_deref() != Some(FORMAT) {
         return Err(NO_SESSION.to_owned());
@@ -155,10 +145,9 @@ pub fn check_header(header: &Fields<'_>) -> Result<(), String> {
     }
 }
 
-fn put_options(entry: Object, settings: &Settings, run: &Run) -> Object {
-    let list = |globs: &[String]| serde_json::to_string(globs).unwrap_or_default();
+fn put_options(entry: Object, settings: &AgentSettings, run: &Run) -> Object {
     let entry = entry.text("profile", &settings.profile.text);
-    let entry = entry.put("allow", list(&settings.allow)).put("deny", list(&settings.deny));
+    let entry = entry.put("allow", json::text(&settings.allow)).put("deny", json::text(&settings.deny));
     let entry = entry.put_some("compact_at", settings.compact_at);
     let Limits { max_steps, turn_steps, deadline, max_tokens, max_cost } = &run.limits;
     let entry = entry.put("max_steps", max_steps).put_some("turn_steps", *turn_steps);
@@ -171,12 +160,12 @@ fn put_options(entry: Object, settings: &Settings, run: &Run) -> Object {
 ///
 /// # Errors
 /// What is missing or invalid.
-pub fn read_options(fields: &Fields<'_>) -> Result<(Settings, Run), String> {
+pub fn read_options(fields: &Fields<'_>) -> Result<(AgentSettings, Run), String> {
     let globs = |key: &str| fields.get(key).and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default();
     let profile = Profile::read(&fields.text("profile").unwrap_or_default());
-    let settings = Settings {
+    let settings = AgentSettings {
         profile: profile.map_err(|why| format!("its profile: {why}"))?,
-        ids: Ids::default(),
+        ids: AgentIds::default(),
         allow: globs("allow"),
         deny: globs("deny"),
         compact_at: number(fields, "compact_at"),

@@ -1,13 +1,14 @@
-//! Pictures that the world made, copied into the session's folder under the hash of their bytes. A replay thus finds the same pictures.
+//! Pictures that the world made, copied into the session's folder under the hash of their bytes. A replay thus finds
+//! the same pictures.
 
-use crate::agent::Stored;
-use crate::io::{private, regular};
+use pipewright_agent::Stored;
+use pipewright_sys::{private, regular};
 use sha2::{Digest, Sha256};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The largest picture that is read, in bytes.
-const LARGEST: u64 = 32 << 20;
+const MAX_IMAGE: u64 = 32 << 20;
 
 /// The folder of a session's pictures.
 #[derive(Debug)]
@@ -17,14 +18,14 @@ pub struct Images {
 
 /// The folder of a run without a session file; it is removed at the end.
 #[derive(Debug)]
-pub struct Temporary(PathBuf);
+pub struct TemporaryFolder(PathBuf);
 
 impl Images {
     /// Opens the folder beside the session's file, or a new temporary folder without a session file.
     ///
     /// # Errors
     /// The folder, and the system's error.
-    pub fn open(session: Option<&Path>) -> Result<(Images, Option<Temporary>), String> {
+    pub fn open(session: Option<&Path>) -> Result<(Images, Option<TemporaryFolder>), String> {
         let failed =
             |folder: &Path, error: io::Error| format!("the folder for pictures, {}: {error}", folder.display());
         let (folder, temporary) = match session {
@@ -34,9 +35,10 @@ impl Images {
                 (PathBuf::from(name), None)
             }
             None => {
+                let folder = private::temporary_folder("pipewright-agent-");
                 let template = std::env::temp_dir().join("pipewright-agent-XXXXXX");
-                let folder = nix::unistd::mkdtemp(&template).map_err(|error| failed(&template, error.into()))?;
-                (folder.clone(), Some(Temporary(folder)))
+                let folder = folder.map_err(|error| failed(&template, error))?;
+                (folder.clone(), Some(TemporaryFolder(folder)))
             }
         };
         private::folder().recursive(true).create(&folder).map_err(|error| failed(&folder, error))?;
@@ -55,7 +57,7 @@ impl Images {
     /// If it cannot be read or written, or is not of a type that models accept.
     pub fn store(&self, path: &str) -> Result<Stored, String> {
         let failed = |error: io::Error| format!("{path}: {error}");
-        let bytes = regular::read(Path::new(path), LARGEST).map_err(failed)?;
+        let bytes = regular::read(Path::new(path), MAX_IMAGE).map_err(failed)?;
         let (mime, ending) =
             media_type(&bytes).ok_or_else(|| format!("{path}: not a PNG, JPEG, WebP or GIF picture"))?;
         let sha256: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -72,7 +74,7 @@ impl Images {
     }
 }
 
-impl Drop for Temporary {
+impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         // If it cannot be removed, it stays in the temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);

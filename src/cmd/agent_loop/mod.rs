@@ -8,23 +8,24 @@ mod session_file;
 mod show;
 mod stage;
 
-use super::Command;
 use super::agent_logs::Logs;
-use super::options::{LimitOptions, duration, size, time_limit};
-use crate::agent::profile::{BUILT_IN, Profile};
-use crate::agent::{Ids, Limits, Run, Settings};
-use crate::io::between::{Ends, Program, Way, between};
-use crate::io::child::Surroundings;
-use crate::io::lines;
-use crate::io::private;
-use crate::io::regular;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
+use super::options::{Limit, LimitOptions, duration, size};
+use super::{Command, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use images::Images;
+use pipewright_agent::profile::{BUILT_IN, Profile};
+use pipewright_agent::{AgentSettings, Limits, Run};
+use pipewright_io::between::{FarEndpoint, Program, Sides, between};
+use pipewright_io::child::Environment;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines as lines;
+use pipewright_record::AgentIds;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::{private, regular};
 use screen::Screen;
 use session_file::SessionFile;
 use stage::{Files, Loop};
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -70,8 +71,8 @@ pub struct Arguments {
     #[arg(long, value_name = "GLOB", help_heading = "World")]
     deny: Vec<String>,
     /// How long the world may take to list its tools; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, help_heading = "World")]
-    start_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "60s", help_heading = "World")]
+    start_timeout: Limit,
 
     /// The highest number of model turns for the goal; without --goal, for each message
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Limits")]
@@ -139,23 +140,21 @@ Examples:
     agent-loop -m gemini/gemini-3-flash --profile browser --goal 'Put the cheapest kettle into the cart' -- \
       policy-check -- hitl-gate -- browser-bridge https://shop.example
   The same, one message after the other, in a session that can be continued:
-    agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- browser-bridge
+    agent-loop -m gemini/gemini-3-flash --profile browser --session shop.session -- policy-check -- hitl-gate -- \
+    browser-bridge
   Replay a recorded run, offline:
     agent-loop --llm 'replay --as world llm.log' --goal 'Pay the open invoice.' -- replay --as world world.log
 
 Exit status:
-  0 success; 1 a goal was not reached, a call was denied or rejected, a line was refused, or a log could not be written; 2 wrong usage; 3 the world or the model command could not be started; \
-  4 the world or the model command was lost; 124 --deadline passed. The `final` record has the same number. See pipewright(7).";
+  0 success; 1 a goal was not reached, a call was denied or rejected, a line was refused, or a log could not be \
+  written; 2 wrong usage; 3 the world or the model command could not be started; 4 the world or the model command was \
+  lost; 124 --deadline passed. The `final` record has the same number. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 /// The longest profile that is read, in bytes.
-const LONGEST_PROFILE: u64 = 1 << 20;
-
-fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
+const MAX_PROFILE: u64 = 1 << 20;
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
@@ -173,7 +172,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         return Err(usage("no model is named: add --model PROVIDER/NAME, or --llm and a command (see --help)"));
     }
     // Child processes of the world must not read the model's traffic from our memory.
-    private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
+    private::protect_process().map_err(Failure::not_started)?;
     let report = Arc::new(Report::new(NAME, false));
     let settings = settings(&arguments)?;
     let run = limits(&arguments);
@@ -185,12 +184,13 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         let streams = run.goal.is_none();
         model::command(arguments.llm.as_deref(), arguments.model.as_deref(), streams, images.folder())?
     };
-    // If this process died and a gate still held a call, the gate could pass it later, and the continued session would make it again.
-    let follows = Surroundings { ends_with_us: true, ..Surroundings::default() };
-    let around = Surroundings { secrets: model::key_variables(&model)?, ..follows.clone() };
+    // If this process died and a gate still held a call, the gate could pass it later, and the continued session would
+    // make it again.
+    let follows = Environment { ends_with_us: true, ..Environment::default() };
+    let environment = Environment { secrets: model::key_variables(&model)?, ..follows.clone() };
     let far = vec![
-        Way::Child(Program { command: model, around: follows }),
-        Way::Child(Program { command: arguments.world, around }),
+        FarEndpoint::Child(Program { command: model, environment: follows }),
+        FarEndpoint::Child(Program { command: arguments.world, environment }),
     ];
     let limits = lines::Limits::from(arguments.lines);
     let far_limits = Some(lines::Limits { max_line: arguments.max_result, ..limits });
@@ -198,8 +198,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let screen = Screen::new(stdout().is_terminal(), stdin().is_terminal(), run.goal.is_none());
     let files = Files { session, images, logs };
     let stage = Loop::new(agent, files, screen, limits.max_depth, arguments.start_timeout, Arc::clone(&report));
-    let ends = Ends { far, limits, far_limits, ..Ends::default() };
-    between(Box::new(stage), ends, signals, &report)
+    let sides = Sides { far, limits, far_limits, ..Sides::default() };
+    between(Box::new(stage), sides, signals, &report)
 }
 
 fn dollars(text: &str) -> Result<f64, String> {
@@ -207,13 +207,13 @@ fn dollars(text: &str) -> Result<f64, String> {
     dollars.ok_or_else(|| "expected US dollars, such as 0.50".to_owned())
 }
 
-fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
+fn settings(arguments: &Arguments) -> Result<AgentSettings, Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == arguments.profile) {
         Some((_, text)) => (*text).to_owned(),
         None => {
             let names = BUILT_IN.map(|(name, _)| name).join(", ");
             let path = Path::new(&arguments.profile);
-            regular::read_text(path, LONGEST_PROFILE)
+            regular::read_text(path, MAX_PROFILE)
                 .map_err(|error| usage(format_args!("--profile: {}: {error} (built in are {names})", path.display())))?
         }
     };
@@ -222,14 +222,11 @@ fn settings(arguments: &Arguments) -> Result<Settings, Failure> {
         return Err(usage("--goal: the text is empty"));
     }
     let Arguments { session_id, agent_id, role, chain_id, .. } = arguments;
-    let ids = Ids {
-        session_id: session_id.clone(),
-        agent_id: agent_id.clone(),
-        role: role.clone(),
-        chain_id: chain_id.clone(),
-    };
+    let [session_id, agent_id, role, chain_id] =
+        [session_id, agent_id, role, chain_id].map(|id| id.clone().map(Cow::Owned));
+    let ids = AgentIds { session_id, agent_id, role, chain_id };
     let (allow, deny) = (arguments.allow.clone(), arguments.deny.clone());
-    Ok(Settings { profile, ids, allow, deny, compact_at: Some(arguments.compact_at) })
+    Ok(AgentSettings { profile, ids, allow, deny, compact_at: Some(arguments.compact_at) })
 }
 
 fn limits(arguments: &Arguments) -> Run {

@@ -1,24 +1,23 @@
 //! The model command, and the environment variables of its keys.
 
-use crate::io::report::{Failure, Status};
-use crate::llm::PROVIDERS;
+use crate::cmd::usage;
+use pipewright_io::report::Failure;
+use pipewright_llm::PROVIDERS;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The command of `--llm`, or llm-pipe with the model of `--model`; `streams` makes llm-pipe stream its answers. An llm-pipe in our own program's folder is preferred to one in `PATH`.
+/// The command of `--llm`, or llm-pipe with the model of `--model`; `streams` makes llm-pipe stream its answers. An
+/// llm-pipe in our own program's folder is preferred to one in `PATH`.
 ///
 /// # Errors
-/// [`Status::Usage`]: a quotation mark is not closed, or the command is empty.
+/// [`usage`]: a quotation mark is not closed, or the command is empty.
 pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &Path) -> Result<Vec<OsString>, Failure> {
     if let Some(command) = llm {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
-            Failure::new(
-                Status::Usage,
-                format_args!(
-                    "--llm: {command:?} is not a command: it is empty, or a closing quotation mark is missing"
-                ),
-            )
+            usage(format_args!(
+                "--llm: {command:?} is not a command: it is empty, or a closing quotation mark is missing"
+            ))
         })?;
         return Ok(words.into_iter().map(OsString::from).collect());
     }
@@ -30,10 +29,11 @@ pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &P
     Ok(command)
 }
 
-/// The environment variables of keys, which the world does not get: of all providers, of models.toml, and of the model command's `--key-env`.
+/// The environment variables of keys, which the world does not get: of all providers, of models.toml, and of the model
+/// command's `--key-env`.
 ///
 /// # Errors
-/// [`Status::Usage`]: models.toml cannot be read.
+/// [`usage`]: models.toml cannot be read.
 pub fn key_variables(command: &[OsString]) -> Result<Vec<String>, Failure> {
     let usual = PROVIDERS.iter().flat_map(|provider| provider.key_variables()).map(|&name| name.to_owned());
     let words: Vec<&str> = command.iter().filter_map(|word| word.to_str()).collect();

@@ -1,8 +1,7 @@
 //! The person's view: records, or plain text at a terminal.
 
-use crate::io::terminal::printable;
-use crate::json::Object;
-use crate::record::Fields;
+use pipewright_io::printable::printable;
+use pipewright_record::{AssistantMessage, CallResult, PlanUpdate, Record, SessionRecord, UserMessage};
 
 /// The forms of input and output.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +13,7 @@ pub struct Screen {
 }
 
 /// The longest text of arguments that is shown, in characters.
-const SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 impl Screen {
     /// Records are shown as text if stdout is a terminal, and lines are read as messages if stdin is one.
@@ -34,7 +33,7 @@ impl Screen {
         }
         let is_text = self.reads_text && !line.trim_start().starts_with('{');
         Some(match is_text {
-            true => Object::default().text("type", "user_message").text("content", line.trim()).end(),
+            true => UserMessage::without_role(line.trim()).json(),
             false => line.to_owned(),
         })
     }
@@ -44,32 +43,31 @@ impl Screen {
         if !self.shows_text {
             return format!("{record}\n");
         }
-        let Ok(fields) = Fields::read(record) else { return String::new() };
-        let text = |key: &str| fields.text(key).unwrap_or_default();
-        let shown = match text("type").as_str() {
-            "assistant_message" if text("kind") == "thought" => return String::new(),
-            "assistant_message" if fields.get("is_final").is_some_and(|value| value.get() == "true") => {
-                let mark = if text("kind") == "progress" { "· " } else { "" };
-                format!("{mark}{}{}", text("token"), options(&fields))
+        let Ok(record) = SessionRecord::read(record) else { return String::new() };
+        let shown = match &record {
+            SessionRecord::AssistantMessage(message) if message.is_final && message.kind != "thought" => {
+                let mark = if message.kind == "progress" { "· " } else { "" };
+                format!("{mark}{}{}", message.token, options(message))
             }
-            "tool_call" => {
-                let arguments = fields.get("arguments").map_or("{}", |arguments| arguments.get());
-                format!("  {} {}", text("tool_name"), arguments.chars().take(SHOWN).collect::<String>())
+            SessionRecord::ToolCall(call) => {
+                let arguments = call.call.arguments.map_or("{}", |arguments| arguments.get());
+                format!("  {} {}", call.call.tool_name, arguments.chars().take(MAX_SHOWN).collect::<String>())
             }
-            "tool_result" if text("status") == "error" => format!("  failed: {}: {}", text("kind"), text("error")),
-            "status" if text("status") == "idle" && self.reads_text && self.takes_messages => {
-                "Your message:".to_owned()
+            SessionRecord::ToolResult(CallResult { is_ok: false, kind, error, .. }) => {
+                let [kind, error] = [kind, error].map(|text| text.as_deref().unwrap_or_default());
+                format!("  failed: {kind}: {error}")
             }
-            "status" => match text("pending_kind").as_str() {
+            SessionRecord::Status(status) => match (&*status.status, status.pending_kind.as_deref()) {
+                ("idle", _) if self.reads_text && self.takes_messages => "Your message:".to_owned(),
                 // At the same terminal, the gate asks by itself.
-                "confirm" if !self.reads_text => "  waiting for an approval".to_owned(),
-                "manual" => "Answer when it is done:".to_owned(),
-                "question" => "Your answer:".to_owned(),
+                (_, Some("confirm")) if !self.reads_text => "  waiting for an approval".to_owned(),
+                (_, Some("manual")) => "Answer when it is done:".to_owned(),
+                (_, Some("question")) => "Your answer:".to_owned(),
                 _ => return String::new(),
             },
-            "plan_update" => plan(&fields),
-            "error" => format!("error: {}", text("content")),
-            "final" if text("outcome") != "done" => format!("{}: {}", text("outcome"), text("content")),
+            SessionRecord::PlanUpdate(update) => plan(update),
+            SessionRecord::Error(error) => format!("error: {}", error.content),
+            SessionRecord::Final(end) if end.outcome != "done" => format!("{}: {}", end.outcome, end.content),
             _ => return String::new(),
         };
         shown.lines().map(|line| format!("{}\n", printable(line))).collect()
@@ -77,17 +75,11 @@ impl Screen {
 }
 
 /// The answers that a question offers, one per line.
-fn options(fields: &Fields<'_>) -> String {
-    let options = fields.object("question").and_then(|question| question.list("options").ok()).unwrap_or_default();
-    let options = options.iter().filter_map(|option| serde_json::from_str::<String>(option.get()).ok());
+fn options(message: &AssistantMessage<'_>) -> String {
+    let options = message.question.iter().flat_map(|question| &question.options);
     options.map(|option| format!("\n  {}", option.replace('\n', " "))).collect()
 }
 
-fn plan(fields: &Fields<'_>) -> String {
-    let steps = fields.list("steps").unwrap_or_default();
-    let step = |step: &serde_json::value::RawValue| {
-        let fields = Fields::read(step.get()).ok()?;
-        Some(format!("  [{}] {}", fields.text("status")?, fields.text("desc")?))
-    };
-    steps.into_iter().filter_map(step).collect::<Vec<_>>().join("\n")
+fn plan(update: &PlanUpdate<'_>) -> String {
+    update.steps.iter().map(|step| format!("  [{}] {}", step.status, step.desc)).collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,13 @@
-//! The session's file: every input of the loop, appended before its effects are sent. The same inputs always have the same effects, so a
-//! session is continued by applying its inputs again.
+//! The session's file: every input of the loop, appended before its effects are sent. The same inputs always have the
+//! same effects, so a session is continued by applying its inputs again.
 
 use super::entry::{self, Entry, NO_SESSION, header, line, read_options};
-use crate::agent::{Agent, Effect, Input, Run, Settings};
-use crate::io::append::{Appender, OpenError};
-use crate::io::regular;
-use crate::io::report::{Failure, Report, Status};
-use crate::record::Fields;
+use crate::cmd::usage;
+use pipewright_agent::{Agent, AgentSettings, Effect, Input, Run};
+use pipewright_io::append::{Appender, OpenError};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_record::Fields;
+use pipewright_sys::{file, regular};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::Duration;
@@ -22,20 +23,21 @@ pub struct SessionFile {
 }
 
 impl SessionFile {
-    /// Opens or creates the file. The agent gets the state after the file's last input; the effects that are still due are returned with it.
+    /// Opens or creates the file. The agent gets the state after the file's last input; the effects that are still due
+    /// are returned with it.
     ///
     /// # Errors
-    /// [`Status::Usage`]: the file is not a session, or another process has it open. [`Status::NotStarted`]: the system's error.
+    /// [`usage`]: the file is not a session, or another process has it open. [`Status::NotStarted`]: the system's error.
     pub fn open(
         path: Option<&Path>,
-        settings: Settings,
+        settings: AgentSettings,
         run: &Run,
         report: &Report,
     ) -> Result<(SessionFile, (Agent, Vec<Effect>)), Failure> {
         let mut session = SessionFile { file: None, batch: Vec::new(), begun: Duration::ZERO };
         let Some(path) = path else { return Ok((session, Agent::begin(settings, run.clone()))) };
-        let refused = |why: String| Failure::new(Status::Usage, format_args!("--session: {}: {why}", path.display()));
-        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let refused = |why: String| usage(format_args!("--session: {}: {why}", path.display()));
+        if file::is_special(path) {
             return Err(refused("not a regular file".to_owned()));
         }
         let opened = Appender::open(path, || replay(path, |_, _, _| ()).map(drop));
@@ -96,14 +98,12 @@ pub enum Happened {
     Resumed,
     /// The person sent this message.
     Message(String),
-    /// This record was reported. The exit status is set for a record that ends a goal, whose own `exit_status` is not set yet.
+    /// A record was reported. The exit status is set for a record that ends a goal, whose own `exit_status` is not set
+    /// yet.
     Record(String, Option<u8>),
 }
 
 /// Passes all events of a session to `seen`; false if there are none.
-///
-/// # Errors
-/// As [`replay`].
 pub fn history(path: &Path, mut seen: impl FnMut(Happened)) -> Result<bool, String> {
     let mut goal = None;
     let read = replay(path, |input, run, effects| {
@@ -131,8 +131,9 @@ pub fn history(path: &Path, mut seen: impl FnMut(Happened)) -> Result<bool, Stri
     Ok(read.is_some())
 }
 
-/// Applies all inputs of a session again. `seen` gets each input (`None` for the start), the process's options, and the effects. Gives the agent in its last state, and the time of the last input. An incomplete
-/// last line is ignored. `None` if the file has no complete line.
+/// Applies all inputs of a session again. `seen` gets each input (`None` for the start), the process's options, and the
+/// effects. Gives the agent in its last state, and the time of the last input. An incomplete last line is ignored.
+/// `None` if the file has no complete line.
 ///
 /// # Errors
 /// The file cannot be read, or is not a session: where, and why.
@@ -167,8 +168,9 @@ pub fn replay(
                 if let Some((_, own)) = &entry.options {
                     run.clone_from(own);
                 }
-                let effects = agent.take(entry.input(), entry.t);
-                seen(Some(entry.input()), run, effects);
+                let input = entry.input().map_err(wrong)?;
+                let effects = agent.take(input, entry.t);
+                seen(Some(input), run, effects);
             }
         }
     }

@@ -3,9 +3,9 @@
 use super::screen::Screen;
 use super::session_file::Happened;
 use super::{session_file, usage};
-use crate::agent::profile::BUILT_IN;
-use crate::io::report::{Failure, Status};
-use crate::io::terminal::printable;
+use pipewright_agent::profile::BUILT_IN;
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Status};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 

@@ -3,16 +3,16 @@
 use super::images::Images;
 use super::screen::Screen;
 use super::session_file::{self, Happened, SessionFile};
-use crate::agent::{Agent, Effect, Input};
 use crate::cmd::agent_logs::Logs;
-use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::child::describe;
-use crate::io::lines::{Line, Piece, deeper_than};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::Object;
-use crate::record::{Fields, cancelled_id};
-use nix::sys::termios::{FlushArg, tcflush};
+use crate::cmd::options::{Limit, TOO_DEEP, TOO_LONG};
+use pipewright_agent::{Agent, Effect, Input};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Line, Piece, deeper_than};
+use pipewright_record::json::{Object, raw};
+use pipewright_record::{Fields, History, Record, UserMessage, cancelled_id};
+use pipewright_sys::process::describe;
+use pipewright_sys::terminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ pub struct Loop {
     place: String,
     started: Instant,
     max_depth: usize,
-    start_timeout: Duration,
+    start_timeout: Limit,
     /// The person has been asked already.
     was_waiting: bool,
     /// When the world must have listed its tools.
@@ -55,7 +55,7 @@ impl Loop {
         files: Files,
         screen: Screen,
         max_depth: usize,
-        start_timeout: Duration,
+        start_timeout: Limit,
         report: Arc<Report>,
     ) -> Loop {
         Loop {
@@ -93,11 +93,11 @@ impl Loop {
             match effect {
                 Effect::Model(line) => send(MODEL, &line, out),
                 Effect::World(line) => send(WORLD, &line, out),
-                Effect::Session(record) => out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes()),
+                Effect::Session(record) => out.to(Side::NEAR).extend_from_slice(self.screen.show(&record).as_bytes()),
                 Effect::Final(record, status) => {
                     let status = if status == 0 && self.report.has_failed() { Status::Fault.code() } else { status };
                     let record = with_exit_status(&record, status);
-                    out.to(Side::Near).extend_from_slice(self.screen.show(&record).as_bytes());
+                    out.to(Side::NEAR).extend_from_slice(self.screen.show(&record).as_bytes());
                 }
                 Effect::Step(event) => self.files.logs.step(&event),
                 Effect::Reasoning(text) => self.files.logs.reasoning(&text),
@@ -119,11 +119,7 @@ impl Loop {
         if line.is_blank() {
             return;
         }
-        let (from, place) = match (side, out.far()) {
-            (Side::Near, _) => ("stdin", None),
-            (_, MODEL) => ("the model command", Some(MODEL)),
-            (..) => ("the world", Some(WORLD)),
-        };
+        let (from, place) = source(side);
         if place.is_none() {
             self.place = format!("{from}:{}", line.number());
         }
@@ -158,14 +154,14 @@ impl Loop {
     fn show_history(&mut self, out: &mut Out) {
         let mut lines = String::new();
         let mut add = |record: &str| {
-            lines.push_str(&Object::default().text("type", "history").put("record", record).line());
+            lines.push_str(&History::of(raw(record)).line());
         };
         let read = self.files.session.commit().map_err(|failure| failure.to_string()).and_then(|()| {
             let Some(path) = self.files.session.path() else { return Ok(true) };
             session_file::history(path, |happened| match happened {
                 Happened::Resumed => {}
                 Happened::Message(content) => {
-                    add(&Object::default().text("type", "user_message").text("content", &content).end());
+                    add(&UserMessage::without_role(content).json());
                 }
                 Happened::Record(record, None) => add(&record),
                 Happened::Record(record, Some(status)) => add(&with_exit_status(&record, status)),
@@ -174,8 +170,8 @@ impl Loop {
         if let Err(why) = read {
             self.report.fault(&self.place, why);
         }
-        lines.push_str(&Object::default().text("type", "history").put("is_final", true).line());
-        out.to(Side::Near).extend_from_slice(lines.as_bytes());
+        lines.push_str(&History::END.line());
+        out.to(Side::NEAR).extend_from_slice(lines.as_bytes());
     }
 
     /// Handles an unreadable line. An unreadable line of the world becomes the awaited result, since its call is unknown.
@@ -208,47 +204,45 @@ fn asks_for_history(line: &str) -> bool {
     line.contains("history") && Fields::read(line).is_ok_and(|fields| fields.text("type").as_deref() == Some("history"))
 }
 
+/// Where a line comes from, for messages, and its far side.
+fn source(side: Side) -> (&'static str, Option<usize>) {
+    match side {
+        Side::Far(MODEL) => ("the model command", Some(MODEL)),
+        Side::Far(_) => ("the world", Some(WORLD)),
+        _ => ("stdin", None),
+    }
+}
+
 fn send(far: usize, line: &str, out: &mut Out) {
-    out.choose_far(far);
-    out.to(Side::Far).extend_from_slice(line.as_bytes());
-    out.to(Side::Far).push(b'\n');
+    let to = out.to(Side::Far(far));
+    to.extend_from_slice(line.as_bytes());
+    to.push(b'\n');
 }
 
 impl Stage for Loop {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started if out.far() == WORLD => {
-                self.tools_by = self.agent.is_starting().then(|| Instant::now() + self.start_timeout);
+            Event::Started(WORLD) => {
+                self.tools_by = self.start_timeout.end().filter(|_| self.agent.is_starting());
                 let first = std::mem::take(&mut self.first);
                 self.carry_out(first, out);
             }
             Event::Piece(side, Piece::Line(line)) => self.line(side, &line, out),
             Event::Piece(side, Piece::Part { number, last: true, .. }) => {
-                let (from, place) = match (side, out.far()) {
-                    (Side::Near, _) => ("stdin", None),
-                    (_, MODEL) => ("the model command", Some(MODEL)),
-                    (..) => ("the world", Some(WORLD)),
-                };
+                let (from, place) = source(side);
                 let at = format!("{from}:{number}");
                 if place.is_none() {
                     self.place.clone_from(&at);
                 }
                 self.unreadable(place, &at, if place.is_none() { TOO_LONG } else { TOO_LONG_RESULT }, out);
             }
-            Event::Closed(Side::Near) => self.take(Input::Closed, out),
-            Event::Exited(status) => {
-                let how = describe(status);
-                match out.far() {
-                    MODEL => self.take(Input::ModelEnded(&how), out),
-                    _ => self.take(Input::WorldEnded(&how), out),
-                }
-            }
+            Event::Closed(Side::NEAR) => self.take(Input::Closed, out),
+            Event::Exited(MODEL, status) => self.take(Input::ModelEnded(&describe(status)), out),
+            Event::Exited(_, status) => self.take(Input::WorldEnded(&describe(status)), out),
             Event::Due => {
                 if self.tools_by.is_some_and(|by| by <= Instant::now()) {
-                    let why = format!(
-                        "no answer to list_tools within {} s (--start-timeout)",
-                        self.start_timeout.as_secs_f64()
-                    );
+                    let why =
+                        format!("no answer to list_tools within {} s (--start-timeout)", self.start_timeout.seconds());
                     self.take(Input::NoTools(&why), out);
                 }
                 let now = self.now();
@@ -270,17 +264,16 @@ impl Stage for Loop {
         }
         let is_waiting = self.agent.is_waiting();
         if is_waiting && !self.was_waiting && self.screen.reads_text() {
-            // Input that was typed before the question does not answer it. An error means that the terminal is gone.
-            let _ = tcflush(std::io::stdin(), FlushArg::TCIFLUSH);
+            // Input that was typed before the question does not answer it.
+            terminal::forget_input(std::io::stdin());
         }
         self.was_waiting = is_waiting;
         // Two readers of a terminal take each other's lines: while a call is open, a gate may ask there.
-        out.choose_near(0);
-        out.hold_near(self.screen.reads_text() && !self.agent.is_asking() || self.agent.is_behind());
+        out.hold_near(0, self.screen.reads_text() && !self.agent.is_asking() || self.agent.is_behind());
         Ok(())
     }
 
-    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+    fn not_started(&mut self, _far: usize, failure: Failure, out: &mut Out) -> Result<(), Failure> {
         let effects = self.agent.take(Input::NoTools(&failure.to_string()), self.now());
         // The caller reports the failure itself.
         self.carry_out(effects.into_iter().filter(|effect| matches!(effect, Effect::Final(..))).collect(), out);

@@ -1,55 +1,55 @@
 //! Held calls: shown to the clients of their session; any of these can answer.
 
-use super::session::Held;
-use super::stage::Serving;
-use crate::approvals::{Answer, Change, Question, Settlement, settled};
-use crate::io::lines::{Change as FieldChange, change};
-use crate::io::stage::Out;
-use crate::json::{Object, quoted};
-use crate::policy::arguments::edited_arguments;
-use crate::record::{Action, Fields, HitlResponse, Scope, is_same_id};
+use super::session::OpenQuestion;
+use super::stage::AgentServer;
+use pipewright_clients::approvals::{Answer, Question, QueueChange, Settlement, settled};
+use pipewright_io::stage::Out;
+use pipewright_lines::{Change as FieldChange, change};
+use pipewright_policy::arguments::edited_arguments;
+use pipewright_record::json::quoted;
+use pipewright_record::{Action, ErrorRecord, Fields, HitlResponse, Record, Scope, State, Status, is_same_id};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
-impl Serving {
+impl AgentServer {
     /// Takes a question of a session's gate, or its settlement.
-    pub(super) fn take_change(&mut self, number: usize, change: Change, out: &mut Out) {
+    pub(super) fn take_change(&mut self, number: usize, change: QueueChange, out: &mut Out) {
         match change {
-            Change::Asked => {
-                let queue = self.gates.queue(number);
+            QueueChange::Asked => {
+                let queue = self.sessions.gates.queue(number);
                 let open = (0..queue.len()).filter_map(|place| queue.get(place)).map(|pending| &pending.question);
-                let Some(session) = self.sessions.get(&number) else { return };
+                let Some(session) = self.sessions.get(number) else { return };
                 let new = open.filter(|question| !session.held.contains_key(&question.nonce)).cloned();
                 for question in new.collect::<Vec<_>>() {
                     self.show_held(number, question, out);
                 }
             }
-            Change::Settled(nonce, settlement) => self.show_settled(number, &nonce, &settlement, out),
-            Change::Refused(nonce, why) => {
-                let held = self.sessions.get_mut(&number).and_then(|session| session.held.get_mut(&nonce));
+            QueueChange::Settled(nonce, settlement) => self.show_settled(number, &nonce, &settlement, out),
+            QueueChange::Refused(nonce, why) => {
+                let held = self.sessions.get_mut(number).and_then(|session| session.held.get_mut(&nonce));
                 let Some(held) = held else { return };
                 held.is_answered = false;
                 let question = held.question.clone();
-                let call_id = held.question.call.call().id;
-                let context = Object::default().put_some("call_id", call_id).text("nonce", &nonce).end();
-                let record = Object::default().text("type", "error").put("context", context);
-                let record = record.text("content", &format!("the answer was not accepted: {why}")).end();
-                self.publish(number, &record, out);
-                let thread = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut());
+                let content = format!("the answer was not accepted: {why}");
+                let error = ErrorRecord::about(question.call.call().id, Some(&nonce), content);
+                self.publish(number, &error.json(), out);
+                let thread = self.sessions.get_mut(number).and_then(|session| session.thread.as_mut());
                 if let Some(taken) = thread.map(|thread| thread.hold(&question)) {
                     self.give_run(number, taken, out);
                 }
             }
-            Change::SecondQuestion | Change::Rules | Change::Nothing => {}
+            QueueChange::SecondQuestion | QueueChange::Rules | QueueChange::Nothing => {}
         }
     }
 
     fn show_held(&mut self, number: usize, question: Question, out: &mut Out) {
-        self.publish(number, &of_call("status", &question).text("status", "waiting_human").end(), out);
-        let Some(session) = self.sessions.get_mut(&number) else { return };
+        let status = Status::of_call(State::WaitingHuman, question.call.call().about()).json();
+        self.publish(number, &status, out);
+        let Some(session) = self.sessions.get_mut(number) else { return };
         session.count_question(&question);
         let (record, nonce) = (question.held_call(), question.nonce.clone());
         let taken = session.thread.as_mut().map(|thread| thread.hold(&question));
-        let held = Held { question, number: session.next_number, is_answered: false };
+        let held = OpenQuestion { question, number: session.next_number, is_answered: false };
         session.held.insert(nonce, held);
         self.publish(number, &record, out);
         if let Some(taken) = taken {
@@ -58,8 +58,8 @@ impl Serving {
     }
 
     fn show_settled(&mut self, number: usize, nonce: &str, settlement: &Settlement, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
-        let Some(Held { question, .. }) = session.held.remove(nonce) else { return };
+        let Some(session) = self.sessions.get_mut(number) else { return };
+        let Some(OpenQuestion { question, .. }) = session.held.remove(nonce) else { return };
         if let Some(thread) = &mut session.thread {
             thread.release(nonce);
         }
@@ -68,22 +68,23 @@ impl Serving {
         self.publish(number, &settled(&question.call.call(), nonce, verdict, by, sha256), out);
         // Other verdicts are reported by the agent's side, with the edited arguments.
         if verdict == "rejected" {
-            self.publish(number, &of_call("status", &question).text("status", "rejected").end(), out);
+            let status = Status::of_call(State::Rejected, question.call.call().about()).json();
+            self.publish(number, &status, out);
         }
     }
 
     /// Rejects the held calls of a session whose agent has ended.
     pub(super) fn end_gates(&mut self, number: usize, out: &mut Out) {
-        self.gates.close(number, out);
-        let Some(session) = self.sessions.get(&number) else { return };
+        self.sessions.gates.close(number, out);
+        let Some(session) = self.sessions.get(number) else { return };
         for nonce in session.held.keys().cloned().collect::<Vec<_>>() {
             let (verdict, by) = ("rejected".to_owned(), "end".to_owned());
             self.show_settled(number, &nonce, &Settlement { verdict, by, sha256: None, note: String::new() }, out);
         }
     }
 
-    /// Passes a client's answer to a gate: a `hitl_response`, in which the nonce and the hash may be missing. `seen` is the number of the last record
-    /// that the client got; `None` if it does not matter.
+    /// Passes a client's answer to a gate: a `hitl_response`, in which the nonce and the hash may be missing. `seen` is
+    /// the number of the last record that the client got; `None` if it does not matter.
     ///
     /// # Errors
     /// Why it is not accepted, for people.
@@ -100,14 +101,18 @@ impl Serving {
         let response = HitlResponse::read(&completed).map_err(|why| why.to_string())?.ok_or("not a hitl_response")?;
         let own = question.call.call();
         let edited = match (response.action, response.edited_arguments) {
-            (Action::Edit, Some(edited)) => Some(edited_arguments(own.arguments_text(), edited, response.replace)?),
+            (Action::Edit, Some(edited)) => {
+                Some(edited_arguments(own.arguments_text(), edited.get(), response.replace)?)
+            }
             (Action::Edit, None) => return Err("an edit needs edited_arguments".to_owned()),
             _ => None,
         };
         let offered = question.rule_offers.first().cloned();
         let rule = match response.scope {
             Scope::Call => None,
-            Scope::Session => Some(response.rule.clone().or(offered).ok_or("this call has no rule for the session")?),
+            Scope::Session => {
+                Some(response.rule.clone().or(offered.map(Cow::Owned)).ok_or("this call has no rule for the session")?)
+            }
         };
         let answer = Answer {
             action: response.action,
@@ -116,12 +121,13 @@ impl Serving {
             rule: rule.as_deref().map(|rule| (rule, response.remember)),
         };
         let record = answer.record(&question);
-        let gate = self.gates.queue(number).find(&question.nonce).map(|pending| pending.gate).ok_or(SETTLED)?;
-        self.gates.send(gate, &record, out);
-        if let Some(session) = self.sessions.get_mut(&number) {
+        let gate =
+            self.sessions.gates.queue(number).find(&question.nonce).map(|pending| pending.gate).ok_or(NOT_HELD)?;
+        self.sessions.gates.send(gate, &record, out);
+        if let Some(session) = self.sessions.get_mut(number) {
             session.held.get_mut(&question.nonce).into_iter().for_each(|held| held.is_answered = true);
-            // The gate settles it over another pipe than the agent's, perhaps after the end of the agent's turn: until then it is
-            // no interrupt of the next run.
+            // The gate settles it over another pipe than the agent's, perhaps after the end of the agent's turn: until
+            // then it is no interrupt of the next run.
             session.thread.iter_mut().for_each(|thread| thread.release(&question.nonce));
         }
         self.publish(number, &record, out);
@@ -130,7 +136,7 @@ impl Serving {
 
     /// Finds the question that an answer belongs to.
     fn find_held(&self, number: usize, seen: Option<u64>, answer: &Fields<'_>) -> Result<Question, String> {
-        let session = self.sessions.get(&number).ok_or(SETTLED)?;
+        let session = self.sessions.get(number).ok_or(NOT_HELD)?;
         let id = answer.get("call_id").map(RawValue::get);
         let nonce = answer.string("nonce").map_err(|why| why.to_string())?;
         let sha256 = answer.string("arguments_sha256").map_err(|why| why.to_string())?;
@@ -144,11 +150,11 @@ impl Serving {
         let mut meant = session.held.values().filter(|held| is_meant(&held.question));
         let held = match (meant.next(), meant.next()) {
             (Some(held), None) => held,
-            (None, _) => return Err(SETTLED.to_owned()),
+            (None, _) => return Err(NOT_HELD.to_owned()),
             (Some(_), Some(_)) => return Err(AMBIGUOUS.to_owned()),
         };
         if held.is_answered {
-            return Err(SETTLED.to_owned());
+            return Err(NOT_HELD.to_owned());
         }
         if sha256.as_ref().is_some_and(|sha256| *sha256 != held.question.sha256) {
             return Err("the call's arguments differ from those that the answer is for".to_owned());
@@ -164,7 +170,7 @@ impl Serving {
     }
 }
 
-const SETTLED: &str = "no call with this id is held, or its question is already settled";
+const NOT_HELD: &str = "no call with this id is held, or its question is already settled";
 const AMBIGUOUS: &str = "more than one call with this id was held: give the question's nonce in the answer";
 
 /// Adds the nonce and the hash of its question to an answer.
@@ -175,9 +181,4 @@ fn completed(text: &str, question: &Question) -> Result<String, String> {
     change(text, &changes.map(|(key, value)| (key, FieldChange::Set(value))), &mut out)
         .map_err(|why| why.to_string())?;
     String::from_utf8(out).map_err(|why| why.to_string())
-}
-
-/// A record about the call of a question.
-fn of_call(kind: &str, question: &Question) -> Object {
-    question.call.call().identify(Object::default().text("type", kind))
 }

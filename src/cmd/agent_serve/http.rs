@@ -1,14 +1,15 @@
 //! The threads that serve HTTP, connected to the stage by a link.
 
-use super::exchange::{Inbound, Outbound};
+use super::exchange::Outbound;
 use crate::cmd::agents::is_session_id;
-use crate::cmd::unwritten::Unwritten;
-use crate::io::between::{Dial, Way};
-use crate::io::link;
-use crate::io::report::{Failure, Report, Status};
-use nix::sys::socket::{self, Backlog};
+use crate::cmd::pending_writes::PendingWrites;
+use pipewright_io::between::{Dialer, FarEndpoint};
+use pipewright_io::link;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_record::json;
 use pipewright_serve::access::Access;
-use pipewright_serve::sessions::{self, File, Server, Settings, Slow, Taken};
+use pipewright_serve::sessions::{File, InboundQueue, Server, ServerSettings, SlowClients};
+use pipewright_sys::socket;
 use std::convert::Infallible;
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -47,24 +48,24 @@ pub struct Http {
 }
 
 impl Http {
-    /// Listens. Gives the link over which the stage serves clients, a guard to wait for after the run, and the address of the page.
+    /// Listens. Gives the link over which the stage serves clients, a guard to wait for after the run, and the address
+    /// of the page.
     ///
     /// # Errors
     /// [`Status::NotStarted`]: cannot listen at the address.
-    pub fn listen(self, report: &Arc<Report>) -> Result<(Way, Unwritten, String), Failure> {
+    pub fn listen(self, report: &Arc<Report>) -> Result<(FarEndpoint, PendingWrites, String), Failure> {
         let failed = |error| Failure::new(Status::NotStarted, format_args!("--listen: {}: {error}", self.listen));
         let listener = TcpListener::bind(self.listen).map_err(failed)?;
-        // The standard library's queue of 128 is too short when all clients reconnect at once.
-        Backlog::new(QUEUE).and_then(|queue| socket::listen(&listener, queue)).map_err(|error| failed(error.into()))?;
+        socket::set_queue(&listener, QUEUE).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let page = self.public.clone().unwrap_or_else(|| format!("http://{address}"));
-        let (writing, unwritten) = Unwritten::new();
+        let (writing, unwritten) = PendingWrites::new();
         let server = self.server(address);
-        Ok((Way::Dial(dial(server, listener, writing, report)), unwritten, page))
+        Ok((FarEndpoint::Dial(dial(server, listener, writing, report)), unwritten, page))
     }
 
-    fn server(self, address: SocketAddr) -> (Server, Taken) {
+    fn server(self, address: SocketAddr) -> (Server, InboundQueue) {
         // A browser sends a host's cookies to all of its ports.
         let access =
             Access::new(self.token, address).with_cookie(format!("agent-serve-{}", address.port()), self.cookie);
@@ -72,12 +73,12 @@ impl Http {
             Some(origin) => access.with_public(origin),
             None => access,
         };
-        let settings = Settings {
+        let settings = ServerSettings {
             files: FILES,
             longest: self.longest,
             most_connections: self.most_connections,
             kept: self.kept,
-            slow: if self.disconnects { Slow::Disconnect } else { Slow::Drop },
+            slow: if self.disconnects { SlowClients::Disconnect } else { SlowClients::Drop },
             is_session_id,
         };
         Server::new(access, settings)
@@ -85,14 +86,14 @@ impl Http {
 }
 
 fn dial(
-    (server, taken): (Server, Taken),
+    (server, taken): (Server, InboundQueue),
     listener: TcpListener,
     writing: Sender<Infallible>,
     report: &Arc<Report>,
-) -> Dial {
+) -> Dialer {
     let mut once = Some((server, taken, listener, writing));
     let report = Arc::clone(report);
-    Dial(Box::new(move || {
+    Dialer(Box::new(move || {
         let (server, taken, listener, writing) = once.take().ok_or(io::ErrorKind::NotConnected)?;
         let report = Arc::clone(&report);
         link::served(|from_stage, to_stage| {
@@ -124,21 +125,11 @@ fn deliver(from_stage: PipeReader, server: &Server) {
     server.end_all();
 }
 
-fn forward(taken: Taken, mut to_stage: PipeWriter) {
+fn forward(taken: InboundQueue, mut to_stage: PipeWriter) {
     for event in taken {
-        let line = match &event {
-            sessions::Inbound::Joined { client, session } => Inbound::Joined { client: *client, session },
-            sessions::Inbound::Message { client, seen, text } => {
-                Inbound::Message { client: *client, seen: *seen, text }
-            }
-            sessions::Inbound::Run { client, text } => Inbound::Run { client: *client, text },
-            sessions::Inbound::Begin { client, text } => Inbound::Begin { client: *client, text },
-            sessions::Inbound::List { client } => Inbound::List { client: *client },
-            sessions::Inbound::Image { client, session, path } => Inbound::Image { client: *client, session, path },
-            sessions::Inbound::Left { client } => Inbound::Left { client: *client },
-        };
+        let line = json::text(&event) + "\n";
         // The stage has ended, and the process ends with it.
-        if to_stage.write_all(line.line().as_bytes()).is_err() {
+        if to_stage.write_all(line.as_bytes()).is_err() {
             return;
         }
     }

@@ -1,22 +1,20 @@
 //! Messages that clients send over WebSocket.
 
 use super::sessions::REPLAY;
-use super::stage::Serving;
+use super::stage::AgentServer;
 use crate::cmd::options::TOO_DEEP;
-use crate::io::lines::deeper_than;
-use crate::io::stage::Out;
-use crate::json::Object;
-use crate::record::{Call, Fields, recognise};
+use pipewright_io::stage::Out;
+use pipewright_lines::deeper_than;
+use pipewright_record::{Call, ErrorRecord, Fields, recognise};
 use serde_json::value::RawValue;
 
-impl Serving {
+impl AgentServer {
     pub(super) fn take_message(&mut self, client: u64, seen: u64, text: &str, out: &mut Out) {
         let Some(id) = self.clients.get(&client).cloned() else { return };
         if let Err(why) = self.take_line(&id, seen, text, out) {
             let fields = Fields::read(text).ok();
             let call_id = fields.as_ref().and_then(|fields| fields.get("call_id"));
-            let context = call_id.map(|call_id| Object::default().put("call_id", call_id).end());
-            self.refuse(client, &why, context.as_deref(), out);
+            self.refuse(client, &ErrorRecord::about(call_id, None, why), out);
         }
     }
 
@@ -41,11 +39,11 @@ impl Serving {
         match kind.as_deref() {
             Some("user_message") => {
                 fields.string("content").ok().flatten().ok_or("its content is not a string")?;
-                let (number, _) = self.begin(id, out).map_err(|(_, why)| why)?;
-                return self.give_agent(number, text.trim(), out);
+                let begun = self.begin(id, out).map_err(|refused| refused.why)?;
+                return self.give_agent(begun.number, text.trim(), out);
             }
             Some("hitl_response") => {
-                let number = self.number(id).ok_or(NO_SESSION)?;
+                let number = self.sessions.number(id).ok_or(NO_SESSION)?;
                 return self.answer_held(number, Some(seen), text, out);
             }
             Some("cancel" | "list_tools" | "input_response") => {}
@@ -53,19 +51,19 @@ impl Serving {
                 Some(call) => self.check_call(id, &call)?,
                 None => {
                     return Err(format!(
-                        "{} is not a message to an agent: {KNOWN}",
+                        "{} is not a message to an agent: {KNOWN_MESSAGES}",
                         kind.unwrap_or("a line without a type")
                     ));
                 }
             },
         }
-        let number = self.number(id).ok_or(NO_SESSION)?;
+        let number = self.sessions.number(id).ok_or(NO_SESSION)?;
         self.give_agent(number, text.trim(), out)
     }
 
     /// Checks a call by the person. Clients distinguish it from the agent's calls by its id.
     fn check_call(&self, id: &str, call: &Call<'_>) -> Result<(), String> {
-        let session = self.number(id).and_then(|number| self.sessions.get(&number));
+        let session = self.sessions.number(id).and_then(|number| self.sessions.get(number));
         match (session, call.id.map(RawValue::get)) {
             (_, None | Some("null")) => Err("the call has no id".to_owned()),
             (Some(session), Some(id)) if session.records.has_call(id) => {
@@ -77,4 +75,4 @@ impl Serving {
 }
 
 const NO_SESSION: &str = "the session does not exist yet: start it with a user_message or POST /sessions";
-const KNOWN: &str = "send user_message, cancel, hitl_response, input_response, list_tools, or a call";
+const KNOWN_MESSAGES: &str = "send user_message, cancel, hitl_response, input_response, list_tools, or a call";

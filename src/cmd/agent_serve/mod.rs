@@ -10,23 +10,22 @@ mod session;
 mod sessions;
 mod stage;
 
-use super::Command;
-use super::agents::{Agents, LONGEST_RECORD};
-use super::http_token;
-use super::options::{LimitOptions, duration, size};
-use crate::io::between::{Ends, Near, between};
-use crate::io::lines::Limits;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
+use super::agents::{Agents, MAX_RECORD};
+use super::options::{Limit, LimitOptions, size};
+use super::{Command, http_token};
+use crate::cmd::usage;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use http::Http;
-use stage::{Serving, Settings};
+use pipewright_io::between::{NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::private;
+use pipewright_sys::signal::Signals;
+use stage::{AgentServeSettings, AgentServer};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use url::Url;
 
 /// Use agents in a browser, and serve their sessions over server-sent events, WebSocket and AG-UI
@@ -60,21 +59,21 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "512", value_parser = clap::value_parser!(u32).range(1..=65536))]
     max_connections: u32,
     /// Close a session after this time if no client shows it and its agent does nothing; 0 disables this
-    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration)]
-    idle_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "30m")]
+    idle_timeout: Limit,
     /// Keep this many bytes of records per session, for clients that connect later or reconnect
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = size)]
     buffer: usize,
     /// What to do if a client is so slow that records it has not read are discarded (see --buffer)
-    #[arg(long, value_enum, default_value_t = Slow::Drop)]
-    slow: Slow,
+    #[arg(long, value_enum, default_value_t = SlowClientPolicy::Drop)]
+    slow: SlowClientPolicy,
     #[command(flatten)]
     limits: LimitOptions,
 }
 
 /// How slow clients are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Slow {
+enum SlowClientPolicy {
     /// Send a gap record in place of the missed records
     Drop,
     /// Send a gap record, then disconnect the client
@@ -87,37 +86,40 @@ const TOKEN: &str = "AGENT_SERVE_TOKEN";
 const AFTER_HELP: &str = "\
 Examples:
   A browser agent in your browser; open the address that is printed:
-    agent-serve -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- browser-bridge --headless
+    agent-serve -- agent-loop -m gemini/gemini-3-flash --profile browser -- policy-check -- hitl-gate -- \
+    browser-bridge --headless
   Sessions that can be continued after a restart:
-    agent-serve -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- hitl-gate -- mcp-pipe -- SERVER
+    agent-serve -- agent-loop -m gemini/gemini-3-flash --session /home/me/.agent/{session}.session -- policy-check -- \
+    hitl-gate -- mcp-pipe -- SERVER
   The same page for a recorded session:
     agent-serve --replay run.jsonl
   A session as server-sent events:
     curl -N -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7717/sessions/ID/events
 
 Exit status:
-  0 success; 1 a line from an agent could not be read; 2 wrong usage; 3 the address could not be listened at, or the private folder for the gates' sockets could not be created. \
-  How an agent ends is reported to clients. See pipewright(7).";
+  0 success; 1 a line from an agent could not be read; 2 wrong usage; 3 the address could not be listened at, or the \
+  private folder for the gates' sockets could not be created. How an agent ends is reported to clients. See \
+  pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-/// Room for the fields that are added around a message: its position and its kind.
+/// Room for the fields that are added around a message, and the most bytes of a character in a JSON string.
 const ENVELOPE: usize = 1 << 10;
+const ESCAPED: usize = 6;
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, why);
-    let not_started = |error| Failure::new(Status::NotStarted, error);
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(&error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let (listen, public) = (arguments.listen, arguments.public);
     if listen.ip().is_unspecified() && public.is_none() {
         let why = format!(
-            "--listen: {listen} means every address of this machine: name the one that clients connect to, or give --public"
+            "--listen: {listen} means every address of this machine: name the one that clients connect to, or give \
+             --public"
         );
-        return Err(usage(&why));
+        return Err(usage(why));
     }
     // Processes below an agent must not read the token or the person's answers from our memory.
-    private::protect_process().map_err(not_started)?;
+    private::protect_process().map_err(Failure::not_started)?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let recorded = match &arguments.replay {
@@ -134,29 +136,30 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         longest: limits.max_line,
         most_connections: arguments.max_connections,
         kept,
-        disconnects: arguments.slow == Slow::Disconnect,
+        disconnects: arguments.slow == SlowClientPolicy::Disconnect,
     };
-    let (way, unwritten, page) = http.listen(&report)?;
-    let (agents, gates, listener) = Agents::new(arguments.agent, &report).map_err(not_started)?;
+    let (endpoint, unwritten, page) = http.listen(&report)?;
+    let (agents, gates, listener) = Agents::new(arguments.agent, &[TOKEN], &report).map_err(Failure::not_started)?;
     let secret = if is_new { token.as_str() } else { "TOKEN" };
     // A new token is printed only here.
     report.say(format_args!("open {page}/?token={secret}"));
-    let settings = Settings {
+    let settings = AgentServeSettings {
         most_sessions: usize::from(arguments.max_sessions),
-        idle_timeout: arguments.idle_timeout,
+        idle_timeout: arguments.idle_timeout.0,
         max_depth: limits.max_depth,
     };
-    let ends = Ends {
-        near: Near::Clients,
+    let message = limits.max_line.saturating_mul(ESCAPED).saturating_add(ENVELOPE);
+    let sides = Sides {
+        near: NearKind::Clients,
         clients: Some(listener),
-        far: vec![way],
+        far: vec![endpoint],
         adds_far_sides: true,
         limits,
-        far_limits: Some(Limits { max_line: LONGEST_RECORD.max(limits.max_line.saturating_add(ENVELOPE)), ..limits }),
-        ..Ends::default()
+        far_limits: Some(Limits { max_line: MAX_RECORD.max(message), ..limits }),
+        ..Sides::default()
     };
-    let serving = Serving::new(agents, gates, settings, recorded, Arc::clone(&report));
-    let ended = between(Box::new(serving), ends, signals, &report);
+    let serving = AgentServer::new(agents, gates, settings, recorded, Arc::clone(&report));
+    let ended = between(Box::new(serving), sides, signals, &report);
     unwritten.wait();
     ended
 }

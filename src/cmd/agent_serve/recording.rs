@@ -1,21 +1,21 @@
 //! `--replay`: the records of a logged session.
 
-use crate::cmd::agents::LONGEST_RECORD;
+use crate::cmd::agents::MAX_RECORD;
 use crate::cmd::log_file::{Entry, LogFile, LogOptions, path, report_problem};
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::Direction;
-use crate::journal::read::{Content, Found};
-use crate::record::{recognise, type_of};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report};
+use pipewright_log::Direction;
+use pipewright_log::read::{Content, Found};
+use pipewright_record::{recognise, type_of};
 use std::ffi::OsStr;
 
 /// Reads the records of a session in order, from a log of jsonl-record around the agent or from a file of records.
 ///
 /// # Errors
-/// [`Status::Usage`]: the file cannot be read, or contains no record of a session.
+/// [`usage`]: the file cannot be read, or contains no record of a session.
 pub fn read(file: &OsStr, max_depth: usize, report: &Report) -> Result<Vec<String>, Failure> {
-    let failed =
-        |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("--replay: {}: {why}", file.display()));
-    let options = LogOptions { max_line: LONGEST_RECORD, max_depth, time: path(".").map_err(|why| failed(&why))? };
+    let failed = |why: &dyn std::fmt::Display| usage(format_args!("--replay: {}: {why}", file.display()));
+    let options = LogOptions { max_line: MAX_RECORD, max_depth, time: path(".").map_err(|why| failed(&why))? };
     let mut log = LogFile::open(file, &options)?;
     log.leave_out_times();
     let name = file.to_string_lossy().into_owned();

@@ -2,17 +2,18 @@
 
 use super::exchange::Outbound;
 use super::sessions::REPLAY;
-use super::stage::Serving;
-use crate::agui::{RunInput, Taken, Thread};
-use crate::io::lines::deeper_than;
-use crate::io::stage::Out;
-use crate::json::Object;
-use crate::session::Session;
+use super::stage::AgentServer;
+use pipewright_clients::agui::{RecordEvents, RunInput, Thread};
+use pipewright_clients::session::Session;
+use pipewright_io::stage::Out;
+use pipewright_lines::deeper_than;
+use pipewright_record::json::Object;
+use pipewright_record::{Cancel, Record, UserMessage};
 
-impl Serving {
+impl AgentServer {
     pub(super) fn take_run(&mut self, client: u64, text: &str, out: &mut Out) {
         let input = match deeper_than(text.as_bytes(), self.settings.max_depth) {
-            true => Err(crate::cmd::options::TOO_DEEP.to_owned()),
+            true => Err(crate::cmd::options::TOO_DEEP.into()),
             false => RunInput::read(text),
         };
         let begun = input.and_then(|input| match self.number_for_run(&input, out) {
@@ -23,7 +24,7 @@ impl Serving {
                 let mut thread = Thread::new(run.0, Session::default());
                 let (begun, _) = thread.begin(&RunInput { messages: Vec::new(), answers: Vec::new(), ..input });
                 begun.events.iter().for_each(|event| self.send(&Outbound::Line { client, text: event }, out));
-                Err(why)
+                Err(why.into())
             }
         });
         match begun {
@@ -42,13 +43,13 @@ impl Serving {
         if self.is_replay {
             return Err(REPLAY.to_owned());
         }
-        let (number, _) = self.begin(&input.thread, out).map_err(|(_, why)| why)?;
-        let has_run = self.sessions.get(&number).is_some_and(|session| session.run_client.is_some());
+        let number = self.begin(&input.thread, out).map_err(|refused| refused.why)?.number;
+        let has_run = self.sessions.get(number).is_some_and(|session| session.run_client.is_some());
         if has_run { Err("another run of this thread is open: wait for its end".to_owned()) } else { Ok(number) }
     }
 
     fn begin_run(&mut self, number: usize, client: u64, input: &RunInput, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
+        let Some(session) = self.sessions.get_mut(number) else { return };
         session.run_client = Some(client);
         let thread = session.thread.get_or_insert_with(|| {
             let mut thread = Thread::new(&input.thread, session.records.clone());
@@ -68,16 +69,15 @@ impl Serving {
             }
         }
         for message in &messages {
-            let record =
-                Object::default().text("type", "user_message").text("content", message).text("role", "user").end();
+            let record = UserMessage::new(message).json();
             if let Err(why) = self.give_agent(number, &record, out) {
                 return self.fail_run(number, &why, out);
             }
         }
         // An agent that is starting will report its state by itself.
         if messages.is_empty()
-            && self.sessions.get(&number).is_some_and(|session| session.state() != "starting")
-            && let Some(thread) = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut())
+            && self.sessions.get(number).is_some_and(|session| session.state() != "starting")
+            && let Some(thread) = self.sessions.get_mut(number).and_then(|session| session.thread.as_mut())
         {
             let taken = thread.end_if_idle();
             self.give_run(number, taken, out);
@@ -85,8 +85,8 @@ impl Serving {
     }
 
     /// Sends the client of a session's run the events that follow.
-    pub(super) fn give_run(&mut self, number: usize, taken: Taken, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
+    pub(super) fn give_run(&mut self, number: usize, taken: RecordEvents, out: &mut Out) {
+        let Some(session) = self.sessions.get_mut(number) else { return };
         let Some(client) = session.run_client else { return };
         if taken.is_over {
             session.run_client = None;
@@ -100,7 +100,7 @@ impl Serving {
     }
 
     fn fail_run(&mut self, number: usize, why: &str, out: &mut Out) {
-        let thread = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut());
+        let thread = self.sessions.get_mut(number).and_then(|session| session.thread.as_mut());
         if let Some(taken) = thread.map(|thread| thread.fail(why, "refused")) {
             self.give_run(number, taken, out);
         }
@@ -108,7 +108,7 @@ impl Serving {
 
     /// Ends the run of a session whose agent has ended.
     pub(super) fn end_run(&mut self, number: usize, why: &str, out: &mut Out) {
-        let thread = self.sessions.get_mut(&number).and_then(|session| session.thread.as_mut());
+        let thread = self.sessions.get_mut(number).and_then(|session| session.thread.as_mut());
         if let Some(taken) = thread.map(|thread| thread.ended(why)) {
             self.give_run(number, taken, out);
         }
@@ -116,13 +116,13 @@ impl Serving {
 
     /// A client is gone. If it was reading a run, the agent's turn is cancelled.
     pub(super) fn leave_run(&mut self, client: u64, out: &mut Out) {
-        let session = self.sessions.iter_mut().find(|(_, session)| session.run_client == Some(client));
-        let Some((&number, session)) = session else { return };
+        let Some(number) = self.sessions.find(|session| session.run_client == Some(client)) else { return };
+        let Some(session) = self.sessions.get_mut(number) else { return };
         session.run_client = None;
         if let Some(thread) = &mut session.thread {
             thread.abandon();
         }
         // An agent that does not take the record ends its turn by itself.
-        let _ = self.give_agent(number, r#"{"type":"cancel"}"#, out);
+        let _ = self.give_agent(number, &Cancel::TURN.json(), out);
     }
 }

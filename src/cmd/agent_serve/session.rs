@@ -1,12 +1,13 @@
 //! The state of one session.
 
-use crate::agui::Thread;
-use crate::approvals::Question;
-use crate::io::lines::{Change, change};
-use crate::json::quoted;
-use crate::record::Fields;
-use crate::session::{Session, State};
+use crate::cmd::sessions::{Agent, State as AgentState};
 use jiff::Timestamp;
+use pipewright_clients::agui::Thread;
+use pipewright_clients::approvals::Question;
+use pipewright_clients::session::{Session, State};
+use pipewright_lines::{Change, change};
+use pipewright_record::Fields;
+use pipewright_record::json::quoted;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::time::Instant;
@@ -14,26 +15,11 @@ use std::time::Instant;
 /// The most image paths that are kept.
 const IMAGES: usize = 256;
 /// The number of call ids for which the count of questions is kept.
-const ASKED: usize = 4096;
-
-/// The state of a session's process.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Process {
-    /// Starting; if true, it shows the session's history first.
-    Starting(bool),
-    /// Showing the session's history.
-    Loading { by: Instant },
-    /// Running: it takes messages.
-    Running,
-    /// It has closed its stdout.
-    Ending { by: Instant },
-    /// It has ended: why, for people.
-    Ended(String),
-}
+const MAX_COUNTED_CALLS: usize = 4096;
 
 /// An open question of a gate.
 #[derive(Debug)]
-pub struct Held {
+pub struct OpenQuestion {
     pub question: Question,
     /// The number of the record that shows it.
     pub number: u64,
@@ -44,16 +30,13 @@ pub struct Held {
 /// A session.
 #[derive(Debug)]
 pub struct ServedSession {
-    pub id: String,
-    pub process: Process,
+    pub agent: Agent,
     pub records: Session,
     /// The number of the next record.
     pub next_number: u64,
     pub begun_at: Timestamp,
-    /// Records that were sent before the agent could take them.
-    pub unsent: Vec<String>,
     /// Open questions, by nonce.
-    pub held: BTreeMap<String, Held>,
+    pub held: BTreeMap<String, OpenQuestion>,
     /// The ids of calls that a gate has held; true if more than one call had that id.
     asked: HashMap<String, bool>,
     /// The latest image paths in records.
@@ -68,16 +51,26 @@ pub struct ServedSession {
     pub run_client: Option<u64>,
 }
 
+impl AsRef<Agent> for ServedSession {
+    fn as_ref(&self) -> &Agent {
+        &self.agent
+    }
+}
+
+impl AsMut<Agent> for ServedSession {
+    fn as_mut(&mut self) -> &mut Agent {
+        &mut self.agent
+    }
+}
+
 impl ServedSession {
-    pub fn new(id: String, process: Process, clients: usize) -> ServedSession {
+    pub fn new(agent: Agent, clients: usize) -> ServedSession {
         let begun_at = Timestamp::now();
         ServedSession {
-            id,
-            process,
+            agent,
             records: Session::default(),
             next_number: first_number(begun_at),
             begun_at,
-            unsent: Vec::new(),
             held: BTreeMap::new(),
             asked: HashMap::new(),
             images: VecDeque::new(),
@@ -88,16 +81,11 @@ impl ServedSession {
         }
     }
 
-    /// Whether the process takes messages, now or soon.
-    pub fn is_alive(&self) -> bool {
-        !matches!(self.process, Process::Ending { .. } | Process::Ended(_))
-    }
-
     /// A word for the session's state.
     pub fn state(&self) -> &'static str {
-        match (&self.process, self.records.state()) {
-            (Process::Starting(_) | Process::Loading { .. }, _) => "starting",
-            (Process::Ending { .. } | Process::Ended(_), _) => "ended",
+        match (&self.agent.state, self.records.state()) {
+            (AgentState::Starting(_) | AgentState::Loading { .. }, _) => "starting",
+            (AgentState::Ending { .. } | AgentState::Ended(_), _) => "ended",
             (_, State::Idle) => "idle",
             (_, State::Running) => "running",
             (_, State::Confirm) => "confirm",
@@ -112,11 +100,19 @@ impl ServedSession {
         self.clients == 0 && self.run_client.is_none() && !is_at_work
     }
 
+    /// Takes note of a record that the agent gets.
+    pub fn note_sent(&mut self, record: &str) {
+        self.records.sent(record);
+        if let Some(thread) = &mut self.thread {
+            thread.sent(record);
+        }
+    }
+
     /// Counts a question about a call.
     pub fn count_question(&mut self, question: &Question) {
         let Some(id) = question.call.call().id else { return };
         // When the table is full, the count of a new id is unknown: it is treated as ambiguous.
-        if self.asked.len() < ASKED || self.asked.contains_key(&value_of(id.get())) {
+        if self.asked.len() < MAX_COUNTED_CALLS || self.asked.contains_key(&value_of(id.get())) {
             let is_known = self.asked.contains_key(&value_of(id.get()));
             self.asked.insert(value_of(id.get()), is_known);
         }
@@ -145,14 +141,6 @@ impl ServedSession {
     pub fn has_image(&self, path: &str) -> bool {
         self.images.iter().any(|own| own == path)
     }
-
-    /// When the session's next time limit is over.
-    pub fn deadline(&self) -> Option<Instant> {
-        match self.process {
-            Process::Loading { by } | Process::Ending { by } => Some(by),
-            _ => None,
-        }
-    }
 }
 
 /// The value of an id (JSON text): `"a1"` equals `"\u00611"`, and 7 equals 7.0.
@@ -164,8 +152,8 @@ fn value_of(id: &str) -> String {
     }
 }
 
-/// The number of a session's first record. Earlier sessions had lower numbers, so the last record number that a client got from one of them
-/// is never mistaken for a record of this session.
+/// The number of a session's first record. Earlier sessions had lower numbers, so the last record number that a client
+/// got from one of them is never mistaken for a record of this session.
 fn first_number(begun_at: Timestamp) -> u64 {
     u64::try_from(begun_at.as_millisecond()).unwrap_or(1)
 }

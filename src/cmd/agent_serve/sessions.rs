@@ -1,13 +1,13 @@
 //! How sessions start, continue and end, and which clients show them.
 
-use super::TOKEN;
 use super::exchange::Outbound;
-use super::session::{Process, ServedSession};
-use super::stage::Serving;
+use super::session::ServedSession;
+use super::stage::AgentServer;
 use crate::cmd::agents::{is_session_id, new_session_id};
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
-use crate::record::Fields;
+use crate::cmd::sessions::{Agent, State as AgentState};
+use pipewright_io::stage::Out;
+use pipewright_record::json::Object;
+use pipewright_record::{Fields, Record, State, Status};
 use std::path::Path;
 use std::time::Instant;
 
@@ -15,69 +15,86 @@ use std::time::Instant;
 const RECORDED: (&str, usize) = ("recorded", super::stage::HTTP);
 pub(super) const REPLAY: &str = "this is a recorded session: it has no agent";
 
-impl Serving {
-    /// Gets the session with this id: new, continued, or as it is. Gives its number, and whether it is new.
-    ///
-    /// # Errors
-    /// An HTTP status, and why there is no such session, for people.
-    pub(super) fn begin(&mut self, id: &str, out: &mut Out) -> Result<(usize, bool), (u16, String)> {
-        if let Some(number) = self.number(id) {
-            return match &self.sessions[&number].process {
-                Process::Ended(why) if !self.agents.keeps_sessions() => {
-                    Err((409, format!("{why}. Start a new session")))
+/// A session that a client wants to use.
+pub(super) struct OpenedSession {
+    pub(super) number: usize,
+    is_new: bool,
+}
+
+/// Why there is no session for a client.
+pub(super) struct SessionRefusal {
+    /// The HTTP status.
+    status: u16,
+    /// The reason, for people.
+    pub(super) why: String,
+}
+
+impl SessionRefusal {
+    fn new(status: u16, why: impl ToString) -> SessionRefusal {
+        SessionRefusal { status, why: why.to_string() }
+    }
+}
+
+impl AgentServer {
+    /// Gets the session with this id: new, continued, or as it is.
+    pub(super) fn begin(&mut self, id: &str, out: &mut Out) -> Result<OpenedSession, SessionRefusal> {
+        if let Some(number) = self.sessions.number(id) {
+            return match &self.sessions.by_number[&number].agent.state {
+                AgentState::Ended(why) if !self.sessions.agents.keeps_sessions() => {
+                    Err(SessionRefusal::new(409, format_args!("{why}. Start a new session")))
                 }
-                Process::Ended(_) => {
+                AgentState::Ended(_) => {
                     self.restart(number, out);
-                    Ok((number, false))
+                    Ok(OpenedSession { number, is_new: false })
                 }
-                Process::Ending { .. } => Err((409, "the agent is ending: try again in a moment".to_owned())),
-                _ => Ok((number, false)),
+                AgentState::Ending { .. } => {
+                    Err(SessionRefusal::new(409, "the agent is ending: try again in a moment"))
+                }
+                _ => Ok(OpenedSession { number, is_new: false }),
             };
         }
         if !is_session_id(id) {
-            return Err((
-                400,
-                format!(
-                    "{id:?} is not a session id: use letters, digits, - and _, at most 64, starting with a letter or digit"
-                ),
-            ));
+            let why = "use letters, digits, - and _, at most 64, starting with a letter or digit";
+            return Err(SessionRefusal::new(400, format_args!("{id:?} is not a session id: {why}")));
         }
         self.make_room(out)?;
-        let (number, is_kept) = (self.next_session, self.agents.has_session(id, Path::new(".")));
-        let mut program = self.agents.program(number, id, None).map_err(|error| (503, error.to_string()))?;
-        program.around.secrets.push(TOKEN.to_owned());
-        self.next_session = out.add_far(program) + 1;
-        self.open(number, id, Process::Starting(is_kept), out);
-        Ok((number, true))
+        let is_kept = self.sessions.agents.has_session(id, Path::new("."));
+        let clients = self.clients.values().filter(|session| *session == id).count();
+        let session = |agent| ServedSession::new(agent, clients);
+        let number =
+            self.sessions.start(id, None, is_kept, session, out).map_err(|error| SessionRefusal::new(503, error))?;
+        self.show(number, out);
+        Ok(OpenedSession { number, is_new: true })
     }
 
-    fn open(&mut self, number: usize, id: &str, process: Process, out: &mut Out) {
-        let clients = self.clients.values().filter(|session| *session == id).count();
-        let session = ServedSession::new(id.to_owned(), process, clients);
-        self.send(&Outbound::Open { session: id, first: session.next_number }, out);
-        self.sessions.insert(number, session);
+    /// Tells the HTTP threads about a new session.
+    fn show(&self, number: usize, out: &mut Out) {
+        if let Some(session) = self.sessions.get(number) {
+            self.send(&Outbound::Open { session: &session.agent.id, first: session.next_number }, out);
+        }
     }
 
     fn restart(&mut self, number: usize, out: &mut Out) {
-        if let Some(session) = self.sessions.get_mut(&number) {
-            // The earlier records are already shown.
-            session.process = Process::Starting(false);
+        if let Some(session) = self.sessions.get_mut(number) {
             session.used_at = Instant::now();
-            out.choose_far(number);
-            out.respawn();
         }
+        self.sessions.restart(number, out);
     }
 
     /// # Errors
     /// As many sessions are open as allowed.
-    fn make_room(&mut self, out: &mut Out) -> Result<(), (u16, String)> {
+    fn make_room(&mut self, out: &mut Out) -> Result<(), SessionRefusal> {
         let most = self.settings.most_sessions;
-        while self.sessions.len() >= most {
-            let ended = self.sessions.iter().filter(|(_, session)| session.state() == "ended" && session.is_unused());
+        while self.sessions.by_number.len() >= most {
+            let ended =
+                self.sessions.by_number.iter().filter(|(_, session)| session.state() == "ended" && session.is_unused());
             let oldest = ended.min_by_key(|(_, session)| session.used_at).map(|(&number, _)| number);
             match oldest {
                 Some(number) => self.forget(number, out),
-                None => return Err((503, format!("{most} sessions are open (--max-sessions): close one first"))),
+                None => {
+                    let why = format_args!("{most} sessions are open (--max-sessions): close one first");
+                    return Err(SessionRefusal::new(503, why));
+                }
             }
         }
         Ok(())
@@ -85,18 +102,15 @@ impl Serving {
 
     /// Closes a session and ends its agent.
     pub(super) fn forget(&mut self, number: usize, out: &mut Out) {
-        let Some(session) = self.sessions.remove(&number) else { return };
-        self.gates.close(number, out);
-        self.agents.forget(number);
-        out.choose_far(number);
-        out.remove_far();
-        self.send(&Outbound::Forget { session: &session.id }, out);
+        if let Some(session) = self.sessions.forget(number, out) {
+            self.send(&Outbound::Forget { session: &session.agent.id }, out);
+        }
     }
 
     pub(super) fn join(&mut self, client: u64, session: &str) {
         self.clients.insert(client, session.to_owned());
-        if let Some(number) = self.number(session)
-            && let Some(session) = self.sessions.get_mut(&number)
+        if let Some(number) = self.sessions.number(session)
+            && let Some(session) = self.sessions.get_mut(number)
         {
             session.clients += 1;
         }
@@ -104,8 +118,8 @@ impl Serving {
 
     pub(super) fn leave(&mut self, client: u64, out: &mut Out) {
         if let Some(id) = self.clients.remove(&client)
-            && let Some(number) = self.number(&id)
-            && let Some(session) = self.sessions.get_mut(&number)
+            && let Some(number) = self.sessions.number(&id)
+            && let Some(session) = self.sessions.get_mut(number)
         {
             session.clients = session.clients.saturating_sub(1);
             session.used_at = Instant::now();
@@ -116,31 +130,32 @@ impl Serving {
     pub(super) fn take_begin(&mut self, client: u64, text: &str, out: &mut Out) {
         let begun = self.session_to_begin(text).and_then(|id| Ok((self.begin(&id, out)?, id)));
         let (status, text) = match begun {
-            Ok(((_, is_new), id)) => (if is_new { 201 } else { 200 }, Object::default().text("session_id", &id).end()),
-            Err((status, why)) => (status, Object::default().text("error", &why).end()),
+            Ok((OpenedSession { is_new, .. }, id)) => {
+                (if is_new { 201 } else { 200 }, Object::default().text("session_id", &id).end())
+            }
+            Err(SessionRefusal { status, why }) => (status, Object::default().text("error", &why).end()),
         };
         self.send(&Outbound::Reply { client, status, text: &text }, out);
     }
 
-    fn session_to_begin(&self, text: &str) -> Result<String, (u16, String)> {
-        let invalid = |why: String| (400, why);
+    fn session_to_begin(&self, text: &str) -> Result<String, SessionRefusal> {
         if self.is_replay {
-            return Err((409, REPLAY.to_owned()));
+            return Err(SessionRefusal::new(409, REPLAY));
         }
         let text = if text.trim().is_empty() { "{}" } else { text };
-        let fields = Fields::read(text).map_err(|why| invalid(why.to_string()))?;
-        match fields.string("session_id").map_err(|why| invalid(why.to_string()))? {
+        let fields = Fields::read(text).map_err(|why| SessionRefusal::new(400, why))?;
+        match fields.string("session_id").map_err(|why| SessionRefusal::new(400, why))? {
             Some(id) => Ok(id),
-            None => new_session_id().map_err(|error| (503, error.to_string())),
+            None => new_session_id().map_err(|error| SessionRefusal::new(503, error)),
         }
     }
 
     pub(super) fn list(&self) -> String {
-        let sessions = self.sessions.values().map(|session| {
-            let entry = Object::default().text("session_id", &session.id).text("state", session.state());
+        let sessions = self.sessions.by_number.values().map(|session| {
+            let entry = Object::default().text("session_id", &session.agent.id).text("state", session.state());
             let entry = entry.text_some("goal", session.records.goal()).put("held", session.held.len());
-            let ended = match &session.process {
-                Process::Ended(why) => Some(why.as_str()),
+            let ended = match &session.agent.state {
+                AgentState::Ended(why) => Some(why.as_str()),
                 _ => None,
             };
             let entry = entry.put("clients", session.clients).text("begun_at", &format!("{:.3}", session.begun_at));
@@ -149,42 +164,25 @@ impl Serving {
         format!(r#"{{"sessions":[{}]}}"#, sessions.collect::<Vec<_>>().join(","))
     }
 
-    /// The agent takes messages from now on: sends the queued ones.
-    pub(super) fn run(&mut self, number: usize, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
-        session.process = Process::Running;
-        for record in std::mem::take(&mut session.unsent) {
-            session.records.sent(&record);
-            if let Some(thread) = &mut session.thread {
-                thread.sent(&record);
-            }
-            out.choose_far(number);
-            out.add_line(Side::Far, &record);
-        }
-    }
-
     /// An agent's process has ended, or could not be started.
     pub(super) fn take_end(&mut self, number: usize, is_well: bool, why: &str, out: &mut Out) {
-        let Some(session) = self.sessions.get_mut(&number) else { return };
-        if let Process::Ended(_) = session.process {
-            return;
+        if let Some(session) = self.sessions.get_mut(number) {
+            session.records.agent_ended();
         }
-        session.process = Process::Ended(why.to_owned());
-        session.records.agent_ended();
-        session.unsent.clear();
         self.end_gates(number, out);
         if !is_well {
             self.publish_error(number, why, out);
         }
-        let status = Object::default().text("type", "status").text("status", if is_well { "idle" } else { "error" });
-        self.publish(number, &status.text("ended", why).end(), out);
+        let state = if is_well { State::Idle } else { State::Error };
+        let status = Status { status: state.into(), ended: Some(why.into()), ..Status::default() };
+        self.publish(number, &status.json(), out);
         self.end_run(number, why, out);
     }
 
     /// When an unused session is closed.
     pub(super) fn idle_until(&self, session: &ServedSession) -> Option<Instant> {
-        let is_unused = session.is_unused() && !self.is_replay && !self.settings.idle_timeout.is_zero();
-        is_unused.then(|| session.used_at + self.settings.idle_timeout)
+        let timeout = self.settings.idle_timeout.filter(|_| session.is_unused() && !self.is_replay)?;
+        Some(session.used_at + timeout)
     }
 
     pub(super) fn show_recorded(&mut self, out: &mut Out) {
@@ -193,9 +191,12 @@ impl Serving {
             return;
         }
         let (id, number) = RECORDED;
-        self.open(number, id, Process::Ended("the session is a recording".to_owned()), out);
+        let agent = Agent::new(id, AgentState::Ended("the session is a recording".to_owned()));
+        let clients = self.clients.values().filter(|session| *session == id).count();
+        self.sessions.by_number.insert(number, ServedSession::new(agent, clients));
+        self.show(number, out);
         for record in records {
-            if let (Ok(fields), Some(session)) = (Fields::read(&record), self.sessions.get_mut(&number)) {
+            if let (Ok(fields), Some(session)) = (Fields::read(&record), self.sessions.get_mut(number)) {
                 session.note_images(&fields);
             }
             self.publish(number, &record, out);

@@ -1,45 +1,44 @@
-//! The processes at the other ends of the gates' connections, as the kernel reports them. Every process of the same user can connect,
-//! so the connections of one process are limited.
+//! The processes at the other ends of the gates' connections, as the kernel reports them. Every process of the same
+//! user can connect, so the connections of one process are limited.
 
-use crate::io::report::Report;
-use crate::io::terminal::printable;
-use crate::io::{ancestry, lock, peer};
+use pipewright_io::printable::printable;
+use pipewright_io::report::Report;
+use pipewright_sys::{ancestry, lock, socket};
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::{Arc, Mutex};
 
 /// A gate has one connection, and a second one if it connects again before the end of the first was noticed.
-const MOST_OF_A_PROCESS: usize = 2;
+const MAX_PER_PROCESS: usize = 2;
 
 /// The connections that are open; clones share them.
 #[derive(Clone)]
 pub struct Connections {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ConnectionsState>>,
     report: Arc<Report>,
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionsState {
     /// The connection that was [begun](Connections::begin) last, until it is [joined](Connections::join).
-    accepted: Source,
-    open: BTreeMap<usize, Source>,
+    accepted: ConnectionSource,
+    open: BTreeMap<usize, ConnectionSource>,
     /// The process that was refused last: repeated attempts of one process are reported once.
     refused: Option<i32>,
 }
 
 /// Where a connection comes from.
 #[derive(Debug, Default)]
-struct Source {
+struct ConnectionSource {
     session: usize,
     process: Option<Process>,
 }
 
 /// A connection that was accepted.
 #[derive(Debug)]
-pub struct Accepted {
-    stream: UnixStream,
-    source: Source,
+pub struct AcceptedConnection {
+    stream: socket::Stream,
+    source: ConnectionSource,
 }
 
 #[derive(Debug)]
@@ -54,41 +53,42 @@ impl Connections {
         Connections { state: Arc::default(), report }
     }
 
-    /// Waits for a connection to the socket of a session. It closes connections of other users, and of processes that have too many.
+    /// Waits for a connection to the socket of a session. It closes connections of other users, and of processes that
+    /// have too many.
     ///
     /// # Errors
     /// The error of accept(2).
-    pub fn accept(&self, listener: &UnixListener, session: usize) -> io::Result<Accepted> {
+    pub fn accept(&self, listener: &socket::Listener, session: usize) -> io::Result<AcceptedConnection> {
         loop {
             let (stream, _) = listener.accept()?;
-            let admitted = peer::check_user(&stream).and_then(|()| peer::process(&stream)).map(|id| self.admit(id));
-            match admitted {
-                Ok(Some(process)) => return Ok(Accepted { stream, source: Source { session, process } }),
+            let process = socket::check_user(&stream).and_then(|()| socket::process(&stream));
+            match process.map(|id| self.admit(session, id)) {
+                Ok(Some(source)) => return Ok(AcceptedConnection { stream, source }),
                 Ok(None) => {}
                 Err(error) => self.report.note_again(format_args!("a connection was closed: {error}")),
             }
         }
     }
 
-    /// The process, if it may have one more connection.
-    fn admit(&self, id: Option<i32>) -> Option<Option<Process>> {
+    /// Where a connection comes from, if its process may have one more.
+    fn admit(&self, session: usize, id: Option<i32>) -> Option<ConnectionSource> {
         let mut state = lock(&self.state);
         let open = state.open.values().flat_map(|source| &source.process);
         let open = open.filter(|process| Some(process.id) == id).count();
         let process = id.map(|id| Process { id, name: ancestry::name(id).unwrap_or_default() });
-        if open < MOST_OF_A_PROCESS {
-            return Some(process);
+        if open < MAX_PER_PROCESS {
+            return Some(ConnectionSource { session, process });
         }
         if state.refused != id {
             state.refused = id;
             let who = describe(process.as_ref());
-            self.report.note_again(format_args!("{who} may have {MOST_OF_A_PROCESS} connections; others are closed"));
+            self.report.note_again(format_args!("{who} may have {MAX_PER_PROCESS} connections; others are closed"));
         }
         None
     }
 
     /// The next connection that is [joined](Connections::join) is this one.
-    pub fn begin(&self, accepted: Accepted) -> UnixStream {
+    pub fn begin(&self, accepted: AcceptedConnection) -> socket::Stream {
         lock(&self.state).accepted = accepted.source;
         accepted.stream
     }

@@ -1,17 +1,17 @@
 //! The dialogue between a person and the gate about one call.
 
-use super::editor::Edited;
+use super::editor::EditResult;
 use super::screen::Screen;
-use super::words::Words;
-use crate::approvals::{Answer, Question};
+use super::texts::DialogueTexts;
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::lines::{Limits, deeper_than};
-use crate::policy::arguments::{self as policy, differences, with_value};
-use crate::record::Action;
 use jiff::Timestamp;
+use pipewright_clients::approvals::{Answer, Question};
+use pipewright_lines::{Limits, deeper_than};
+use pipewright_policy::arguments::{self as policy, differences, with_value};
+use pipewright_record::Action;
 
 /// The next step.
-pub enum Next {
+pub enum DialogueStep {
     /// Show this, and read a line.
     Say(String),
     /// Show this, discard the input from before it was shown, and read a line: the answer is then to this text.
@@ -23,7 +23,7 @@ pub enum Next {
 }
 
 pub struct Dialogue {
-    words: &'static Words,
+    words: &'static DialogueTexts,
     pub(super) question: Question,
     pub(super) screen: Screen,
     pub(super) limits: Limits,
@@ -39,7 +39,13 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    pub fn new(words: &'static Words, question: Question, color: bool, width: usize, limits: Limits) -> Dialogue {
+    pub fn new(
+        words: &'static DialogueTexts,
+        question: Question,
+        color: bool,
+        width: usize,
+        limits: Limits,
+    ) -> Dialogue {
         let original = question.call.call().arguments_text().to_owned();
         Dialogue {
             words,
@@ -63,7 +69,7 @@ impl Dialogue {
         self.rule_prompt().unwrap_or(about_call)
     }
 
-    pub fn begin(&mut self) -> Next {
+    pub fn begin(&mut self) -> DialogueStep {
         let screen = self.screen.question(&self.question);
         self.is_cut = screen.is_cut;
         let mut shown = screen.text;
@@ -74,18 +80,18 @@ impl Dialogue {
         if let Some(reach) = self.reach() {
             shown += &format!("for this session: {reach}\n");
         }
-        Next::AskAnew(shown)
+        DialogueStep::AskAnew(shown)
     }
 
-    pub(super) fn say_not_all_shown(&self) -> Next {
+    pub(super) fn say_not_all_shown(&self) -> DialogueStep {
         self.again(self.words.not_all_shown)
     }
 
-    pub(super) fn again(&self, text: &str) -> Next {
-        Next::Say(format!("{text}{}", self.prompt()))
+    pub(super) fn again(&self, text: &str) -> DialogueStep {
+        DialogueStep::Say(format!("{text}{}", self.prompt()))
     }
 
-    pub fn receive(&mut self, line: &str) -> Next {
+    pub fn receive(&mut self, line: &str) -> DialogueStep {
         let line = line.trim();
         if let Some(next) = self.receive_about_rule(line) {
             return next;
@@ -96,18 +102,18 @@ impl Dialogue {
             "y" | "yes" | "/yes" if self.is_cut => self.say_not_all_shown(),
             "y" | "yes" | "/yes" => self.approve(rest),
             "n" | "no" | "/no" => self.reject(rest),
-            "e" | "edit" | "/edit" if rest.is_empty() => Next::Edit,
+            "e" | "edit" | "/edit" if rest.is_empty() => DialogueStep::Edit,
             "e" | "edit" | "/edit" => match rest.split_once('=') {
                 Some((path, value)) => {
                     let from = self.edited.as_deref().unwrap_or(&self.original);
-                    let set = with_value(from, path.trim(), value.trim()).and_then(|json| self.read(&json));
-                    self.take_edit(set)
+                    let set = with_value(from, path.trim(), value.trim()).and_then(|json| Ok(self.read(&json)?));
+                    self.take_edit(set.map_err(String::from))
                 }
                 None => self.again(self.words.how_to_edit),
             },
             "v" | "/show" if rest.is_empty() => {
                 self.is_cut = false;
-                Next::AskAnew(self.screen.everything(&self.question, self.edited.as_deref()))
+                DialogueStep::AskAnew(self.screen.everything(&self.question, self.edited.as_deref()))
             }
             "?" | "h" | "help" => self.again(self.words.help),
             "" => self.again(""),
@@ -116,13 +122,13 @@ impl Dialogue {
     }
 
     /// Ctrl-D.
-    pub fn ended(&self) -> Next {
+    pub fn ended(&self) -> DialogueStep {
         self.reject("")
     }
 
     /// The edited call does not pass.
-    pub fn refused(&mut self, why: &str) -> Next {
-        Next::AskAnew(self.screen.warning(&format!("that does not pass: {why}")))
+    pub fn refused(&mut self, why: &str) -> DialogueStep {
+        DialogueStep::AskAnew(self.screen.warning(&format!("that does not pass: {why}")))
     }
 
     /// The text to edit: the arguments, or the rule that is shown.
@@ -135,17 +141,17 @@ impl Dialogue {
     }
 
     /// Takes the edited text, or why there is none.
-    pub fn take_draft(&mut self, edited: Result<Edited, String>) -> Next {
+    pub fn take_draft(&mut self, edited: Result<EditResult, String>) -> DialogueStep {
         match edited {
-            Ok(Edited::Text(text)) if self.rule.is_some() => self.take_rule(&text),
-            Ok(Edited::Text(after)) => {
+            Ok(EditResult::Text(text)) if self.rule.is_some() => self.take_rule(&text),
+            Ok(EditResult::Text(after)) => {
                 let read = self.read(&after);
                 self.draft = read.is_err().then_some(after);
                 self.take_edit(read)
             }
             // The order that stopped it is read next.
-            Ok(Edited::Stopped) => Next::Say(String::new()),
-            Err(why) => Next::AskAnew(self.screen.warning(&why)),
+            Ok(EditResult::Stopped) => DialogueStep::Say(String::new()),
+            Err(why) => DialogueStep::AskAnew(self.screen.warning(&why)),
         }
     }
 
@@ -153,40 +159,40 @@ impl Dialogue {
         if deeper_than(text.as_bytes(), self.limits.max_depth) {
             return Err(TOO_DEEP.to_owned());
         }
-        policy::read(text, self.limits.max_depth)
+        Ok(policy::read(text, self.limits.max_depth)?)
     }
 
     /// Shows the changes, which are to be approved.
-    fn take_edit(&mut self, edited: Result<String, String>) -> Next {
+    fn take_edit(&mut self, edited: Result<String, String>) -> DialogueStep {
         let edited = match edited {
             Ok(edited) => edited,
             Err(why) => {
-                return Next::AskAnew(self.screen.warning(&format!("{why}; nothing was changed")));
+                return DialogueStep::AskAnew(self.screen.warning(&format!("{why}; nothing was changed")));
             }
         };
         let changes = differences(&self.original, &edited);
         if changes.is_empty() {
             self.edited = None;
-            return Next::AskAnew("nothing is changed\n".to_owned());
+            return DialogueStep::AskAnew("nothing is changed\n".to_owned());
         }
         self.edited = Some(edited);
         let screen = self.screen.changes(&changes);
         self.is_cut |= screen.is_cut;
-        Next::AskAnew(screen.text)
+        DialogueStep::AskAnew(screen.text)
     }
 
-    fn approve(&self, feedback: &str) -> Next {
+    fn approve(&self, feedback: &str) -> DialogueStep {
         match &self.edited {
             None => self.answer(Action::Approve, None, feedback),
             Some(edited) => self.answer(Action::Edit, Some(edited), feedback),
         }
     }
 
-    fn reject(&self, feedback: &str) -> Next {
+    fn reject(&self, feedback: &str) -> DialogueStep {
         self.answer(Action::Reject, None, feedback)
     }
 
-    fn answer(&self, action: Action, edited: Option<&str>, feedback: &str) -> Next {
+    fn answer(&self, action: Action, edited: Option<&str>, feedback: &str) -> DialogueStep {
         self.answer_with(action, edited, feedback, None)
     }
 
@@ -196,12 +202,12 @@ impl Dialogue {
         edited: Option<&str>,
         feedback: &str,
         rule: Option<(&str, bool)>,
-    ) -> Next {
+    ) -> DialogueStep {
         let mut line = Answer { action, edited, feedback, rule }.record(&self.question);
         line.push('\n');
         if line.len() > self.limits.max_line {
             return self.again(&format!("that is {TOO_LONG}\n"));
         }
-        Next::Answer(line)
+        DialogueStep::Answer(line)
     }
 }

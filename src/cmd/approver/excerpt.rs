@@ -1,14 +1,15 @@
-//! Foreign text for people: nothing in it is invisible, and of a text that is too long the beginning and the end are kept.
+//! Foreign text for people: nothing in it is invisible, and of a text that is too long the beginning and the end are
+//! kept.
 
-use crate::io::terminal::is_printable;
+use pipewright_io::printable::is_printable;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
 /// At most this many blanks in a row are shown as they are; more are counted.
 const BLANKS: usize = 8;
 
-/// The text with each character that is invisible, or controls a terminal, as its code point: `<U+2800>`. Many blanks in a row are
-/// counted: `<300 blanks>`, except those at the beginning, which belong to the layout.
+/// The text with each character that is invisible, or controls a terminal, as its code point: `<U+2800>`. Many blanks
+/// in a row are counted: `<300 blanks>`, except those at the beginning, which belong to the layout.
 pub fn visible(text: &str) -> String {
     let unindented = text.trim_start_matches(' ');
     let mut seen = text[..text.len() - unindented.len()].to_owned();
@@ -40,7 +41,8 @@ pub fn columns(text: &str) -> usize {
     text.chars().map(|character| character.width().unwrap_or(0)).sum()
 }
 
-/// As much of the text as has room, and whether it was cut. A longer text is cut to its beginning and its end, with its length between.
+/// As much of the text as has room, and whether it was cut. A longer text is cut to its beginning and its end, with its
+/// length between.
 pub fn cut(text: &str, room: usize) -> (String, bool) {
     let whole = visible(text);
     // Combining marks have no width: without the second bound, a thousand of them could be piled up.

@@ -1,11 +1,11 @@
 //! The connected gates, each at the socket of a session, and their questions.
 
 use super::connections::Connections;
-use crate::approvals::{Change, Queue, Settlement};
 use crate::cmd::options::TOO_LONG;
-use crate::io::lines::{Piece, text};
-use crate::io::report::Report;
-use crate::io::stage::{Event, Out, Side};
+use pipewright_clients::approvals::{Queue, QueueChange, Settlement};
+use pipewright_io::report::Report;
+use pipewright_io::stage::{Event, Out, Side};
+use pipewright_lines::{Piece, text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,33 +41,31 @@ impl Gates {
     /// Forgets a session: its gates are disconnected, and its questions are no longer open.
     pub fn close(&mut self, session: usize, out: &mut Out) {
         for gate in self.connections.gates(session) {
-            out.choose_near(gate);
-            out.close_near();
+            out.close_near(gate);
             self.connections.leave(gate);
         }
         self.queues.remove(&session);
     }
 
-    /// Takes an event about a gate. Gives the session of the gate and what has changed in its queue. A question that is withdrawn because
-    /// its gate has gone is [settled](Change::Settled). Faulty lines are reported.
-    pub fn take(&mut self, event: &Event<'_>, out: &mut Out) -> Option<(usize, Change)> {
-        let gate = out.near();
+    /// Takes an event about a gate. Gives the session of the gate and what has changed in its queue. A question that is
+    /// withdrawn because its gate has gone is [settled](QueueChange::Settled). Faulty lines are reported.
+    pub fn take(&mut self, event: Event<'_>, out: &mut Out) -> Option<(usize, QueueChange)> {
         match event {
-            Event::Joined => {
+            Event::Joined(gate) => {
                 self.connections.join(gate);
                 None
             }
-            Event::Piece(Side::Near, piece) => self.take_line(gate, piece, out),
-            Event::Closed(Side::Near) => {
-                out.close_near();
+            Event::Piece(Side::Near(gate), piece) => self.take_line(gate, &piece, out),
+            Event::Closed(Side::Near(gate)) => {
+                out.close_near(gate);
                 self.leave(gate, GATE_ENDED)
             }
-            Event::Broken(Side::Near, _) => self.leave(gate, GATE_ENDED),
+            Event::Broken(Side::Near(gate), _) => self.leave(gate, GATE_ENDED),
             _ => None,
         }
     }
 
-    fn take_line(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) -> Option<(usize, Change)> {
+    fn take_line(&mut self, gate: usize, piece: &Piece<'_>, out: &mut Out) -> Option<(usize, QueueChange)> {
         // The line may have been sent before the connection was closed.
         let session = self.connections.session(gate)?;
         let queue = self.queues.entry(session).or_default();
@@ -78,9 +76,9 @@ impl Gates {
             Piece::Part { .. } => return None,
         };
         match change {
-            Ok(Change::SecondQuestion) => {
+            Ok(QueueChange::SecondQuestion) => {
                 self.report_fault(gate, piece, SECOND_QUESTION);
-                out.close_near();
+                out.close_near(gate);
                 self.leave(gate, CLOSED)
             }
             Ok(change) => Some((session, change)),
@@ -96,17 +94,16 @@ impl Gates {
     }
 
     /// `note` gives the reason, for people, why its question is withdrawn.
-    fn leave(&mut self, gate: usize, note: &str) -> Option<(usize, Change)> {
+    fn leave(&mut self, gate: usize, note: &str) -> Option<(usize, QueueChange)> {
         let session = self.connections.session(gate)?;
         self.connections.leave(gate);
         let nonce = self.queues.get_mut(&session)?.leave(gate)?;
         let (verdict, by) = ("rejected".to_owned(), "end".to_owned());
-        Some((session, Change::Settled(nonce, Settlement { verdict, by, sha256: None, note: note.to_owned() })))
+        Some((session, QueueChange::Settled(nonce, Settlement { verdict, by, sha256: None, note: note.to_owned() })))
     }
 
-    /// Sends an answer, or a [revocation](crate::approvals::revocation), to a gate.
+    /// Sends an answer, or a [revocation](pipewright_clients::approvals::revocation), to a gate.
     pub fn send(&self, gate: usize, line: &str, out: &mut Out) {
-        out.choose_near(gate);
-        out.add_line(Side::Near, line);
+        out.add_line(Side::Near(gate), line);
     }
 }

@@ -1,5 +1,5 @@
-//! Asking a person about the calls that gates hold: how a call is shown, how the person answers, and which processes may ask.
-//! `hitl-gate` uses it at its own terminal and in `hitl-gate attach`; the clients of agents use it, too.
+//! Asking a person about the calls that gates hold: how a call is shown, how the person answers, and which processes
+//! may ask. `hitl-gate` uses it at its own terminal and in `hitl-gate attach`; the clients of agents use it, too.
 
 pub mod connections;
 pub mod dialogue;
@@ -8,4 +8,4 @@ pub mod excerpt;
 pub mod gates;
 mod rule_draft;
 mod screen;
-pub mod words;
+pub mod texts;

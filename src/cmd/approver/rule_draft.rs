@@ -1,30 +1,31 @@
 //! The dialogue between a person and the gate about a rule that would allow more calls than the held one.
 
-use super::dialogue::{Dialogue, Next};
-use crate::io::terminal::printable;
-use crate::policy::rules::{SessionRules, reach};
-use crate::record::Action;
+use super::dialogue::{Dialogue, DialogueStep};
+use pipewright_io::printable::printable;
+use pipewright_policy::rules::{SessionRules, reach};
+use pipewright_record::Action;
 
 const PROMPT: &str = "allow what this rule matches until the end of the run [y], edit it [e], back to the call [b]\n> ";
-const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of the run [y], and write it to the rules file [w], edit it [e], \
-                                back to the call [b]\n> ";
-const NOT_POSSIBLE: &str = "such calls cannot be allowed for the session: a payment needs a question each time, and so does text that is run \
-                            if it is too long for a rule\n";
+const PROMPT_WITH_FILE: &str = "allow what this rule matches until the end of the run [y], and write it to the rules \
+    file [w], edit it [e], back to the call [b]\n> ";
+const NO_RULE: &str = "such calls cannot be allowed for the session: a payment needs a question each time, and so does \
+                       text that is run if it is too long for a rule\n";
 
-const NONE_NARROWER: &str = "this call has no narrower rule than that of a: it has no target and no arguments, or they are too long or contain * or ?\n";
+const NO_NARROWER_RULE: &str = "this call has no narrower rule than that of a: it has no target and no arguments, or \
+    they are too long or contain * or ?\n";
 
 impl Dialogue {
     /// Takes `a`, `A`, and commands about a rule that is shown; `None` if the line is about the call.
-    pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<Next> {
+    pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<DialogueStep> {
         let offers = &self.question.rule_offers;
         match (&self.rule, line) {
-            (None, "a" | "/always" | "A") if offers.is_empty() => Some(self.again(NOT_POSSIBLE)),
+            (None, "a" | "/always" | "A") if offers.is_empty() => Some(self.again(NO_RULE)),
             (None, "a" | "/always" | "A") if self.edited.is_some() => {
                 Some(self.again("edited arguments count for this call alone: approve it without a rule\n"))
             }
             (None, "a" | "/always" | "A") if self.is_cut => Some(self.say_not_all_shown()),
             (None, "a" | "/always") => Some(self.allow(&offers[0].clone(), false)),
-            (None, "A") if offers.len() < 2 && self.reach().is_none() => Some(self.again(NONE_NARROWER)),
+            (None, "A") if offers.len() < 2 && self.reach().is_none() => Some(self.again(NO_NARROWER_RULE)),
             (None, "A") => {
                 self.rule = offers.last().cloned();
                 Some(self.show_rule(""))
@@ -32,7 +33,7 @@ impl Dialogue {
             (None, _) => None,
             (Some(rule), "y" | "yes") => Some(self.allow(&rule.clone(), false)),
             (Some(rule), "w" | "write") if self.question.rules_file.is_some() => Some(self.allow(&rule.clone(), true)),
-            (Some(_), "e" | "edit") => Some(Next::Edit),
+            (Some(_), "e" | "edit") => Some(DialogueStep::Edit),
             (Some(_), "b" | "back" | "n" | "no") => {
                 self.rule = None;
                 Some(self.begin())
@@ -51,19 +52,19 @@ impl Dialogue {
         self.rule.as_ref().map(|_| prompt)
     }
 
-    fn show_rule(&self, before: &str) -> Next {
+    fn show_rule(&self, before: &str) -> DialogueStep {
         let lines = self.rule.as_deref().unwrap_or_default().lines();
         let shown: String = lines.map(|line| format!("  | {}\n", printable(line))).collect();
         let file = self.question.rules_file.as_deref().map(|file| format!("the rules file: {}\n", printable(file)));
-        Next::AskAnew(format!("{before}the rule:\n{shown}{}", file.unwrap_or_default()))
+        DialogueStep::AskAnew(format!("{before}the rule:\n{shown}{}", file.unwrap_or_default()))
     }
 
-    fn allow(&self, rule: &str, remember: bool) -> Next {
+    fn allow(&self, rule: &str, remember: bool) -> DialogueStep {
         self.answer_with(Action::Approve, None, "", Some((rule, remember)))
     }
 
     /// Takes the edited text of the rule that is shown.
-    pub(super) fn take_rule(&mut self, text: &str) -> Next {
+    pub(super) fn take_rule(&mut self, text: &str) -> DialogueStep {
         self.rule = Some(text.trim().to_owned());
         // The gate checks whether it matches the call; here only its syntax is checked.
         let wrong = SessionRules::default().add(text).err();

@@ -1,12 +1,12 @@
 //! A call as it is shown to a person. Foreign text is made printable, and never begins a line.
 
 use super::excerpt::{columns, cut, visible};
-use super::words::Words;
-use crate::approvals::Question;
-use crate::io::lines::plain_text;
-use crate::json::quoted;
-use crate::policy::arguments::{Difference, Row, pretty, rows};
-use crate::record::Fields;
+use super::texts::DialogueTexts;
+use pipewright_clients::approvals::Question;
+use pipewright_lines::plain_text;
+use pipewright_policy::arguments::{Difference, Row, pretty, rows};
+use pipewright_record::Fields;
+use pipewright_record::json::quoted;
 use serde_json::value::RawValue;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
@@ -20,24 +20,24 @@ const STRONG: &str = "1;31";
 const BOLD: &str = "1";
 const DIM: &str = "2";
 const TITLE: &str = "36";
-const OLD: &str = "31";
-const NEW: &str = "32";
+const RED: &str = "31";
+const GREEN: &str = "32";
 
 pub struct Screen {
-    words: &'static Words,
+    words: &'static DialogueTexts,
     color: bool,
     width: usize,
 }
 
 /// The text for a person.
 #[derive(Default)]
-pub struct Shown {
+pub struct CallText {
     pub text: String,
     /// A part of it was left out: it can't be approved by this text alone.
     pub is_cut: bool,
 }
 
-impl Shown {
+impl CallText {
     /// As much of a foreign text as has room.
     fn cut(&mut self, text: &str, room: usize) -> String {
         let (kept, is_cut) = cut(text, room);
@@ -45,7 +45,7 @@ impl Shown {
         kept
     }
 
-    fn end(mut self, words: &Words) -> Shown {
+    fn end(mut self, words: &DialogueTexts) -> CallText {
         if self.is_cut {
             self.text += words.cut;
         }
@@ -54,7 +54,7 @@ impl Shown {
 }
 
 impl Screen {
-    pub fn new(words: &'static Words, color: bool, width: usize) -> Screen {
+    pub fn new(words: &'static DialogueTexts, color: bool, width: usize) -> Screen {
         Screen { words, color, width: width.clamp(40, 200) }
     }
 
@@ -64,9 +64,9 @@ impl Screen {
     }
 
     /// The question whether this call may pass.
-    pub fn question(&self, asked: &Question) -> Shown {
+    pub fn question(&self, asked: &Question) -> CallText {
         let call = asked.call.call();
-        let mut screen = Shown::default();
+        let mut screen = CallText::default();
         screen.text += &(self.styled(DIM, &"-".repeat(self.width.min(60))) + "\n");
         screen.text += &(self.styled(BOLD, self.words.title) + "\n");
         self.line(&mut screen, "tool", &name(&call.tool), BOLD);
@@ -86,7 +86,7 @@ impl Screen {
         screen.end(self.words)
     }
 
-    fn policy(&self, screen: &mut Shown, policy: &RawValue) {
+    fn policy(&self, screen: &mut CallText, policy: &RawValue) {
         let Ok(fields) = Fields::read(policy.get()) else {
             return self.line(screen, "policy", policy.get(), PLAIN);
         };
@@ -105,18 +105,18 @@ impl Screen {
         }
     }
 
-    fn line(&self, screen: &mut Shown, title: &str, text: &str, style: &str) {
+    fn line(&self, screen: &mut CallText, title: &str, text: &str, style: &str) {
         let shown = self.styled(style, &screen.cut(text, self.width - 12));
         let _ = writeln!(screen.text, "{}  {shown}", self.styled(TITLE, &format!("{title:>8}")));
     }
 
-    fn plain_table(&self, screen: &mut Shown, rows: &[Row]) {
+    fn plain_table(&self, screen: &mut CallText, rows: &[Row]) {
         self.table(screen, rows.iter().map(|row| ("  ", PLAIN, row)), rows.len());
     }
 
     fn table<'r>(
         &self,
-        screen: &mut Shown,
+        screen: &mut CallText,
         rows: impl Iterator<Item = (&'static str, &'static str, &'r Row)>,
         all: usize,
     ) {
@@ -133,11 +133,11 @@ impl Screen {
     }
 
     /// What has changed, old and new.
-    pub fn changes(&self, changes: &[Difference]) -> Shown {
-        let mut screen = Shown { text: self.styled(BOLD, "edited:") + "\n", is_cut: false };
+    pub fn changes(&self, changes: &[Difference]) -> CallText {
+        let mut screen = CallText { text: self.styled(BOLD, "edited:") + "\n", is_cut: false };
         let rows = changes.iter().map(|change| match change {
-            Difference::Gone(row) => ("- ", OLD, row),
-            Difference::New(row) => ("+ ", NEW, row),
+            Difference::Gone(row) => ("- ", RED, row),
+            Difference::New(row) => ("+ ", GREEN, row),
         });
         self.table(&mut screen, rows, changes.len());
         screen.end(self.words)
@@ -217,8 +217,8 @@ fn described(target: &RawValue) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::cmd::approver::words::LETTERS;
-    use crate::record::recognise;
+    use crate::cmd::approver::texts::LETTERS;
+    use pipewright_record::recognise;
 
     fn asked(line: &str) -> Question {
         let call = recognise(line).unwrap().unwrap();

@@ -1,7 +1,8 @@
 use super::*;
-use crate::io::lines::Line;
-use crate::policy::Verdict;
-use crate::policy::audit::{Did, Mode, Subject, Summary, Verification, digest};
+use pipewright_io::report::Status;
+use pipewright_lines::Line;
+use pipewright_policy::Verdict;
+use pipewright_policy::audit::{Did, Mode, Subject, Summary, Verification, digest};
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -86,6 +87,7 @@ fn a_file_that_was_changed_at_its_end_is_refused_and_left_as_it_is() {
     let mut audit = open(&path).unwrap();
     audit.write(&refused()).unwrap();
     audit.end().unwrap();
+    drop(audit);
     let whole = std::fs::read_to_string(&path).unwrap();
     let last = whole.trim_end().rfind('\n').unwrap() + 1;
     let changed = [

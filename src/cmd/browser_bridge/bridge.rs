@@ -1,12 +1,13 @@
 //! A browser as a world: calls become requests to the thread that owns it.
 
-use super::wire::{Reply, Request};
-use crate::cmd::world::{Calls, FIRST_CALLS, LINGER, Number, Refusal, Sending, World};
-use crate::io::lines::{Piece, text};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side};
-use crate::record::{Kind, Outcome, OwnedCall, Tool};
+use super::wire::{self, Reply, Request, line};
+use crate::cmd::refusal::Refusal;
+use crate::cmd::world::{Calls, FIRST_CALLS, FarCall, LINGER, SendResult, World};
 use pipewright_browser::tools::declared;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side};
+use pipewright_lines::{Piece, text};
+use pipewright_record::{Kind, Outcome, OwnedCall, Tool};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use std::time::{Duration, Instant};
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How long a browser may take to end.
-const PARTING: Duration = Duration::from_secs(6);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// A browser as a world of the runtime.
 pub struct Bridge {
@@ -30,7 +31,7 @@ enum State {
     Starting,
     Up,
     Down,
-    /// It was asked to end, and is not waited for after this.
+    /// The browser was asked to end, and is not waited for after this time.
     Parting(Instant),
     Ended,
 }
@@ -46,9 +47,9 @@ impl Bridge {
         Bridge { tools: tools.collect(), state: State::Starting, was_up: false, last: 0, report }
     }
 
-    fn take(&mut self, line: &str, calls: &mut Calls) {
+    fn take(&mut self, reply: &str, calls: &mut Calls) {
         // The browser's thread writes nothing else.
-        let Ok(reply) = serde_json::from_str::<Reply>(line) else { return };
+        let Ok(reply) = serde_json::from_str::<Reply>(reply) else { return };
         match reply {
             Reply::Ready => {
                 (self.state, self.was_up) = (State::Up, true);
@@ -56,7 +57,7 @@ impl Bridge {
                     restarts.up();
                 }
             }
-            Reply::NotStarted(why) | Reply::Lost(why) => self.lose(&why, calls),
+            Reply::NotStarted(why) | Reply::Lost(why) => self.browser_lost(&why, calls),
             Reply::Note(text) => {
                 self.report.note(text);
                 self.report.fail();
@@ -65,12 +66,12 @@ impl Bridge {
                 if let Some(restarts) = calls.restarts(0) {
                     restarts.answered();
                 }
-                calls.answer((0, id), |call, times| times.answer(call, Outcome::Ok(&result)));
+                calls.answer(FarCall { far: 0, id }, |call, times| times.answer(call, Outcome::Ok(&result)));
             }
             Reply::Failed { id, kind, code, message, data } => {
                 let kind = Kind::named(&kind).unwrap_or(Kind::ToolError);
                 let outcome = Outcome::Error { kind, message: &message, code: code.as_deref(), data: data.as_deref() };
-                if calls.answer((0, id), |call, times| times.answer(call, outcome)) {
+                if calls.answer(FarCall { far: 0, id }, |call, times| times.answer(call, outcome)) {
                     self.report.fail();
                 }
             }
@@ -78,14 +79,14 @@ impl Bridge {
     }
 
     /// The browser has ended, or was not started.
-    fn lose(&mut self, why: &str, calls: &mut Calls) {
+    fn browser_lost(&mut self, why: &str, calls: &mut Calls) {
         if !matches!(self.state, State::Starting | State::Up) {
             return;
         }
         let Some(restarts) = calls.restarts(0) else { return };
         let is_restarted = self.was_up && restarts.lost(why, self.state == State::Up);
         self.state = State::Down;
-        calls.lose(0, &Refusal::new(Kind::Lost, why), is_restarted);
+        calls.far_side_lost(0, &Refusal::new(Kind::Lost, why), is_restarted);
         if is_restarted {
             return;
         }
@@ -112,16 +113,19 @@ impl World for Bridge {
         self.state == State::Up
     }
 
-    fn send(&mut self, _far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending {
+    fn send(&mut self, _far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> SendResult {
         self.last += 1;
         let limit = timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-        let request = Request::call(self.last, call.tool(), call.call().arguments_text(), limit);
-        out.to(Side::Far).extend_from_slice(request.as_bytes());
-        Sending::Sent { id: self.last, timeout: timeout.map(|timeout| timeout + GRACE), is_repeatable: false }
+        let Ok(arguments) = serde_json::from_str(call.call().arguments_text()) else {
+            return SendResult::Refused(Refusal::new(Kind::BadInput, "its arguments are not JSON"));
+        };
+        let request = Request::Call(wire::Call { id: self.last, tool: call.tool().to_owned(), arguments, limit });
+        out.to(Side::FAR).extend_from_slice(line(&request).as_bytes());
+        SendResult::Sent { id: self.last, timeout: timeout.map(|timeout| timeout + GRACE), is_repeatable: false }
     }
 
-    fn cancel(&mut self, number: Number, _reason: &'static str, out: &mut Out) {
-        out.to(Side::Far).extend_from_slice(Request::cancel(number.1).as_bytes());
+    fn cancel(&mut self, number: FarCall, _reason: &'static str, out: &mut Out) {
+        out.to(Side::FAR).extend_from_slice(line(&Request::Cancel(number.id)).as_bytes());
     }
 
     fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
@@ -130,11 +134,11 @@ impl World for Bridge {
 
     fn on(&mut self, event: Event<'_>, calls: &mut Calls, _out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => self.state = State::Starting,
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take(&text(line.body()), calls),
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => match self.state {
+            Event::Started(_) => self.state = State::Starting,
+            Event::Piece(Side::FAR, Piece::Line(line)) => self.take(&text(line.body()), calls),
+            Event::Closed(Side::FAR) | Event::Broken(Side::FAR, _) => match self.state {
                 State::Parting(_) => self.state = State::Ended,
-                _ => self.lose("the browser's thread has ended", calls),
+                _ => self.browser_lost("the browser's thread has ended", calls),
             },
             _ => {}
         }
@@ -156,13 +160,13 @@ impl World for Bridge {
         }
     }
 
-    fn part(&mut self, _far: usize, out: &mut Out) -> bool {
+    fn ask_to_end(&mut self, far: usize, out: &mut Out) -> bool {
         match self.state {
             State::Ended | State::Down => true,
             State::Parting(_) => false,
             State::Starting | State::Up => {
-                self.state = State::Parting(Instant::now() + PARTING);
-                out.close_far();
+                self.state = State::Parting(Instant::now() + EXIT_TIMEOUT);
+                out.close_far(far);
                 false
             }
         }

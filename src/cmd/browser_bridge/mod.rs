@@ -6,22 +6,22 @@ mod wire;
 mod worker;
 
 use super::media_folder::MediaFolder;
-use super::options::{LimitOptions, duration};
+use super::options::{Limit, LimitOptions, duration};
 use super::world::{self as runtime, Restarts, Runtime};
-use super::{Command, needs_input};
-use crate::io::between::{Dial, Ends, Way, between};
-use crate::io::lines::Limits;
-use crate::io::link::served;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
+use super::{Command, needs_input, usage};
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use options::BrowserOptions;
+use pipewright_io::between::{Dialer, FarEndpoint, Sides, between};
+use pipewright_io::link::served;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::signal::Signals;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use worker::Workers;
+use worker::WorkerThreads;
 
 /// Drive a browser: tool calls in, results out
 ///
@@ -41,13 +41,13 @@ pub struct Arguments {
 
     /// After an action, wait for: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)
     #[arg(long, value_name = "MODE", default_value = "dom", help_heading = "Time")]
-    settle: options::Settling,
+    settle: options::SettleOption,
     /// How long --settle fixed waits
     #[arg(long, value_name = "DURATION", default_value = "4s", value_parser = duration, help_heading = "Time")]
     pause: Duration,
     /// Time limit of a call; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
-    timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "60s", help_heading = "Time")]
+    timeout: Limit,
     /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
@@ -73,20 +73,19 @@ Examples:
     mcp-serve -- policy-check -- hitl-gate -- browser-bridge
 
 Exit status:
-  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the browser could not be started or attached to; 4 the browser was \
-  lost: it crashed more often than --restart allows; 124 --deadline passed. See pipewright(7).";
+  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the browser could not be started or attached to; 4 the \
+  browser was lost: it crashed more often than --restart allows; 124 --deadline passed. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |error: clap::Error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     needs_input("calls")?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
-    let pace = runtime::Settings {
-        timeout: Some(arguments.timeout).filter(|timeout| !timeout.is_zero()),
+    let pace = runtime::RuntimeSettings {
+        timeout: arguments.timeout.0,
         deadline: arguments.deadline.map(|deadline| Instant::now() + deadline),
         // The calls of a page run one at a time.
         in_flight: 1,
@@ -96,7 +95,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     };
     let evaluates = arguments.browser.allow_evaluate;
     let start = arguments.browser.start(arguments.settle, arguments.pause)?;
-    let workers = Workers::default();
+    let workers = WorkerThreads::default();
     let started = workers.clone();
     let dial = move || {
         let mut failed = None;
@@ -105,9 +104,9 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     };
     let bridge = Bridge::new(evaluates, Arc::clone(&report));
     let stage = Runtime::new(bridge, [Some(Restarts::new(arguments.restart))], pace, Arc::clone(&report));
-    let far = vec![Way::Dial(Dial(Box::new(dial)))];
-    let ends = Ends { far, holds_near: true, limits, ..Ends::default() };
-    let ended = between(Box::new(stage), ends, signals, &report);
+    let far = vec![FarEndpoint::Dial(Dialer(Box::new(dial)))];
+    let sides = Sides { far, holds_near: true, limits, ..Sides::default() };
+    let ended = between(Box::new(stage), sides, signals, &report);
     workers.wait();
     ended
 }
@@ -120,9 +119,7 @@ fn store(named: Option<PathBuf>) -> impl FnMut(&[u8], &str) -> io::Result<PathBu
             Some(folder) => folder,
             none => none.insert(match &named {
                 Some(named) => MediaFolder::open(named)?,
-                None => {
-                    MediaFolder::open(&nix::unistd::mkdtemp(&std::env::temp_dir().join("pipewright-media-XXXXXX"))?)?
-                }
+                None => MediaFolder::open(&pipewright_sys::private::temporary_folder("pipewright-media-")?)?,
             }),
         };
         folder.write(bytes, ending)

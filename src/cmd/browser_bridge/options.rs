@@ -1,12 +1,13 @@
 //! Which browser, and what it may do.
 
 use super::store;
-use super::worker::Start;
-use crate::io::private;
-use crate::io::report::{Failure, Status};
+use super::worker::StartBrowser;
+use crate::cmd::usage;
 use clap::ValueEnum;
-use pipewright_browser::tools::{Session, Settings, with_scheme};
-use pipewright_browser::{Allowed, Browser, Launch, Settle};
+use pipewright_browser::tools::{SessionSettings, ToolSession, with_scheme};
+use pipewright_browser::{AddressRules, Browser, Launch, WaitFor};
+use pipewright_io::report::Failure;
+use pipewright_sys::private;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -69,7 +70,7 @@ pub struct BrowserOptions {
 
 /// What to wait for after an action.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Settling {
+pub enum SettleOption {
     None,
     Dom,
     Network,
@@ -83,16 +84,17 @@ impl BrowserOptions {
     /// Returns what starts the browser, each time it is needed.
     ///
     /// # Errors
-    /// [`Status::Usage`]: a folder cannot be used.
-    pub fn start(self, settle: Settling, pause: Duration) -> Result<Start, Failure> {
+    /// [`usage`]: a folder cannot be used.
+    pub fn start(self, settle: SettleOption, pause: Duration) -> Result<StartBrowser, Failure> {
         let settle = match settle {
-            Settling::None => Settle::None,
-            Settling::Dom => Settle::Dom,
-            Settling::Network => Settle::Network,
-            Settling::Fixed => Settle::Fixed(pause),
+            SettleOption::None => WaitFor::None,
+            SettleOption::Dom => WaitFor::Dom,
+            SettleOption::Network => WaitFor::Network,
+            SettleOption::Fixed => WaitFor::Fixed(pause),
         };
         let url = self.url.as_deref().map(with_scheme);
-        let downloads = self.download_dir.as_deref().map(|folder| made("--download-dir", folder)).transpose()?;
+        let downloads =
+            self.download_dir.as_deref().map(|folder| existing_folder("--download-dir", folder)).transpose()?;
         let uploads = self.upload_root.as_deref().map(|folder| found("--upload-root", folder)).transpose()?;
         let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
@@ -116,7 +118,7 @@ impl BrowserOptions {
                 None => Browser::start(&launch),
             };
             let browser = browser.map_err(|why| why.to_string())?;
-            let settings = Settings {
+            let settings = SessionSettings {
                 settle,
                 pause,
                 downloads: downloads.clone(),
@@ -127,7 +129,7 @@ impl BrowserOptions {
                 store: Box::new(store(media.clone())),
             };
             let until = Instant::now() + FIRST_PAGE;
-            let mut session = Session::new(browser, settings, until).map_err(|why| why.to_string())?;
+            let mut session = ToolSession::new(browser, settings, until).map_err(|why| why.to_string())?;
             if let Some(url) = &url {
                 session.open(url, until).map_err(|problem| format!("{url}: {}", problem.message))?;
             }
@@ -147,38 +149,34 @@ fn viewport(text: &str) -> Result<(u32, u32), String> {
 }
 
 /// Where pages may be besides public addresses. `first` is the address named on the command line.
-fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<Allowed, Failure> {
-    let usage =
-        |option: &str, why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("{option}: {why}"));
-    let mut allowed = Allowed::default();
+fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<AddressRules, Failure> {
+    let mut allowed = AddressRules::default();
     for origin in origins {
-        allowed = allowed.origin(origin).map_err(|why| usage("--allow-origin", &why))?;
+        allowed = allowed.origin(origin).map_err(|why| usage(format_args!("--allow-origin: {why}")))?;
     }
     for file in files {
         let added = allowed.file(file);
-        allowed = added.map_err(|error| usage("--allow-file", &format_args!("{}: {error}", file.display())))?;
+        allowed = added.map_err(|error| usage(format_args!("--allow-file: {}: {error}", file.display())))?;
     }
     match first {
-        Some(url) => allowed.first(url).map_err(|why| usage("URL", &why)),
+        Some(url) => allowed.first(url).map_err(|why| usage(format_args!("URL: {why}"))),
         None => Ok(allowed),
     }
 }
 
 /// A folder, created if it does not exist.
-fn made(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
+fn existing_folder(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let created = private::folder().recursive(true).create(folder);
-    created.map_err(|error| Failure::new(Status::Usage, format_args!("{option}: {}: {error}", folder.display())))?;
+    created.map_err(|error| usage(format_args!("{option}: {}: {error}", folder.display())))?;
     found(option, folder)
 }
 
 /// The absolute path of a folder that must exist.
 fn found(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
-    let usage = |why: &dyn std::fmt::Display| {
-        Failure::new(Status::Usage, format_args!("{option}: {}: {why}", folder.display()))
-    };
-    let path = folder.canonicalize().map_err(|error| usage(&error))?;
+    let wrong = |why: &dyn std::fmt::Display| usage(format_args!("{option}: {}: {why}", folder.display()));
+    let path = folder.canonicalize().map_err(|error| wrong(&error))?;
     match path.is_dir() {
         true => Ok(path),
-        false => Err(usage(&"not a folder")),
+        false => Err(wrong(&"not a folder")),
     }
 }

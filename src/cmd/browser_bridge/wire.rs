@@ -1,36 +1,36 @@
 //! The lines between the stage and the thread that owns the browser.
 
-use crate::json::{Object, quoted};
-use pipewright_browser::tools::Problem;
-use serde::Deserialize;
+use pipewright_record::json;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// A request to the thread.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Call a tool.
-    Call {
-        id: u64,
-        tool: String,
-        /// JSON text of an object.
-        arguments: Box<RawValue>,
-        /// Time limit in milliseconds; `None`: no limit.
-        limit: Option<u64>,
-    },
+    Call(Call),
     /// Give up the call with this number.
     Cancel(u64),
 }
 
+/// A call of a tool.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Call {
+    pub id: u64,
+    pub tool: String,
+    /// JSON text of an object.
+    pub arguments: Box<RawValue>,
+    /// Time limit in milliseconds; `None`: no limit.
+    pub limit: Option<u64>,
+}
+
 /// A reply of the thread.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     /// The browser accepts calls.
     Ready,
-    /// It cannot be started; the reason.
+    /// Why the browser cannot be started.
     NotStarted(String),
-    /// It has ended; the reason.
+    /// Why the browser has ended.
     Lost(String),
     /// A fault to report that is not the answer to a call.
     Note(String),
@@ -40,49 +40,9 @@ pub enum Reply {
     Failed { id: u64, kind: String, code: Option<String>, message: String, data: Option<Box<RawValue>> },
 }
 
-impl Request {
-    /// The line that requests a call, with its line feed.
-    pub fn call(id: u64, tool: &str, arguments: &str, limit: Option<u64>) -> String {
-        let call =
-            Object::default().put("id", id).text("tool", tool).put("arguments", arguments).put_some("limit", limit);
-        line("call", &call.end())
-    }
-
-    /// The line that gives up a call, with its line feed.
-    pub fn cancel(id: u64) -> String {
-        line("cancel", &id.to_string())
-    }
-}
-
-impl Reply {
-    pub fn ready() -> String {
-        "\"ready\"\n".to_owned()
-    }
-
-    pub fn not_started(why: &str) -> String {
-        line("not_started", &quoted(why))
-    }
-
-    pub fn lost(why: &str) -> String {
-        line("lost", &quoted(why))
-    }
-
-    pub fn note(text: &str) -> String {
-        line("note", &quoted(text))
-    }
-
-    pub fn result(id: u64, result: &serde_json::Value) -> String {
-        line("result", &Object::default().put("id", id).put("result", result).end())
-    }
-
-    pub fn failed(id: u64, problem: &Problem) -> String {
-        let failed = Object::default().put("id", id).text("kind", problem.kind.name()).text_some("code", problem.code);
-        line("failed", &failed.text("message", &problem.message).put_some("data", problem.data.as_ref()).end())
-    }
-}
-
-fn line(name: &str, value: &str) -> String {
-    Object::default().put(name, value).line()
+/// A request or a reply as a line, with its line feed.
+pub fn line(message: &impl Serialize) -> String {
+    json::text(message) + "\n"
 }
 
 #[cfg(test)]
@@ -92,14 +52,12 @@ mod tests {
 
     #[test]
     fn written_lines_can_be_read_back() {
-        let call: Request = serde_json::from_str(&Request::call(7, "a\"b", "{\"x\":1.10}", Some(5))).unwrap();
-        let Request::Call { id: 7, tool, arguments, limit: Some(5) } = call else { panic!("{call:?}") };
+        let arguments = RawValue::from_string("{\"x\":1.10}".to_owned()).unwrap();
+        let call = Request::Call(Call { id: 7, tool: "a\"b".to_owned(), arguments, limit: Some(5) });
+        let call: Request = serde_json::from_str(&line(&call)).unwrap();
+        let Request::Call(Call { id: 7, tool, arguments, limit: Some(5) }) = call else { panic!("{call:?}") };
         assert_eq!((tool.as_str(), arguments.get()), ("a\"b", "{\"x\":1.10}"));
-        assert!(matches!(serde_json::from_str(&Request::cancel(7)).unwrap(), Request::Cancel(7)));
-        assert!(matches!(serde_json::from_str(&Reply::ready()).unwrap(), Reply::Ready));
-        let lost: Reply = serde_json::from_str(&Reply::lost("a\nb")).unwrap();
+        let lost: Reply = serde_json::from_str(&line(&Reply::Lost("a\nb".to_owned()))).unwrap();
         assert!(matches!(lost, Reply::Lost(why) if why == "a\nb"));
-        let reply: Reply = serde_json::from_str(&Reply::result(7, &serde_json::json!({"a": 1}))).unwrap();
-        assert!(matches!(reply, Reply::Result { id: 7, result } if result.get() == "{\"a\":1}"));
     }
 }

@@ -1,13 +1,13 @@
 //! The connection to the game: handshake, commands, time limits, and the reasons for its loss.
 
-use super::launch::Patience;
+use super::launch::TimeLimits;
 use crate::cmd::options::TOO_LONG;
-use crate::godot::{self, Engine, Gone, Hello, Message, Printed, Response};
-use crate::io::child::{describe, exit_code};
-use crate::io::lines::Piece;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
+use pipewright_games::godot::{self, EngineOutput, GameLoss, Hello, Message, PrintedLine, Response};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::Piece;
+use pipewright_record::json::Object;
+use pipewright_sys::process::{describe, exit_code};
 use std::collections::VecDeque;
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -16,16 +16,16 @@ use std::time::{Duration, Instant};
 /// The game itself reports commands that take too long; it gets this much more time to do so.
 const GRACE: Duration = Duration::from_secs(2);
 /// After a script failed to load, an addon that works nevertheless answers within this time.
-const BROKEN: Duration = Duration::from_secs(5);
+const BROKEN_SCRIPT_GRACE: Duration = Duration::from_secs(5);
 /// By these a game in lockstep shows that its frames pass, although its command is not answered yet.
 const NO_EVENTS: &str = "[]";
 /// The timeout sent to the game for a command without a time limit: ten days.
-const FOR_EVER: Duration = Duration::from_secs(864_000);
+const UNLIMITED: Duration = Duration::from_secs(864_000);
 
 /// The reason for giving up on a game that has closed its connection.
-pub const LEFT: &str = "the game has closed its connection but has not ended in time (--quit-timeout)";
-/// The same for a game that has answered `quit`.
-pub const NOT_ENDED: &str = "the game was asked to quit but has not ended in time (--quit-timeout)";
+pub const CLOSED_NOT_ENDED: &str = "the game has closed its connection but has not ended in time (--quit-timeout)";
+/// The reason for giving up on a game that has answered `quit`.
+pub const QUIT_NOT_ENDED: &str = "the game was asked to quit but has not ended in time (--quit-timeout)";
 
 /// One of our commands that is not answered yet.
 struct PendingCommand {
@@ -57,9 +57,10 @@ pub struct Answer<'a> {
 
 /// The connection to the game.
 pub struct Game {
-    patience: Patience,
+    patience: TimeLimits,
     report: Arc<Report>,
-    /// The number of our next command. The first is chosen so that a late answer to an earlier bridge is not taken for one of ours.
+    /// The number of our next command. The first is chosen so that a late answer to an earlier bridge is not taken for
+    /// one of ours.
     next: u64,
     pending: VecDeque<PendingCommand>,
     /// Since when the game works on the first of `pending`.
@@ -72,7 +73,7 @@ pub struct Game {
     is_quitting: bool,
     /// A time after which the game is given up, whatever it sends, and the reason.
     last_moment: Option<(Instant, &'static str)>,
-    tail: Engine,
+    tail: EngineOutput,
     /// Whether we are in the middle of an over-long line from the engine.
     prints_on: bool,
     /// Whether the engine's output is shown.
@@ -80,7 +81,7 @@ pub struct Game {
 }
 
 impl Game {
-    pub fn new(patience: Patience, first: u64, wants_events: bool, verbose: bool, report: Arc<Report>) -> Game {
+    pub fn new(patience: TimeLimits, first: u64, wants_events: bool, verbose: bool, report: Arc<Report>) -> Game {
         Game {
             patience,
             report,
@@ -92,14 +93,14 @@ impl Game {
             wants_events,
             is_quitting: false,
             last_moment: None,
-            tail: Engine::default(),
+            tail: EngineOutput::default(),
             prints_on: false,
             verbose,
         }
     }
 
     /// Sends `hello`; nothing else is sent until it is answered.
-    pub fn greet(&mut self, out: &mut Out) {
+    pub fn send_hello(&mut self, out: &mut Out) {
         let arguments = Object::default().text("version", godot::PROTOCOL).put("stream", self.wants_events);
         self.send(out, "hello", Some(&arguments.end()), None);
     }
@@ -131,8 +132,8 @@ impl Game {
             self.since = Instant::now();
         }
         self.pending.push_back(PendingCommand { id, timeout });
-        let line = godot::command(id, name, arguments, timeout.unwrap_or(FOR_EVER).as_secs_f64());
-        out.to(Side::Far).extend_from_slice(line.as_bytes());
+        let line = godot::command(id, name, arguments, timeout.unwrap_or(UNLIMITED).as_secs_f64());
+        out.to(Side::FAR).extend_from_slice(line.as_bytes());
         id
     }
 
@@ -140,7 +141,7 @@ impl Game {
     pub fn quit(&mut self, out: &mut Out) {
         if !std::mem::replace(&mut self.is_quitting, true) {
             // No other command is sent after this one, so the game has nothing else to do.
-            self.send(out, "quit", None, Some(self.patience.quit.unwrap_or(FOR_EVER)));
+            self.send(out, "quit", None, Some(self.patience.quit.unwrap_or(UNLIMITED)));
         }
     }
 
@@ -148,7 +149,7 @@ impl Game {
     ///
     /// # Errors
     /// If the addon's protocol version does not match.
-    pub fn receive<'a>(&mut self, line: &'a str, number: u64) -> Result<GameMessage<'a>, Gone> {
+    pub fn receive<'a>(&mut self, line: &'a str, number: u64) -> Result<GameMessage<'a>, GameLoss> {
         let response = match Message::read(line) {
             Message::Response(response) => response,
             Message::Events(events) => {
@@ -164,7 +165,8 @@ impl Game {
         };
         let is_meant = |pending: &PendingCommand| match response.id {
             Some(id) => pending.id == id,
-            // The game could not read a line (its parser accepts less than ours). Before the handshake, that line was not ours.
+            // The game could not read a line (its parser accepts less than ours). Before the handshake, that line was
+            // not ours.
             None => self.is_ready,
         };
         let Some(at) = self.pending.iter().position(is_meant) else {
@@ -177,7 +179,7 @@ impl Game {
         if self.is_ready {
             return Ok(GameMessage::Answer(Answer { id, response, skipped }));
         }
-        let hello = Hello::of(&response).map_err(|why| self.gone("VERSION_MISMATCH", why, None))?;
+        let hello = Hello::of(&response).map_err(|why| self.gone("VERSION_MISMATCH", why.to_string(), None))?;
         self.commands = hello.commands;
         self.is_ready = true;
         self.last_moment = None;
@@ -187,21 +189,21 @@ impl Game {
     /// Takes output of the engine. Of an over-long line only the beginning is kept.
     pub fn print(&mut self, piece: &Piece<'_>, out: &mut Out) {
         if self.verbose {
-            out.pass(Side::FarError, piece);
+            out.pass(Side::FAR_ERROR, piece);
         }
         if std::mem::replace(&mut self.prints_on, matches!(piece, Piece::Part { last: false, .. })) {
             return;
         }
         match self.tail.take(piece.raw()) {
-            Printed::BrokenScript if !self.is_ready && self.last_moment.is_none() => {
+            PrintedLine::BrokenScript if !self.is_ready && self.last_moment.is_none() => {
                 let what = "a script of the game cannot be loaded, and its addon does not answer";
-                self.last_moment = Some((Instant::now() + BROKEN, what));
+                self.last_moment = Some((Instant::now() + BROKEN_SCRIPT_GRACE, what));
             }
-            Printed::MissingExtension => {
+            PrintedLine::MissingExtension => {
                 let line = String::from_utf8_lossy(piece.raw());
                 self.report.note(format_args!("{}; the game runs without its classes", line.trim()));
             }
-            Printed::BrokenScript | Printed::Talk => {}
+            PrintedLine::BrokenScript | PrintedLine::Talk => {}
         }
     }
 
@@ -233,7 +235,7 @@ impl Game {
     }
 
     /// The reason for giving up on the game, if its time has passed.
-    pub fn overdue(&self) -> Option<Gone> {
+    pub fn overdue(&self) -> Option<GameLoss> {
         let now = Instant::now();
         if let Some((_, why)) = self.last_moment.filter(|(at, _)| *at <= now) {
             let code = if self.is_ready { "GAME_EXITED" } else { "GAME_START_FAILED" };
@@ -255,7 +257,7 @@ impl Game {
     }
 
     /// The engine has ended.
-    pub fn exited(&self, status: ExitStatus) -> Gone {
+    pub fn exited(&self, status: ExitStatus) -> GameLoss {
         let how = describe(status);
         // A shell that wraps the game reports a signal (1 to 64) as 128 plus its number.
         let crashed = self.tail.has_crashed() || status.code().is_none_or(|code| (129..=192).contains(&code));
@@ -268,7 +270,7 @@ impl Game {
     }
 
     /// The connection has ended, and the engine is not our child, so there is no exit to wait for.
-    pub fn left(&self) -> Gone {
+    pub fn left(&self) -> GameLoss {
         self.gone("GAME_EXITED", "the game closed its connection".to_owned(), None)
     }
 
@@ -276,7 +278,7 @@ impl Game {
     ///
     /// # Errors
     /// If it is the answer to `hello`.
-    pub fn receive_overlong(&mut self, beginning: &[u8]) -> Result<Option<u64>, Gone> {
+    pub fn receive_overlong(&mut self, beginning: &[u8]) -> Result<Option<u64>, GameLoss> {
         if !beginning.starts_with(b"{\"ok\"") {
             return Ok(None);
         }
@@ -289,7 +291,7 @@ impl Game {
     }
 
     /// The failure that ends the run. Reports the engine's last output first.
-    pub fn failure(&self, gone: &Gone) -> Failure {
+    pub fn failure(&self, gone: &GameLoss) -> Failure {
         for line in gone.printed.lines().filter(|_| !self.verbose) {
             self.report.say(format_args!("  | {line}"));
         }
@@ -300,7 +302,7 @@ impl Game {
         Failure::new(status, format_args!("{} ({})", gone.message, gone.code))
     }
 
-    fn gone(&self, code: &'static str, message: String, status: Option<u8>) -> Gone {
-        Gone { code, message, status, printed: self.tail.text() }
+    fn gone(&self, code: &'static str, message: String, status: Option<u8>) -> GameLoss {
+        GameLoss { code, message, status, printed: self.tail.text() }
     }
 }

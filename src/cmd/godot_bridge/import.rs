@@ -1,21 +1,22 @@
 //! Has the engine import a project's assets and classes before the project is played, if that is needed.
 
 use super::project::FILE;
-use crate::godot::{Engine, class_name};
-use crate::io::child;
-use crate::io::report::{Failure, Report, Status};
+use pipewright_games::godot::{EngineOutput, class_name};
+use pipewright_io::child;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_sys::process::describe;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The deepest level of folders that is searched, which also ends cycles of symbolic links.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Lists the files that an import left unimported, one path per line. They cause no further import until they change.
-const LEFT: &str = ".godot/agent_bridge_not_imported.txt";
+const NOT_IMPORTED: &str = ".godot/agent_bridge_not_imported.txt";
 
-/// Runs the engine's import if the project has a script with a class_name that the engine does not know yet, an extension or a uid
-/// that it does not know, or an asset that is not imported.
+/// Runs the engine's import if the project has a script with a class_name that the engine does not know yet, an
+/// extension or a uid that it does not know, or an asset that is not imported.
 ///
 /// # Errors
 /// [`Status::NotStarted`] if the import fails.
@@ -39,7 +40,7 @@ pub fn import_where_needed(godot: &OsStr, folder: &Path, report: &Report) -> Res
     }
     let lines: String = waiting.iter().map(|path| format!("{}\n", path.display())).collect();
     // If the list cannot be written, the next run imports again.
-    let _ = fs::create_dir_all(folder.join(".godot")).and_then(|()| fs::write(folder.join(LEFT), lines));
+    let _ = fs::create_dir_all(folder.join(".godot")).and_then(|()| fs::write(folder.join(NOT_IMPORTED), lines));
     if fs::read(&project).map_err(failed)? != before {
         let kept = keep(&project, &before).map_err(failed)?;
         let (kept, project) = (kept.display(), project.display());
@@ -53,7 +54,7 @@ pub fn import_where_needed(godot: &OsStr, folder: &Path, report: &Report) -> Res
 /// Whether one of these files is not in the list of the last import, or is newer than the list.
 fn has_changed_since_import(folder: &Path, files: &[PathBuf]) -> bool {
     let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
-    let list = folder.join(LEFT);
+    let list = folder.join(NOT_IMPORTED);
     let left = fs::read_to_string(&list).unwrap_or_default();
     let left: Vec<&str> = left.lines().collect();
     files.iter().any(|path| {
@@ -65,7 +66,7 @@ fn has_changed_since_import(folder: &Path, files: &[PathBuf]) -> bool {
 /// The script of a project that defines a class of this name.
 pub fn script_of_class(folder: &Path, name: &str) -> Option<PathBuf> {
     let mut files = Vec::new();
-    files_below(folder, DEEPEST, &mut files);
+    files_below(folder, MAX_DEPTH, &mut files);
     let is_script = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "gd");
     files.into_iter().filter(is_script).find(|path| class_name(&text_of(path)).is_some_and(|class| class == name))
 }
@@ -96,7 +97,7 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
                 let inside = path.strip_prefix(folder).unwrap_or(path).to_string_lossy();
                 !extensions.lines().any(|line| line.strip_prefix("res://") == Some(&inside))
             }
-            // It lies beside its asset, which may have been deleted.
+            // The file lies beside its asset, which may have been deleted.
             "import" => {
                 path.with_extension("").exists()
                     && fs::read_to_string(path).is_ok_and(|text| !imported_file_exists(folder, &text))
@@ -108,7 +109,7 @@ fn files_to_import(folder: &Path) -> Vec<PathBuf> {
         }
     };
     let mut found = Vec::new();
-    files_below(folder, DEEPEST, &mut found);
+    files_below(folder, MAX_DEPTH, &mut found);
     found.retain(|path| waits(path));
     found
 }
@@ -145,13 +146,13 @@ fn files_below(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 
 fn import(godot: &OsStr, folder: &Path, report: &Report) -> Result<(), Failure> {
     let words = [godot, OsStr::new("--headless"), OsStr::new("--path"), folder.as_os_str(), OsStr::new("--import")];
-    let mut tail = Engine::default();
+    let mut tail = EngineOutput::default();
     let status = child::run(&words.map(OsString::from), |line| _ = tail.take(line))?;
     if status.success() {
         return Ok(());
     }
     tail.text().lines().for_each(|line| report.say(format_args!("  | {line}")));
-    let how = child::describe(status);
+    let how = describe(status);
     Err(Failure::new(Status::NotStarted, format_args!("{}: the import failed: {how}", folder.display())))
 }
 

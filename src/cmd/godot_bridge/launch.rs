@@ -3,18 +3,21 @@
 use super::import::import_where_needed;
 use super::project;
 use super::start::StartOptions;
-use crate::godot::{TICKS_PER_SECOND, ticks_per_second};
-use crate::io::between::{Program, Way};
-use crate::io::child::Surroundings;
-use crate::io::link::{self, Address};
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::session::{Session, is_running, token};
+use crate::cmd::options::Limit;
+use crate::cmd::usage;
 use clap::ValueEnum;
+use pipewright_games::godot::{TICKS_PER_SECOND, ticks_per_second};
+use pipewright_io::between::{FarEndpoint, Program};
+use pipewright_io::child::Environment;
+use pipewright_io::link::{self, ListenAddress};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_sys::process::{self, is_running};
+use pipewright_sys::random::token;
+use pipewright_sys::run_folder::RunFolder;
+use pipewright_sys::{file, private};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -43,14 +46,14 @@ pub struct EngineOptions {
     #[arg(long, value_name = "HOW", default_value = "file")]
     pub transport: Transport,
     /// How long the game may take to start and complete the handshake; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = crate::cmd::options::duration)]
-    pub start_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "60s")]
+    pub start_timeout: Limit,
     /// Time limit of a command without a `timeout` argument, with --lockstep in the game's time; a game that has not answered two seconds after that is lost; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = crate::cmd::options::duration)]
-    pub timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    pub timeout: Limit,
     /// How long the game may take to end after a quit request; then it is killed; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = crate::cmd::options::duration)]
-    pub quit_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "2s")]
+    pub quit_timeout: Limit,
     /// Copy the engine's output to stderr
     #[arg(short, long)]
     pub verbose: bool,
@@ -58,7 +61,7 @@ pub struct EngineOptions {
 
 /// The time limits. `None` means no limit.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct TimeLimits {
     /// For the game's answer to `hello`.
     pub start: Option<Duration>,
     /// For a command without its own timeout.
@@ -68,13 +71,8 @@ pub struct Patience {
 }
 
 impl EngineOptions {
-    pub fn patience(&self) -> Patience {
-        let unless_for_ever = |time: Duration| Some(time).filter(|time| !time.is_zero());
-        Patience {
-            start: unless_for_ever(self.start_timeout),
-            command: unless_for_ever(self.timeout),
-            quit: unless_for_ever(self.quit_timeout),
-        }
+    pub fn patience(&self) -> TimeLimits {
+        TimeLimits { start: self.start_timeout.0, command: self.timeout.0, quit: self.quit_timeout.0 }
     }
 }
 
@@ -89,19 +87,19 @@ pub enum Transport {
 }
 
 /// A game that can take commands.
-pub struct Reached {
+pub struct ReachedGame {
     /// The connection, and the program to start if the game is not running.
-    pub way: Way,
+    pub endpoint: FarEndpoint,
     /// The first number for our commands.
     pub first: u64,
     /// What has to be kept until the end.
-    pub kept: Kept,
+    pub kept: HeldFolder,
 }
 
 /// The folder of our own session, or the lock on another session's folder.
-pub enum Kept {
+pub enum HeldFolder {
     #[allow(dead_code)] // held for its drop
-    Session(Session),
+    Session(RunFolder),
     #[allow(dead_code)] // held for its lock
     Lock(File),
 }
@@ -113,20 +111,20 @@ fn failed(what: impl std::fmt::Display) -> impl FnOnce(std::io::Error) -> Failur
 /// Starts the game or attaches to it; `program` is the command line after `--`.
 ///
 /// # Errors
-/// [`Status::Usage`] if no game or two games are named, an option does not fit, or the project has no addon;
+/// [`usage`] if no game or two games are named, an option does not fit, or the project has no addon;
 /// [`Status::NotStarted`] if there is no engine or no session can be made.
-pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> Result<Reached, Failure> {
-    let usage = |message: &str| Err(Failure::new(Status::Usage, message));
+pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> Result<ReachedGame, Failure> {
+    let wrong = |message: &str| Err(usage(message));
     match (&options.launch, &options.attach, program.is_empty()) {
-        (Some(_), _, false) | (_, Some(_), false) => usage("name one game: --launch, --attach, or a program after --"),
+        (Some(_), _, false) | (_, Some(_), false) => wrong("name one game: --launch, --attach, or a program after --"),
         (None, None, true) => {
-            usage("no game is named: give --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)")
+            wrong("no game is named: give --launch PROJECT, --attach DIR, or -- GAME ARGS (see --help)")
         }
         (_, Some(_), _) if options.engine.transport != Transport::File => {
-            usage("--transport applies only to a game that is started; --attach always uses the session's files")
+            wrong("--transport applies only to a game that is started; --attach always uses the session's files")
         }
         (_, Some(folder), _) => match options.engine.start.first_given() {
-            Some(name) => usage(&format!("{name} applies only to a game that is started, not to --attach")),
+            Some(name) => wrong(&format!("{name} applies only to a game that is started, not to --attach")),
             None => attach(folder),
         },
         (Some(folder), _, _) => launch(folder, &options.engine, report),
@@ -135,11 +133,11 @@ pub fn reach(options: &GameOptions, program: Vec<OsString>, report: &Report) -> 
 }
 
 /// Starts a project with the engine.
-fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Reached, Failure> {
+fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<ReachedGame, Failure> {
     let (folder, text) = project::open_to_play(project)?;
     let start = &options.start;
     if start.movie.is_some() && !start.window {
-        return Err(Failure::new(Status::Usage, "--movie needs --window: a game without one draws nothing"));
+        return Err(usage("--movie needs --window: a game without one draws nothing"));
     }
     let godot = engine(options.godot.as_deref())?;
     if !project::has_current_addon(&folder) {
@@ -148,7 +146,7 @@ fn launch(project: &Path, options: &EngineOptions, report: &Report) -> Result<Re
             let why = format!(
                 "its AgentBridge is older than this godot-bridge and would not answer: run godot-bridge install {name}"
             );
-            return Err(Failure::new(Status::Usage, format_args!("{name}: {why}")));
+            return Err(usage(format_args!("{name}: {why}")));
         }
         report.note(format_args!("{name}: its AgentBridge is of another version: run godot-bridge install {name}"));
     }
@@ -165,28 +163,22 @@ fn engine(named: Option<&OsStr>) -> Result<OsString, Failure> {
     if let Some(named) = named.filter(|named| !named.is_empty()) {
         return Ok(named.to_owned());
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let is_program =
-        |file: &PathBuf| fs::metadata(file).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0);
-    let mut found = ["godot", "godot4"]
-        .into_iter()
-        .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)));
-    found.find(is_program).map(PathBuf::into_os_string).ok_or_else(|| {
+    process::find(&["godot", "godot4"]).map(PathBuf::into_os_string).ok_or_else(|| {
         let advice = "install Godot 4.5 or newer, or name it with --godot or PIPEWRIGHT_GODOT";
         Failure::new(Status::NotStarted, format_args!("neither godot nor godot4 is on PATH: {advice}"))
     })
 }
 
 /// Starts a program as the game. The engine takes its own arguments first.
-fn start_program(mut program: Vec<OsString>, options: &EngineOptions) -> Result<Reached, Failure> {
+fn start_program(mut program: Vec<OsString>, options: &EngineOptions) -> Result<ReachedGame, Failure> {
     program.splice(1..1, options.start.engine_arguments(TICKS_PER_SECOND)?);
     connect(program, options)
 }
 
 /// The game that `command` starts, with its own session.
-fn connect(command: Vec<OsString>, options: &EngineOptions) -> Result<Reached, Failure> {
-    let session = Session::begin("godot").map_err(failed("cannot make a folder for the session"))?;
-    let folder = session.folder();
+fn connect(command: Vec<OsString>, options: &EngineOptions) -> Result<ReachedGame, Failure> {
+    let session = RunFolder::create("godot").map_err(failed("cannot make a folder for the session"))?;
+    let folder = session.path();
     let mut connect_to = String::new();
     let link = match options.transport {
         // The end of the child is reported by the child process itself.
@@ -195,15 +187,16 @@ fn connect(command: Vec<OsString>, options: &EngineOptions) -> Result<Reached, F
             let token = token().and_then(|token| write_private(&folder.join("token"), &token).map(|()| token));
             let token = token.map_err(failed("cannot make a token"))?;
             let path = folder.join("socket");
-            let address = if options.transport == Transport::Unix { Address::Path(&path) } else { Address::Port };
+            let address =
+                if options.transport == Transport::Unix { ListenAddress::Path(&path) } else { ListenAddress::Port };
             let (link, dialled) = link::listen(address, &token).map_err(failed("cannot listen for the game"))?;
             connect_to = dialled.to_string();
             link
         }
     };
     let set = options.start.variables(folder, &connect_to)?;
-    let program = Program { command, around: Surroundings { set, ..Surroundings::default() } };
-    Ok(Reached { way: Way::Link(link, Some(program)), first: 1, kept: Kept::Session(session) })
+    let program = Program { command, environment: Environment { set, ..Environment::default() } };
+    Ok(ReachedGame { endpoint: FarEndpoint::Link(link, Some(program)), first: 1, kept: HeldFolder::Session(session) })
 }
 
 const COMMANDS: &str = "cmd.jsonl";
@@ -213,26 +206,27 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     private::file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
-fn attach(folder: &Path) -> Result<Reached, Failure> {
+fn attach(folder: &Path) -> Result<ReachedGame, Failure> {
     #[derive(serde::Deserialize)]
-    struct Running {
+    struct RunningGame {
         pid: i32,
     }
     let name = folder.display();
     let lost = |message: String| Failure::new(Status::NotStarted, message);
     let file = folder.join("game.json");
     let text = fs::read(&file).map_err(failed(file.display()))?;
-    let Running { pid } =
+    let RunningGame { pid } =
         serde_json::from_slice(&text).map_err(|error| lost(format!("{}: {error}", file.display())))?;
     if !is_running(pid) {
         return Err(lost(format!("{name}: the game (process {pid}) is not running any more")));
     }
     let path = folder.join("lock");
     let lock = private::file().append(true).create(true).open(&path).map_err(failed(path.display()))?;
-    lock.try_lock().map_err(|_| lost(format!("{name}: another godot-bridge is already attached to this game")))?;
+    file::lock_for_writing(&lock)
+        .map_err(|_| lost(format!("{name}: another godot-bridge is already attached to this game")))?;
     let link = link::files(folder, COMMANDS, RESPONSES, move || is_running(pid)).map_err(failed(name))?;
     // Greater than any number an earlier bridge used, and exact as a float.
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let first = u64::try_from(since.as_micros()).unwrap_or(1);
-    Ok(Reached { way: Way::Link(link, None), first, kept: Kept::Lock(lock) })
+    Ok(ReachedGame { endpoint: FarEndpoint::Link(link, None), first, kept: HeldFolder::Lock(lock) })
 }

@@ -9,18 +9,18 @@ mod start;
 mod tree;
 
 use super::options::LimitOptions;
-use super::world::{Runtime, Settings};
-use super::{Command, needs_input};
+use super::world::{Runtime, RuntimeSettings};
+use super::{Command, needs_input, usage};
 use crate::cmd::events::Events;
-use crate::io::between::{Ends, Near, Way, between};
-use crate::io::descriptor::stdout;
-use crate::io::lines::Limits;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
 use bridge::Bridge;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use game::Game;
-use launch::{EngineOptions, GameOptions, Reached, reach};
+use launch::{EngineOptions, GameOptions, ReachedGame, reach};
+use pipewright_io::between::{FarEndpoint, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::descriptor::stdout;
+use pipewright_sys::signal::Signals;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -99,15 +99,14 @@ Examples:
     godot-bridge --attach DIR
 
 Exit status:
-  0 success; 1 a command failed, or a line was refused; 2 wrong usage; 3 the game could not be started, or did not complete the \
-  handshake; 4 the game was lost: it crashed (also while it was shut down after the last command), ended or hung. After a `quit` \
-  command on stdin, the game's own status. See pipewright(7).";
+  0 success; 1 a command failed, or a line was refused; 2 wrong usage; 3 the game could not be started, or did not \
+  complete the handshake; 4 the game was lost: it crashed (also while it was shut down after the last command), ended \
+  or hung. After a `quit` command on stdin, the game's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |error: clap::Error| Failure::new(Status::Usage, error);
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     match arguments.action {
         None => bridge(arguments, signals),
@@ -136,8 +135,8 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
         options.engine.verbose,
         Arc::clone(&report),
     );
-    let launched = matches!(reached.way, Way::Link(_, Some(_)));
-    let settings = Settings {
+    let launched = matches!(reached.endpoint, FarEndpoint::Link(_, Some(_)));
+    let settings = RuntimeSettings {
         // The game enforces the timeouts of its commands.
         timeout: None,
         deadline: None,
@@ -148,15 +147,15 @@ fn bridge(arguments: Arguments, signals: &Signals) -> Result<Status, Failure> {
     };
     let bridge = Bridge::new(game, events, launched, Arc::clone(&report));
     let bridge = Runtime::new(bridge, [None], settings, Arc::clone(&report));
-    let ends = Ends { far: vec![reached.way], holds_near: true, limits, ..Ends::default() };
-    let ended = between(Box::new(bridge), ends, signals, &report);
+    let sides = Sides { far: vec![reached.endpoint], holds_near: true, limits, ..Sides::default() };
+    let ended = between(Box::new(bridge), sides, signals, &report);
     drop(reached.kept);
     ended
 }
 
 /// Prints the tree below `root`, `depth` levels deep, instead of reading commands from stdin.
 fn tree(
-    reached: Reached,
+    reached: ReachedGame,
     options: &EngineOptions,
     limits: Limits,
     (root, depth): (String, Option<u32>),
@@ -164,10 +163,10 @@ fn tree(
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
     let game = Game::new(options.patience(), reached.first, false, options.verbose, Arc::clone(report));
-    let launched = matches!(reached.way, Way::Link(_, Some(_)));
+    let launched = matches!(reached.endpoint, FarEndpoint::Link(_, Some(_)));
     let tree = Tree { game, root, depth, launched, report: Arc::clone(report) };
-    let ends = Ends { far: vec![reached.way], near: Near::Stdout, limits, ..Ends::default() };
-    let ended = between(Box::new(tree), ends, signals, report);
+    let sides = Sides { far: vec![reached.endpoint], near: NearKind::Stdout, limits, ..Sides::default() };
+    let ended = between(Box::new(tree), sides, signals, report);
     drop(reached.kept);
     ended
 }

@@ -1,8 +1,11 @@
 //! A project on disk: checks whether it can be played, and installs and removes the addon.
 
 use super::import::script_of_class;
-use crate::godot::{ADDON, AUTOLOAD, Asset, Change, Foreign, has_autoload, install, remove, unfit};
-use crate::io::report::{Failure, Status};
+use crate::cmd::usage;
+use pipewright_games::godot::{
+    ADDON, AUTOLOAD, Asset, AutoloadConflict, ProjectChange, has_autoload, install, remove, unfit,
+};
+use pipewright_io::report::Failure;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -11,14 +14,10 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "project.godot";
 const ADDON_FOLDER: &str = "addons/agent_bridge";
 
-fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
-
 /// Opens a project, named by its folder or its `project.godot`; returns the folder and the text of that file.
 ///
 /// # Errors
-/// [`Status::Usage`] if there is no project.
+/// [`usage`] if there is no project.
 pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
     let folder = if path.file_name() == Some(OsStr::new(FILE)) { path.parent().unwrap_or(path) } else { path };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
@@ -27,7 +26,7 @@ pub fn open(path: &Path) -> Result<(PathBuf, String), Failure> {
     Ok((folder.to_owned(), text))
 }
 
-/// The same, for a project that is to be played, now or later.
+/// Opens a project that is to be played, now or later.
 fn open_fit(path: &Path) -> Result<(PathBuf, String), Failure> {
     let (folder, text) = open(path)?;
     match unfit(&text) {
@@ -39,7 +38,7 @@ fn open_fit(path: &Path) -> Result<(PathBuf, String), Failure> {
 /// Opens a project that is to be played.
 ///
 /// # Errors
-/// [`Status::Usage`] if it is not of Godot 4, has no addon, or does not load it.
+/// [`usage`] if it is not of Godot 4, has no addon, or does not load it.
 pub fn open_to_play(path: &Path) -> Result<(PathBuf, String), Failure> {
     let (folder, text) = open_fit(path)?;
     let script = AUTOLOAD.1.trim_start_matches("res://");
@@ -72,7 +71,7 @@ fn uid(folder: &Path) -> Option<String> {
 /// Installs the addon in a project, or removes it; returns what changed, one line each.
 ///
 /// # Errors
-/// [`Status::Usage`] if there is no project, the addon does not fit it, or it cannot be written.
+/// [`usage`] if there is no project, the addon does not fit it, or it cannot be written.
 pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
     let (folder, text) = if removing { open(path)? } else { open_fit(path)? };
     let failed = |path: &Path, error: io::Error| usage(format_args!("{}: {error}", path.display()));
@@ -80,7 +79,7 @@ pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
     let mut changes = Vec::new();
     let uid = uid(&folder);
     let project = if removing {
-        let removed = remove(&text, uid.as_deref()).unwrap_or_else(|Foreign { number, line }| {
+        let removed = remove(&text, uid.as_deref()).unwrap_or_else(|AutoloadConflict { number, line }| {
             changes.push(format!(" {line}    ({FILE}:{number}, not the addon's: left unchanged)"));
             None
         });
@@ -90,12 +89,12 @@ pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
         } else if addon.exists() {
             fs::remove_dir_all(&addon).map_err(|error| failed(&addon, error))?;
             changes.push(format!("-{ADDON_FOLDER}/"));
-            // This fails, as intended, if anything else is in it.
+            // Removing fails, as intended, if anything else is in the folder.
             let _ = fs::remove_dir(folder.join("addons"));
         }
         removed
     } else {
-        let installed = install(&text, uid.as_deref()).map_err(|Foreign { number, line }| {
+        let installed = install(&text, uid.as_deref()).map_err(|AutoloadConflict { number, line }| {
             let name = folder.join(FILE);
             let advice = "give that autoload another name, or remove the line; nothing was written";
             usage(format_args!(
@@ -120,7 +119,7 @@ pub fn change(path: &Path, removing: bool) -> Result<Vec<String>, Failure> {
         changes.extend(written.into_iter().map(|path| format!("{path} in {ADDON_FOLDER}")));
         installed
     };
-    if let Some(Change { text, diff }) = project {
+    if let Some(ProjectChange { text, diff }) = project {
         let file = folder.join(FILE);
         replace(&file, &text).map_err(|error| failed(&file, error))?;
         changes.extend(diff.into_iter().map(|line| format!("{line}    ({FILE})")));

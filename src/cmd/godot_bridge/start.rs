@@ -2,7 +2,7 @@
 //!
 //! The addon gets variables because a game that parses its own arguments would reject the addon's.
 
-use crate::io::report::{Failure, Status};
+use pipewright_io::report::{Failure, Status};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf, absolute};
@@ -26,14 +26,14 @@ pub struct StartOptions {
     #[arg(long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Record the window as a video, with all frames of the same length: FILE ends in .avi, .ogv or .png (one picture per frame)
-    #[arg(long, value_name = "FILE", value_parser = movie)]
+    #[arg(long, value_name = "FILE", value_parser = movie_path)]
     pub movie: Option<PathBuf>,
 }
 
 /// What the engine can write (`--write-movie`).
 const MOVIES: [&str; 3] = ["avi", "ogv", "png"];
 
-fn movie(text: &str) -> Result<PathBuf, String> {
+fn movie_path(text: &str) -> Result<PathBuf, String> {
     let file = PathBuf::from(text);
     let is_known = file.extension().is_some_and(|extension| MOVIES.iter().any(|known| extension == *known));
     if is_known { Ok(file) } else { Err("the name must end in .avi, .ogv or .png".to_owned()) }
@@ -70,7 +70,8 @@ impl StartOptions {
         Ok(arguments)
     }
 
-    /// The variables for the addon. All are set, so that the game inherits none of ours; an empty one stands for an option that is not given.
+    /// The variables for the addon. All are set, so that the game inherits none of ours; an empty one stands for an
+    /// option that is not given.
     ///
     /// # Errors
     /// [`Status::NotStarted`] if the folder for files cannot be created.

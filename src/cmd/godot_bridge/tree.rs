@@ -1,11 +1,11 @@
 //! `godot-bridge tree`: prints what is on the screen, for people.
 
-use super::game::{Answer, Game, GameMessage, LEFT, NOT_ENDED};
-use crate::godot;
-use crate::io::lines::{Piece, text};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::io::terminal::printable;
+use super::game::{Answer, CLOSED_NOT_ENDED, Game, GameMessage, QUIT_NOT_ENDED};
+use pipewright_games::godot;
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Piece, text};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Instant;
@@ -44,8 +44,8 @@ impl Tree {
             drawn.push_str("(more was left out)\n");
         }
         for line in drawn.lines() {
-            out.to(Side::Near).extend_from_slice(printable(line).as_bytes());
-            out.to(Side::Near).push(b'\n');
+            out.to(Side::NEAR).extend_from_slice(printable(line).as_bytes());
+            out.to(Side::NEAR).push(b'\n');
         }
         match self.launched {
             true => self.game.quit(out),
@@ -61,7 +61,7 @@ impl Tree {
             Ok(GameMessage::Answer(Answer { response, .. })) if self.game.has_answered_quit() => {
                 // Its exit still matters: it may crash.
                 match response.ok {
-                    true => self.game.close(NOT_ENDED),
+                    true => self.game.close(QUIT_NOT_ENDED),
                     false => out.stop(self.report.finish()),
                 }
             }
@@ -82,17 +82,19 @@ impl Tree {
 impl Stage for Tree {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => self.game.greet(out),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.receive(&text(line.body()), line.number(), out)?,
-            Event::Piece(Side::Far, Piece::Part { last: true, .. }) => {
+            Event::Started(_) => self.game.send_hello(out),
+            Event::Piece(Side::FAR, Piece::Line(line)) => self.receive(&text(line.body()), line.number(), out)?,
+            Event::Piece(Side::FAR, Piece::Part { last: true, .. }) => {
                 return Err(failed("the answer is too long"));
             }
-            Event::Piece(Side::FarError, piece) => self.game.print(&piece, out),
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) if self.launched => self.game.close(LEFT),
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => {
+            Event::Piece(Side::FAR_ERROR, piece) => self.game.print(&piece, out),
+            Event::Closed(Side::FAR) | Event::Broken(Side::FAR, _) if self.launched => {
+                self.game.close(CLOSED_NOT_ENDED)
+            }
+            Event::Closed(Side::FAR) | Event::Broken(Side::FAR, _) => {
                 return Err(self.game.failure(&self.game.left()));
             }
-            Event::Exited(status) => {
+            Event::Exited(_, status) => {
                 let gone = self.game.exited(status);
                 if !self.game.is_quitting() || gone.has_crashed() {
                     return Err(self.game.failure(&gone));
@@ -100,7 +102,7 @@ impl Stage for Tree {
                 out.stop(self.report.finish());
             }
             Event::Due if self.game.has_answered_quit() => {
-                self.report.note(NOT_ENDED);
+                self.report.note(QUIT_NOT_ENDED);
                 out.stop(self.report.finish());
             }
             Event::Due => {
@@ -108,7 +110,7 @@ impl Stage for Tree {
                     return Err(self.game.failure(&gone));
                 }
             }
-            Event::Signal(_) | Event::Broken(Side::Near, _) if self.launched => self.game.quit(out),
+            Event::Signal(_) | Event::Broken(Side::NEAR, _) if self.launched => self.game.quit(out),
             _ => {}
         }
         Ok(())

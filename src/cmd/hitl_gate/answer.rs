@@ -1,37 +1,37 @@
 //! Answers: whether one is for the open question, and its effect on the held call.
 
-use super::decide::Agreed;
+use super::decide::ApprovedCall;
 use super::gate::Gate;
-use crate::approvals::{refused, revoked_rule};
 use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::lines::{Piece, deeper_than};
-use crate::io::stage::Out;
-use crate::policy::arguments::edited_arguments;
-use crate::policy::audit::sha256;
-use crate::policy::audit::{By, Settlement};
-use crate::policy::marks::{settle, with_arguments};
-use crate::record::{Action, Call, HitlResponse, Scope, Unreadable, is_same_id, recognise};
+use pipewright_clients::approvals::{refused, revoked_rule};
+use pipewright_io::stage::Out;
+use pipewright_lines::{Piece, deeper_than};
+use pipewright_policy::arguments::edited_arguments;
+use pipewright_policy::audit::{SettledBy, Settlement, sha256};
+use pipewright_policy::marks::{settle, with_arguments};
+use pipewright_record::{Action, Call, HitlResponse, Scope, Unreadable, is_same_id, recognise};
 use serde_json::value::RawValue;
 
 impl Gate {
     /// Takes a line of the answers.
     pub(super) fn take_answer_line(&mut self, piece: &Piece<'_>, out: &mut Out) {
         match piece {
-            // The terminal and the approvers send an empty line to report that nobody is there; from any other source it has no meaning.
+            // The terminal and the approvers send an empty line to report that nobody is there; from any other source
+            // it has no meaning.
             Piece::Line(line) if line.is_blank() => self.check_who_is_left(out),
             Piece::Line(line) => {
                 let place = format!("answers:{}", line.number());
                 if deeper_than(line.body(), self.settings.limits.max_depth) {
-                    return self.report.fault(place, TOO_DEEP);
+                    return self.passage.report.fault(place, TOO_DEEP);
                 }
                 match std::str::from_utf8(line.body()) {
                     Ok(body) if let Some(rule) = revoked_rule(body) => self.revoke_rule(&place, &rule),
                     Ok(body) => self.take_answer(&place, HitlResponse::read(body), out),
-                    Err(_) => self.report.fault(place, "it is not UTF-8"),
+                    Err(_) => self.passage.report.fault(place, "it is not UTF-8"),
                 }
             }
             Piece::Part { last: true, number, .. } => {
-                self.report.fault(format_args!("answers:{number}"), TOO_LONG);
+                self.passage.report.fault(format_args!("answers:{number}"), TOO_LONG);
             }
             Piece::Part { .. } => {}
         }
@@ -52,21 +52,21 @@ impl Gate {
             Ok(None) => "it is not a hitl_response".to_owned(),
             Err(error) => error.to_string(),
         };
-        self.report.fault(place, format_args!("not accepted as an answer: {wrong}"));
+        self.passage.report.fault(place, format_args!("not accepted as an answer: {wrong}"));
     }
 
     /// Who gave the answer.
     ///
     /// # Errors
     /// Why it is not an answer to the open question.
-    fn who_answers(&self, answer: &HitlResponse<'_>) -> Result<By, &'static str> {
+    fn who_answers(&self, answer: &HitlResponse<'_>) -> Result<SettledBy, &'static str> {
         let (Some(pending), Some(first)) = (&self.pending, self.calls.first()) else {
             return Err("no question is open");
         };
-        let by = match answer.nonce.as_str() {
-            nonce if nonce == pending.terminal_nonce => By::Terminal,
-            nonce if nonce == pending.question.nonce => By::Approver,
-            nonce if nonce == pending.nonce => By::Answers,
+        let by = match &*answer.nonce {
+            nonce if nonce == pending.terminal_nonce => SettledBy::Terminal,
+            nonce if nonce == pending.question.nonce => SettledBy::Approver,
+            nonce if nonce == pending.nonce => SettledBy::Answers,
             "" => return Err("it has no nonce; copy the nonce of the question"),
             _ => return Err("its nonce is not that of the open question"),
         };
@@ -79,14 +79,14 @@ impl Gate {
         Ok(by)
     }
 
-    pub(super) fn decide(&mut self, answer: &HitlResponse<'_>, by: By, out: &mut Out) {
+    pub(super) fn decide(&mut self, answer: &HitlResponse<'_>, by: SettledBy, out: &mut Out) {
         let feedback = answer.feedback.as_deref().filter(|feedback| !feedback.trim().is_empty());
         if answer.action == Action::Reject {
             return self.close_first(Settlement::Rejected, by, feedback, None, &rejection(by, feedback), out);
         }
         let Some(first) = self.calls.first() else { return };
         let (text, held) = (first.text().into_owned(), first.call.clone());
-        let agreed = self.agreed(&text, &held.call(), answer).and_then(|agreed| match answer.scope {
+        let agreed = self.approved_call(&text, &held.call(), answer).and_then(|agreed| match answer.scope {
             Scope::Call => Ok(agreed),
             Scope::Session => self.add_session_rule(&held.call(), answer, by).map(|()| agreed),
         });
@@ -94,10 +94,10 @@ impl Gate {
             Ok(agreed) => agreed,
             Err(why) => {
                 let call = held.call();
-                match (&mut self.asker, &mut self.approvers, &self.pending) {
+                match (&mut self.people.asker, &mut self.people.approvers, &self.pending) {
                     // They may edit it again.
-                    (Some(asker), ..) if by == By::Terminal => asker.refuse(&why),
-                    (_, Some(approvers), Some(pending)) if by == By::Approver => {
+                    (Some(asker), ..) if by == SettledBy::Terminal => asker.refuse(&why),
+                    (_, Some(approvers), Some(pending)) if by == SettledBy::Approver => {
                         approvers.send_to_connected(&refused(&call, &pending.question.nonce, &why));
                     }
                     _ => {
@@ -113,7 +113,7 @@ impl Gate {
     }
 
     /// The text of a call as it was approved, without the mark that held it.
-    fn agreed(&self, text: &str, call: &Call<'_>, answer: &HitlResponse<'_>) -> Result<Agreed, String> {
+    fn approved_call(&self, text: &str, call: &Call<'_>, answer: &HitlResponse<'_>) -> Result<ApprovedCall, String> {
         // Only arguments that were shown may pass.
         let shown = sha256(call.arguments_text().as_bytes());
         if self.pending.as_ref().is_none_or(|pending| pending.sha256 != shown) {
@@ -121,16 +121,21 @@ impl Gate {
         }
         let edited = answer.edited_arguments;
         let edited =
-            edited.map(|edited| edited_arguments(call.arguments_text(), edited, answer.replace)).transpose()?;
+            edited.map(|edited| edited_arguments(call.arguments_text(), edited.get(), answer.replace)).transpose()?;
         self.agreed_with(text, call, edited.as_deref())
     }
 
-    /// The same with these arguments, JSON text, if they were edited.
-    pub(super) fn agreed_with(&self, text: &str, call: &Call<'_>, edited: Option<&str>) -> Result<Agreed, String> {
+    /// The approved call with these arguments, JSON text, if they were edited.
+    pub(super) fn agreed_with(
+        &self,
+        text: &str,
+        call: &Call<'_>,
+        edited: Option<&str>,
+    ) -> Result<ApprovedCall, String> {
         let failed = |error: &dyn std::fmt::Display| format!("cannot change the call: {error}");
         let agreed = |call: &Call<'_>, text: &str| {
             let text = settle(call, text).map_err(|error| failed(&error))?;
-            Ok(Agreed { text, call: call.into() })
+            Ok(ApprovedCall { text, call: call.into() })
         };
         let Some(arguments) = edited else {
             return agreed(call, text);
@@ -151,7 +156,11 @@ impl Gate {
 }
 
 /// The reason that the caller gets. An answer on a channel may not be from a person.
-fn rejection(by: By, feedback: Option<&str>) -> String {
-    let reason = if matches!(by, By::Terminal | By::Approver) { "a person rejected it" } else { "it was rejected" };
+fn rejection(by: SettledBy, feedback: Option<&str>) -> String {
+    let reason = if matches!(by, SettledBy::Terminal | SettledBy::Approver) {
+        "a person rejected it"
+    } else {
+        "it was rejected"
+    };
     feedback.map_or_else(|| reason.to_owned(), |feedback| format!("{reason}: {feedback}"))
 }

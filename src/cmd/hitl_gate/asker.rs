@@ -1,11 +1,11 @@
-//! Asking at the terminal, on a thread of its own (`worker`). This file has the stage's side and the shared state. The person's
-//! answers go to the stage as `hitl_response` records, through a pipe.
+//! Asking at the terminal, on a thread of its own (`worker`). This file has the stage's side and the shared state. The
+//! person's answers go to the stage as `hitl_response` records, through a pipe.
 
 mod worker;
 
-use crate::approvals::Question;
-use crate::io::lines::Limits;
-use crate::io::lock;
+use pipewright_clients::approvals::Question;
+use pipewright_lines::Limits;
+use pipewright_sys::lock;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
@@ -13,7 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use worker::Worker;
 
-enum Order {
+enum AskerCommand {
     /// Show the text, then the question.
     Ask(Box<Question>, String),
     /// Show this while nothing is asked.
@@ -29,7 +29,7 @@ enum Order {
 
 /// The state that the stage, the thread and the end of the run share.
 #[derive(Default)]
-struct Shared {
+struct AskerState {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -46,15 +46,13 @@ struct State {
 
 /// The stage's handle of the thread.
 pub struct Asker {
-    orders: Sender<Order>,
+    orders: Sender<AskerCommand>,
     wake: PipeWriter,
-    shared: Arc<Shared>,
-    /// The thread's work, until the first question: a thread that was started before the signals were held back would die of them.
+    shared: Arc<AskerState>,
+    /// The thread's work, until the first question: a thread that was started before the signals were held back would
+    /// die of them.
     worker: Option<Worker>,
 }
-
-/// Which typed lines are commands for the stage ([`Asker::typed`]), not answers.
-pub type IsForStage = fn(&str) -> bool;
 
 impl Asker {
     /// Also gives the pipe of its answers, and the [`TerminalReset`] that puts the terminal back at the end.
@@ -63,7 +61,7 @@ impl Asker {
     /// If the process has no descriptor left.
     pub fn new(tty: PathBuf, color: bool, limits: Limits) -> io::Result<(Asker, PipeReader, TerminalReset)> {
         let ((woken, wake), (answers, answer)) = (io::pipe()?, io::pipe()?);
-        let ((orders, to_do), shared) = (channel(), Arc::new(Shared::default()));
+        let ((orders, to_do), shared) = (channel(), Arc::new(AskerState::default()));
         let terminal_reset =
             TerminalReset { orders: orders.clone(), wake: wake.try_clone()?, shared: Arc::clone(&shared) };
         let worker_shared = Arc::clone(&shared);
@@ -71,7 +69,7 @@ impl Asker {
             tty,
             color,
             limits,
-            is_for_stage: None,
+            is_attached: false,
             orders: to_do,
             woken,
             answer,
@@ -81,20 +79,21 @@ impl Asker {
         Ok((Asker { orders, wake, shared, worker: Some(worker) }, answers, terminal_reset))
     }
 
-    /// Also holds the terminal while nothing is asked, and takes what is typed then; commands for the stage are taken at any time.
-    pub fn wait_at_terminal(&mut self, is_for_stage: IsForStage, text: &str) {
+    /// For `attach`: also holds the terminal while nothing is asked, and takes what is typed then; commands are taken
+    /// at any time.
+    pub fn wait_at_terminal(&mut self, text: &str) {
         if let Some(worker) = &mut self.worker {
-            worker.is_for_stage = Some(is_for_stage);
+            worker.is_attached = true;
         }
         self.start();
-        self.order(Order::Note(text.to_owned()));
+        self.order(AskerCommand::Note(text.to_owned()));
     }
 
     /// Asks a question. `heading`, printable lines, is shown before it.
     pub fn ask(&mut self, question: Question, heading: String) {
         self.start();
         lock(&self.shared.state).gone = None;
-        self.order(Order::Ask(Box::new(question), heading));
+        self.order(AskerCommand::Ask(Box::new(question), heading));
     }
 
     fn start(&mut self) {
@@ -106,7 +105,7 @@ impl Asker {
 
     /// Shows lines, which are printable, if nothing is asked.
     pub fn note(&mut self, text: String) {
-        self.order(Order::Note(text));
+        self.order(AskerCommand::Note(text));
     }
 
     /// The commands for the stage that were typed since the last call.
@@ -115,16 +114,16 @@ impl Asker {
     }
 
     pub fn refuse(&mut self, why: &str) {
-        self.order(Order::Refuse(why.to_owned()));
+        self.order(AskerCommand::Refuse(why.to_owned()));
     }
 
     pub fn withdraw(&mut self, note: &str) {
-        self.order(Order::Withdraw(note.to_owned()));
+        self.order(AskerCommand::Withdraw(note.to_owned()));
     }
 
     /// Takes the question from the terminal, and keeps it open.
     pub fn skip(&mut self) {
-        self.order(Order::Skip);
+        self.order(AskerCommand::Skip);
     }
 
     /// The nonce of the question that can't be asked, and why.
@@ -132,12 +131,12 @@ impl Asker {
         lock(&self.shared.state).gone.take()
     }
 
-    fn order(&mut self, order: Order) {
-        give(&self.orders, &mut self.wake, order);
+    fn order(&mut self, order: AskerCommand) {
+        send_command(&self.orders, &mut self.wake, order);
     }
 }
 
-fn give(orders: &Sender<Order>, wake: &mut PipeWriter, order: Order) {
+fn send_command(orders: &Sender<AskerCommand>, wake: &mut PipeWriter, order: AskerCommand) {
     // The thread ends with the run; nobody is asked anything then. One byte for each order, which are few.
     if orders.send(order).is_ok() {
         let _ = wake.write_all(b"!");
@@ -146,19 +145,19 @@ fn give(orders: &Sender<Order>, wake: &mut PipeWriter, order: Order) {
 
 /// Waits at the end of the run until the terminal has been put back.
 pub struct TerminalReset {
-    orders: Sender<Order>,
+    orders: Sender<AskerCommand>,
     wake: PipeWriter,
-    shared: Arc<Shared>,
+    shared: Arc<AskerState>,
 }
 
 /// Longer than it takes to end an editor.
-const PATIENCE: Duration = Duration::from_secs(1);
+const RESET_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl TerminalReset {
     pub fn wait(mut self) {
-        give(&self.orders, &mut self.wake, Order::End);
+        send_command(&self.orders, &mut self.wake, AskerCommand::End);
         let state = lock(&self.shared.state);
-        let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, |state| state.is_running);
+        let waited = self.shared.changed.wait_timeout_while(state, RESET_TIMEOUT, |state| state.is_running);
         drop(waited.unwrap_or_else(PoisonError::into_inner));
     }
 }

@@ -2,23 +2,23 @@
 
 use super::asker::Asker;
 use super::terminal_path;
-use crate::approvals::{Change, Pending, Queue, revocation};
 use crate::cmd::approver::connections::Connections;
 use crate::cmd::approver::gates::Gates;
 use crate::cmd::options::{Color, LimitOptions};
-use crate::io::approvers::{FOLDER, SOCKET};
-use crate::io::between::{Ends, Listener, Near, between};
-use crate::io::lines::{Limits, Piece, text};
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::session::Session;
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::io::terminal::{expect_to_borrow, printable};
-use crate::record::HitlResponse;
 use jiff::Timestamp;
+use pipewright_clients::approvals::{PendingQuestion, Queue, QueueChange, RevokeRule};
+use pipewright_io::approvers::{FOLDER, SOCKET};
+use pipewright_io::between::{Listener, NearKind, Sides, between};
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Piece, text};
+use pipewright_record::{HitlResponse, Record};
+use pipewright_sys::run_folder::RunFolder;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::terminal::expect_to_borrow;
+use pipewright_sys::{descriptor::Descriptor, socket};
 use serde_json::value::RawValue;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,29 +45,29 @@ const COMMANDS: &str = "\
 const SESSION: usize = 0;
 
 pub fn run(arguments: &AttachArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
-    let system = |error: std::io::Error| Failure::new(Status::NotStarted, error);
     let tty = arguments.tty.as_deref().unwrap_or(Path::new("/dev/tty"));
     let tty = terminal_path(Some(tty))?.map_err(|why| Failure::new(Status::NotStarted, why))?;
     expect_to_borrow();
     let limits = Limits::from(arguments.limits);
-    let session = Session::begin(FOLDER).map_err(system)?;
-    let listener = private::listen(&session.folder().join(SOCKET)).map_err(system)?;
-    let (mut asker, typed, terminal_reset) = Asker::new(tty, arguments.color.wanted(), limits).map_err(system)?;
-    asker.wait_at_terminal(is_command, IDLE);
+    let folder = RunFolder::create(FOLDER).map_err(Failure::not_started)?;
+    let listener = socket::listen(&folder.path().join(SOCKET)).map_err(Failure::not_started)?;
+    let (mut asker, typed, terminal_reset) =
+        Asker::new(tty, arguments.color.is_enabled(), limits).map_err(Failure::not_started)?;
+    asker.wait_at_terminal(IDLE);
     let connections = Connections::new(Arc::clone(report));
     let gates = Gates::new(connections.clone(), Arc::clone(report));
     let stage = Attach { gates, asker, shown: None, report: Arc::clone(report) };
     let accept = move || Ok(connections.begin(connections.accept(&listener, SESSION)?));
     let clients = Some(Listener(Box::new(accept)));
-    let ends =
-        Ends { near: Near::Clients, clients, answers: vec![OwnedFd::from(typed).into()], limits, ..Ends::default() };
-    let ended = between(Box::new(stage), ends, signals, report);
+    let sides =
+        Sides { near: NearKind::Clients, clients, answers: vec![Descriptor::new(typed)], limits, ..Sides::default() };
+    let ended = between(Box::new(stage), sides, signals, report);
     terminal_reset.wait();
     ended
 }
 
 /// Whether a typed line is a command about the queue, and not an answer about the call that is shown.
-fn is_command(line: &str) -> bool {
+pub fn is_command(line: &str) -> bool {
     matches!(line.split_whitespace().next(), Some("s" | "skip" | "rules" | "revoke"))
 }
 
@@ -80,12 +80,16 @@ struct Attach {
 }
 
 impl Attach {
-    fn take(&mut self, change: Change) {
+    fn take(&mut self, change: QueueChange) {
         match change {
-            Change::Asked if self.shown.is_none() => self.show(0),
-            Change::Settled(nonce, settlement) => self.withdraw(&nonce, &settlement.note),
-            Change::Refused(nonce, why) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
-            Change::Asked | Change::Refused(..) | Change::Rules | Change::SecondQuestion | Change::Nothing => {}
+            QueueChange::Asked if self.shown.is_none() => self.show(0),
+            QueueChange::Settled(nonce, settlement) => self.withdraw(&nonce, &settlement.note),
+            QueueChange::Refused(nonce, why) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
+            QueueChange::Asked
+            | QueueChange::Refused(..)
+            | QueueChange::Rules
+            | QueueChange::SecondQuestion
+            | QueueChange::Nothing => {}
         }
     }
 
@@ -169,7 +173,7 @@ impl Attach {
     fn revoke(&mut self, number: usize, out: &mut Out) {
         let rule = number.checked_sub(1).and_then(|index| self.queue().rules().nth(index));
         let Some((gate, rule)) = rule else { return self.asker.note(format!("no rule has the number {number}\n")) };
-        self.gates.send(gate, &revocation(&rule.rule_id), out);
+        self.gates.send(gate, &RevokeRule { rule_id: &rule.rule_id }.json(), out);
         let note = format!("revoked: {}\n", printable(&rule.rule_id));
         self.asker.note(note);
     }
@@ -180,7 +184,7 @@ impl Stage for Attach {
         match event {
             Event::Piece(Side::Answers, Piece::Line(line)) => self.take_typed(&text(line.body()), out)?,
             event => {
-                if let Some((_, change)) = self.gates.take(&event, out) {
+                if let Some((_, change)) = self.gates.take(event, out) {
                     self.take(change);
                 }
             }
@@ -190,7 +194,7 @@ impl Stage for Attach {
 }
 
 /// The question's place in the queue, its process, and what that process reports about itself.
-fn heading(pending: &Pending, process: &str, place: usize, open: usize) -> String {
+fn heading(pending: &PendingQuestion, process: &str, place: usize, open: usize) -> String {
     let question = &pending.question;
     let age = question.asked_at.map(|at| Timestamp::now().duration_since(at).as_secs().max(0));
     let age = age.map_or_else(String::new, |age| format!(", waiting {age} s"));

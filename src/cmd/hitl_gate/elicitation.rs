@@ -1,31 +1,33 @@
-//! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode (MCP 2025-11-25,
-//! elicitation). The client's answer is trusted, so this is for clients that deserve it.
+//! Asking the user of the MCP client that makes the calls, through the client: `elicitation/create` in its form mode
+//! (MCP 2025-11-25, elicitation). The client's answer is trusted, so this is for clients that deserve it.
 
 use super::gate::Gate;
-use crate::approvals::Question;
 use crate::cmd::approver::excerpt::visible;
-use crate::io::session::token;
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
-use crate::policy::audit::By;
-use crate::record::{Action, Call, Fields, Form, HitlResponse, Scope};
-use crate::rpc::{Message, notification};
+use pipewright_clients::approvals::Question;
+use pipewright_io::stage::{Out, Side};
+use pipewright_policy::audit::SettledBy;
+use pipewright_record::json::Object;
+use pipewright_record::rpc::{Message, notification};
+use pipewright_record::{Action, Call, Fields, Form, HitlResponse, Scope};
+use pipewright_sys::random::token;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
-/// A user is asked only about what can be shown completely: at most this many bytes of arguments, other fields, target and policy.
-const LONGEST: usize = 4000;
+/// A user is asked only about what can be shown completely: at most this many bytes of arguments, other fields, target
+/// and policy.
+const MAX_SHOWN: usize = 4000;
 
 /// At most this many settled requests are remembered, whose answers may come late or twice.
-const SETTLED: usize = 64;
+const MAX_SETTLED: usize = 64;
 
 /// The form that the user fills in.
 const SCHEMA: &str = r#"{"type":"object","properties":{"decision":{"type":"string","title":"May this call pass?","enum":["approve","reject"]},"feedback":{"type":"string","title":"Feedback","description":"For the model, if you reject the call"}},"required":["decision"]}"#;
 
 /// The state of `--ask client`.
 #[derive(Debug, Default)]
-pub(super) struct Elicitation {
+pub struct Elicitation {
     /// The client has declared in `initialize` that it can ask its user.
     is_supported: bool,
     /// The id of our request that is not answered yet.
@@ -62,7 +64,7 @@ impl Elicitation {
         let length = |json: Option<&RawValue>| json.map_or(0, |json| json.get().len());
         let beside = beside_arguments.map_or(0, str::len);
         let shown = length(call.arguments) + length(call.target) + length(call.policy) + beside;
-        self.is_supported && call.form == Form::JsonRpc && shown <= LONGEST
+        self.is_supported && call.form == Form::JsonRpc && shown <= MAX_SHOWN
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -75,7 +77,7 @@ impl Elicitation {
         let id = format!("pipewright-{id}");
         let params = Object::default().text("message", &message(asked)).put("requestedSchema", SCHEMA).end();
         let request = Object::default().text("jsonrpc", "2.0").text("id", &id).text("method", "elicitation/create");
-        out.add_line(Side::Near, &request.put("params", params).end());
+        out.add_line(Side::NEAR, &request.put("params", params).end());
         self.open = Some(id);
     }
 
@@ -83,13 +85,13 @@ impl Elicitation {
     fn withdraw(&mut self, out: &mut Out) {
         let Some(id) = self.open.take() else { return };
         let params = Object::default().text("requestId", &id).text("reason", "the question is settled").end();
-        out.add_line(Side::Near, notification("notifications/cancelled", Some(&params)).trim_end());
+        out.add_line(Side::NEAR, notification("notifications/cancelled", Some(&params)).trim_end());
         self.settle(id);
     }
 
     fn settle(&mut self, id: String) {
         self.settled.push_back(id);
-        if self.settled.len() > SETTLED {
+        if self.settled.len() > MAX_SETTLED {
             self.settled.pop_front();
         }
     }
@@ -108,14 +110,14 @@ impl Elicitation {
 impl Gate {
     /// Withdraws the request if its question is settled.
     pub(super) fn withdraw_elicited(&mut self, out: &mut Out) {
-        if let Some(elicitation) = self.elicitation.as_mut().filter(|_| self.pending.is_none()) {
+        if let Some(elicitation) = self.people.elicitation.as_mut().filter(|_| self.pending.is_none()) {
             elicitation.withdraw(out);
         }
     }
 
     /// Takes a line of the client. Gives whether it answers a request of ours, and so must not reach the server.
     pub(super) fn take_elicited(&mut self, place: &str, body: &str, out: &mut Out) -> bool {
-        let Some(elicitation) = &mut self.elicitation else { return false };
+        let Some(elicitation) = &mut self.people.elicitation else { return false };
         let outcome = match Message::read(body) {
             Ok(Message::Response { id, outcome }) => match elicitation.take(id) {
                 Some(true) => outcome,
@@ -130,9 +132,9 @@ impl Gate {
             _ => return false,
         };
         match outcome.map_err(|error| error.message).and_then(|result| read(result.get())) {
-            Ok(answer) => self.decide(&answer, By::Client, out),
+            Ok(answer) => self.decide(&answer, SettledBy::Client, out),
             Err(why) => {
-                self.report.fault(place, format_args!("the client did not ask its user: {why}"));
+                self.passage.report.fault(place, format_args!("the client did not ask its user: {why}"));
                 self.client_failed(out);
             }
         }
@@ -157,12 +159,12 @@ fn read(result: &str) -> Result<HitlResponse<'static>, String> {
     let is_approved = accepted.as_ref().is_some_and(|content| content.decision.as_deref() == Some("approve"));
     Ok(HitlResponse {
         call_id: None,
-        nonce: String::new(),
+        nonce: Cow::default(),
         action: if is_approved { Action::Approve } else { Action::Reject },
         edited_arguments: None,
         replace: false,
         arguments_sha256: None,
-        feedback: accepted.and_then(|content| content.feedback),
+        feedback: accepted.and_then(|content| content.feedback).map(Cow::Owned),
         scope: Scope::Call,
         rule: None,
         remember: false,

@@ -2,37 +2,32 @@
 
 use super::asker::Asker;
 use super::elicitation::Elicitation;
-use super::gate_event::GateEvent;
-use super::held::Held;
+use super::held::HeldCall;
 use super::notify::Notifier;
-use super::repetition::Kept;
-use crate::approvals::Question;
-use crate::cmd::caller::{Refusal, RefuseAs};
-use crate::cmd::deliveries::Deliveries;
+use super::repetition::KeptDecision;
 use crate::cmd::events::Events;
-use crate::cmd::rules_file::Judged;
-use crate::cmd::world::intake::{Intake, Read};
+use crate::cmd::passage::Passage;
+use crate::cmd::refusal::Refusal;
+use crate::cmd::rules_file::JudgedCall;
+use crate::cmd::world::intake::IntakeItem;
 use crate::cmd::world::queue::Queue;
-use crate::io::approvers::Approvers;
-use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::Object;
-use crate::policy::audit::By;
-use crate::policy::rules::SessionRules;
-use crate::record::{Call, Form, HitlResponse, Kind, Unreadable, cancelled_id, is_decision, looks_like_json_rpc};
+use pipewright_clients::approvals::Question;
+use pipewright_io::approvers::Approvers;
+use pipewright_io::report::{Failure, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Line, Piece};
+use pipewright_policy::audit::{self, Did, SettledBy, Subject};
+use pipewright_policy::rules::SessionRules;
+use pipewright_record::{
+    Call, ErrorRecord, Form, HitlResponse, Kind, Record, Unreadable, cancelled_id, is_decision, looks_like_json_rpc,
+};
 use serde_json::value::RawValue;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-const HOW_TO_BE_ASKED: &str =
-    "to let a person answer, use --approver and run `hitl-gate attach` in another terminal, or use --answers FIFO";
 
 /// Which calls are held while a person is asked about one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Hold {
+pub enum HoldScope {
     /// All that follow it, so that calls pass in their order
     All,
     /// Only those that need a person's approval
@@ -40,27 +35,26 @@ pub enum Hold {
 }
 
 /// How calls are held.
-pub struct Settings {
+pub struct HoldSettings {
     /// How long a person may take; `None` is forever.
     pub timeout: Option<Duration>,
-    pub hold: Hold,
+    pub hold: HoldScope,
     /// How long a JSON-RPC call is held before its caller is asked to repeat it; `None` is forever.
     pub hold_limit: Option<Duration>,
-    pub refuse_as: RefuseAs,
     pub limits: Limits,
     /// Whether the caller may answer.
     pub near_answers: bool,
-    /// Whether the client's own user is asked, too.
-    pub asks_client: bool,
+    /// The rules file to which a person may write a rule for the session.
+    pub remember: Option<PathBuf>,
+    /// The process that makes the calls, for people.
+    pub caller: Option<String>,
 }
 
 /// Judges a call, as it came or as it was edited; gives the reason if the policy denies it.
-pub type Judge = Box<dyn Fn(&Call<'_>) -> Result<Judged, String> + Send>;
-/// Audits an event before it takes effect.
-pub type AuditSink = Box<dyn FnMut(GateEvent<'_>) -> Result<(), Failure> + Send>;
+pub type JudgeCall = Box<dyn Fn(&Call<'_>) -> Result<JudgedCall, String> + Send>;
 
 /// The open question, which is about the first held call.
-pub(super) struct Pending {
+pub(super) struct PendingQuestion {
     /// The nonce of an answer on the channel.
     pub(super) nonce: String,
     /// The nonce of the terminal's answer, which no other process gets.
@@ -73,46 +67,47 @@ pub(super) struct Pending {
 }
 
 pub struct Gate {
-    pub(super) settings: Settings,
-    pub(super) report: Arc<Report>,
+    pub(super) settings: HoldSettings,
+    pub(super) passage: Passage,
+    pub(super) people: Askers,
     /// The held calls; the first one is asked about.
-    pub(super) calls: Queue<Held>,
+    pub(super) calls: Queue<HeldCall>,
     /// Decisions on calls whose callers have not repeated them yet.
-    pub(super) kept: Vec<Kept>,
-    pub(super) pending: Option<Pending>,
-    pub(super) asker: Option<Asker>,
-    /// The requests to the client's own user, with `--ask client`.
-    pub(super) elicitation: Option<Elicitation>,
-    /// The approvers, who are asked over a socket.
-    pub(super) approvers: Option<Approvers>,
+    pub(super) kept: Vec<KeptDecision>,
+    pub(super) pending: Option<PendingQuestion>,
     /// The rules that allow calls until the end of the run.
     pub(super) session_rules: SessionRules,
-    /// The rules file to which a person may write such a rule.
-    pub(super) remember: Option<PathBuf>,
-    pub(super) notifier: Option<Notifier>,
-    /// The process that makes the calls, for people.
-    pub(super) caller: Option<String>,
-    /// A hint that is reported when a call is held for the first time.
-    pub(super) how_to_approve: Option<&'static str>,
-    /// A hint that is reported when a call is rejected for the first time because nobody can be asked.
-    pub(super) how_to_be_asked: Option<&'static str>,
-    /// Why there is no terminal.
-    pub(super) no_terminal: String,
-    /// Whether an answer may still come on a channel.
-    pub(super) has_channel: bool,
-    /// The output for the gate's own records; with `None` they are not written.
-    events: Option<Events>,
-    judge: Judge,
-    audit_sink: AuditSink,
-    intake: Intake,
+    judge: JudgeCall,
     near_ended: bool,
     far_closed: bool,
-    pub(super) deliveries: Deliveries,
-    /// Why the other side accepts no more lines.
-    broken: Option<String>,
 }
 
-impl Pending {
+/// Who can be asked, and how people learn of it.
+pub struct Askers {
+    pub asker: Option<Asker>,
+    /// Why there is no terminal.
+    pub no_terminal: String,
+    /// The requests to the client's own user, with `--ask client`.
+    pub elicitation: Option<Elicitation>,
+    /// The approvers, who are asked over a socket.
+    pub approvers: Option<Approvers>,
+    /// Whether an answer may still come on a channel.
+    pub has_channel: bool,
+    pub notifier: Option<Notifier>,
+    /// A hint that is reported when a call is held for the first time.
+    pub how_to_approve: Option<&'static str>,
+    /// A hint that is reported when a call is rejected for the first time because nobody can be asked.
+    pub how_to_be_asked: Option<&'static str>,
+}
+
+impl Askers {
+    /// Whether a person is asked directly, at the terminal or through an approver.
+    pub(super) fn has_person(&self) -> bool {
+        self.asker.is_some() || self.approvers.is_some()
+    }
+}
+
+impl PendingQuestion {
     /// The question's record for approvers.
     pub(super) fn record(&self) -> String {
         self.question.record()
@@ -120,99 +115,68 @@ impl Pending {
 }
 
 impl Gate {
-    pub fn new(
-        settings: Settings,
-        asker: Result<Asker, String>,
-        has_channel: bool,
-        events: Option<Events>,
-        (judge, audit_sink): (Judge, AuditSink),
-        report: Arc<Report>,
-    ) -> Gate {
-        let (asker, no_terminal) = match asker {
-            Ok(asker) => (Some(asker), String::new()),
-            Err(why) => (None, why),
-        };
-        let elicitation = settings.asks_client.then(Elicitation::default);
+    pub fn new(settings: HoldSettings, people: Askers, judge: JudgeCall, passage: Passage) -> Gate {
         Gate {
-            intake: Intake::new(settings.limits.max_depth),
             settings,
-            report,
+            passage,
+            people,
             calls: Queue::default(),
             kept: Vec::new(),
             pending: None,
-            asker,
-            elicitation,
-            approvers: None,
             session_rules: SessionRules::default(),
-            remember: None,
-            notifier: None,
-            caller: None,
-            how_to_approve: None,
-            how_to_be_asked: Some(HOW_TO_BE_ASKED),
-            no_terminal,
-            has_channel,
-            events,
             judge,
-            audit_sink,
             near_ended: false,
             far_closed: false,
-            deliveries: Deliveries::default(),
-            broken: None,
         }
     }
 
-    /// Writes a record to the output for events.
-    pub(super) fn send_event(&mut self, record: &str, out: &mut Out) {
-        if let Some(events) = &mut self.events {
-            events.take_record(record, out);
-        }
-    }
-
-    /// Reports to the caller that its call waits for a person, or no longer does, unless all events go there. (MCP clients get progress.)
+    /// Reports to the caller that its call waits for a person, or no longer does, unless all events go there. (MCP
+    /// clients get progress.)
     pub(super) fn send_notice(&self, call: &Call<'_>, notice: &str, out: &mut Out) {
-        if call.form != Form::JsonRpc && !self.events.as_ref().is_some_and(Events::is_stdout) {
-            out.add_line(Side::Near, notice);
+        if call.form != Form::JsonRpc && !self.passage.events.as_ref().is_some_and(Events::is_stdout) {
+            out.add_line(Side::NEAR, notice);
         }
     }
 
     /// Passes a line of the near side on.
     pub(super) fn pass(&self, line: &Line<'_>, out: &mut Out) {
-        out.pass(Side::Far, &Piece::Line(*line));
+        out.pass(Side::FAR, &Piece::Line(*line));
     }
 
     /// Writes an event to the audit before any byte is passed on. An error refuses the call.
-    pub(super) fn audit(&mut self, event: GateEvent<'_>) -> Result<(), Failure> {
-        (self.audit_sink)(event)
+    pub(super) fn audit<'e>(&mut self, event: impl FnOnce() -> audit::Event<'e>) -> Result<(), Failure> {
+        let failed = |error| Failure::new(Status::Fault, format_args!("--audit: {error}"));
+        self.passage.audit(event).map_err(failed)
     }
 
     /// Checks that the policy does not deny a call, as it came or as a person has edited it.
-    pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<Judged, String> {
+    pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<JudgedCall, String> {
         (self.judge)(call)
     }
 
     /// Takes a line of the near side.
     fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
-        match (self.intake.read(piece), piece) {
-            (Read::Refused(kind, error), _) => self.refuse_line(piece.number(), kind, &error, out),
-            (Read::Record(text), Piece::Line(line)) => self.take_other(text, line, out),
-            (Read::Call(_, call), Piece::Line(line)) => self.take_call(&call, line, out),
-            (Read::Blank, _) => out.pass(Side::Far, piece),
+        match (self.passage.read(piece), piece) {
+            (IntakeItem::Refused(kind, error), _) => self.refuse_line(piece.number(), kind, &error, out),
+            (IntakeItem::Record(text), Piece::Line(line)) => self.take_other(text, line, out),
+            (IntakeItem::Call(_, call), Piece::Line(line)) => self.take_call(&call, line, out),
+            (IntakeItem::Blank, _) => out.pass(Side::FAR, piece),
             // A call or a record is a line.
-            (Read::Call(..) | Read::Record(_) | Read::Skipped, _) => {}
+            (IntakeItem::Call(..) | IntakeItem::Record(_) | IntakeItem::Skipped, _) => {}
         }
     }
 
     fn take_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
         if let Err(why) = self.check_policy(call) {
-            self.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
+            self.passage.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
             return self.answer(call, Kind::Denied, &why, out);
         }
         // A call whose caller has an answer holds nothing back.
-        let is_held_back = self.settings.hold == Hold::All && self.calls.iter().any(|held| !held.is_answered);
+        let is_held_back = self.settings.hold == HoldScope::All && self.calls.iter().any(|held| !held.is_answered);
         if !call.requires_approval && !is_held_back {
             return self.pass_call(call, line, out);
         }
-        let held = Held::new(line, call, self.settings.hold_limit);
+        let held = HeldCall::new(line, call, self.settings.hold_limit);
         let new = if held.marked { self.take_repetition(held, out) } else { Some(held) };
         if let Some(held) = new {
             self.calls.push(held);
@@ -221,10 +185,11 @@ impl Gate {
 
     /// Passes a call that needs no approval.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
-        match self.audit(GateEvent::Passed { call }) {
-            Ok(()) => self.deliveries.pass(line, call, false, out),
+        let passed = || audit::Event::Passed { subject: Subject::of(call), required_approval: false };
+        match self.audit(passed) {
+            Ok(()) => self.passage.pass(line, call, Did::Passed, out),
             Err(failure) => {
-                self.report.fault(format_args!("stdin:{}", line.number()), &failure);
+                self.passage.report.fault(format_args!("stdin:{}", line.number()), &failure);
                 self.answer(call, Kind::Denied, &not_audited(&failure), out);
             }
         }
@@ -257,31 +222,29 @@ impl Gate {
 
     /// Answers a record that does not pass with an error record.
     fn refuse_record(&mut self, place: &str, call_id: Option<&RawValue>, why: &str, out: &mut Out) {
-        self.report.fault(place, why);
-        let context = Object::default().put_some("call_id", call_id).end();
-        let error = Object::default().text("type", "error").put("context", context).text("content", why);
-        out.add_line(Side::Near, &error.end());
+        self.passage.report.fault(place, why);
+        out.add_line(Side::NEAR, &ErrorRecord::about(call_id, None, why).json());
     }
 
     /// Reports a line that can't be read, and answers it like a call.
     fn refuse_line(&mut self, number: u64, kind: Kind, error: &Unreadable, out: &mut Out) {
-        self.report.fault(format_args!("stdin:{number}"), error);
-        out.add_line(Side::Near, &error.refusal(kind, number));
+        self.passage.report.fault(format_args!("stdin:{number}"), error);
+        out.add_line(Side::NEAR, &error.refusal(kind, number));
     }
 
     /// Answers a call that does not pass.
     pub(super) fn answer(&mut self, call: &Call<'_>, kind: Kind, message: &str, out: &mut Out) {
-        self.report.fail();
-        self.settings.refuse_as.refuse(call, &Refusal::new(kind, message), out);
+        self.passage.report.fail();
+        self.passage.refuse(call, &Refusal::new(kind, message), out);
     }
 
-    /// No more calls come. Held calls may still be approved, with two exceptions: an MCP client that closes this side has
-    /// disconnected, and answers on stdin cannot come any more.
+    /// No more calls come. Held calls may still be approved, with two exceptions: an MCP client that closes this side
+    /// has disconnected, and answers on stdin cannot come any more.
     fn near_closed(&mut self, out: &mut Out) {
         self.near_ended = true;
         self.end_repetitions(out);
         let is_json_rpc = self.calls.first().is_some_and(|held| looks_like_json_rpc(held.line().body()));
-        if self.settings.near_answers && !self.has_person() {
+        if self.settings.near_answers && !self.people.has_person() {
             self.refuse_all(Kind::Rejected, "stdin has ended, and the answer was to come from there", out);
         } else if is_json_rpc && !out.is_pipe() {
             self.refuse_all(Kind::Rejected, "stdin has ended: the client has disconnected", out);
@@ -290,39 +253,28 @@ impl Gate {
 
     /// The other side accepts no more lines: answers the held calls, and those that had passed and were not written.
     fn answer_undelivered(&mut self, out: &mut Out) {
-        let Some(why) = self.broken.clone() else { return };
-        self.refuse_all(Kind::Lost, &why, out);
-        let why = format!("it was not delivered: {why}");
-        for passed in self.deliveries.take_undelivered(out) {
-            let call = passed.call.call();
-            self.audit_undelivered(&call);
-            self.report.fault(format_args!("stdin:{}", passed.number), format_args!("{}: {why}", call.tool));
-            self.answer(&call, Kind::Lost, &why, out);
-        }
-    }
-
-    fn audit_undelivered(&mut self, call: &Call<'_>) {
-        if let Err(failure) = self.audit(GateEvent::Undelivered { call }) {
-            self.report.fault("--audit", failure);
+        if let Some(why) = self.passage.broken().map(str::to_owned) {
+            self.refuse_all(Kind::Lost, &why, out);
+            self.passage.answer_undelivered(out);
         }
     }
 
     /// The steps after every event.
-    fn go_on(&mut self, out: &mut Out) {
+    fn after_event(&mut self, out: &mut Out) {
         self.answer_undelivered(out);
         self.withdraw_elicited(out);
         self.advance(out);
-        if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && !self.has_person() {
+        if self.pending.is_some() && self.calls.is_full() && self.settings.near_answers && !self.people.has_person() {
             let why = "no answer came within a thousand more lines of stdin";
-            self.reject_first(By::Nobody, why, out);
+            self.reject_first(SettledBy::Nobody, why, out);
             self.advance(out);
         }
-        out.hold_near(self.calls.is_full());
+        out.hold_near(0, self.calls.is_full());
         if self.near_ended && self.calls.is_empty() {
             if out.is_pipe() {
-                out.stop(self.report.finish());
+                out.stop(self.passage.report.finish());
             } else if !std::mem::replace(&mut self.far_closed, true) {
-                out.close_far();
+                out.close_far(0);
             }
         }
     }
@@ -338,40 +290,29 @@ pub(super) fn not_audited(failure: &Failure) -> String {
 impl Stage for Gate {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, piece) => self.take(&piece, out),
+            Event::Piece(Side::NEAR, piece) => self.take(&piece, out),
             Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
-            Event::Piece(_, piece) => out.pass(Side::Near, &piece),
-            Event::Closed(Side::Near) => self.near_closed(out),
+            Event::Piece(_, piece) => out.pass(Side::NEAR, &piece),
+            Event::Closed(Side::NEAR) => self.near_closed(out),
             // The terminal's own pipe ends with the run; this was the other one.
             Event::Closed(Side::Answers) => self.channel_closed(out),
             Event::Due => self.due(out),
-            Event::Exited(status) => {
-                self.broken.get_or_insert_with(|| format!("the other side has ended ({})", describe(status)));
-                out.stop(Status::Child(exit_code(status)));
-            }
-            Event::Broken(Side::Far, error) => {
-                self.broken = Some(format!("the other side accepts no more lines ({error})"));
-                // As in a pipe: the next write to our stdin fails.
-                out.close_near();
-            }
             Event::Signal(signal) => {
                 self.refuse_all(Kind::Rejected, &format!("hitl-gate was ended ({signal})"), out);
                 return Ok(());
             }
-            Event::Broken(Side::Near, _) => {
+            Event::Broken(Side::NEAR, _) => {
                 self.refuse_all(Kind::Rejected, "nobody reads the answer any more", out);
                 return Ok(());
             }
-            Event::Joined | Event::Started | Event::Closed(_) | Event::Broken(..) | Event::Reopen => {}
+            event => self.passage.take_loss(&event, out),
         }
-        self.go_on(out);
+        self.after_event(out);
         Ok(())
     }
 
     fn end(&mut self, out: &Out) {
-        for passed in self.deliveries.take_undelivered(out) {
-            self.audit_undelivered(&passed.call.call());
-        }
+        self.passage.end(out);
     }
 
     fn deadline(&self) -> Option<Instant> {

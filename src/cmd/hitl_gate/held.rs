@@ -2,12 +2,12 @@
 
 use super::progress::Progress;
 use crate::cmd::world::queue::Queued;
-use crate::io::lines::{Line, text};
-use crate::record::{Call, Form, OwnedCall};
+use pipewright_lines::{Line, text};
+use pipewright_record::{Call, Form, OwnedCall};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-pub struct Held {
+pub struct HeldCall {
     raw: Vec<u8>,
     number: u64,
     pub call: OwnedCall,
@@ -24,13 +24,13 @@ pub struct Held {
     pub progress: Option<Progress>,
 }
 
-impl Held {
+impl HeldCall {
     /// `limit` is how long a JSON-RPC call waits for its answer; `None` is forever.
-    pub fn new(line: &Line<'_>, call: &Call<'_>, limit: Option<Duration>) -> Held {
+    pub fn new(line: &Line<'_>, call: &Call<'_>, limit: Option<Duration>) -> HeldCall {
         let (number, marked) = (line.number(), call.requires_approval);
         let waits = call.form == Form::JsonRpc && call.wants_answer();
         let body = text(line.body());
-        Held {
+        HeldCall {
             beside_arguments: call.beside_arguments(&body),
             raw: line.raw().to_vec(),
             number,
@@ -39,7 +39,7 @@ impl Held {
             is_answered: false,
             earlier: Vec::new(),
             answer_by: limit.filter(|_| waits).map(|limit| Instant::now() + limit),
-            progress: waits.then(|| Progress::wanted_by(&body)).flatten(),
+            progress: waits.then(|| Progress::for_call(&body)).flatten(),
         }
     }
 
@@ -61,9 +61,9 @@ impl Held {
         self.earlier.iter().map(|call| (call, false)).chain([(&self.call, !self.is_answered)])
     }
 
-    /// Whether a question about the one call covers the other: the same tool, arguments and other fields, and the same target and verdict
-    /// of the gate before this one, since the meaning of a reference may have changed.
-    pub fn is_same_action(&self, other_held: &Held) -> bool {
+    /// Whether a question about the one call covers the other: the same tool, arguments and other fields, and the same
+    /// target and verdict of the gate before this one, since the meaning of a reference may have changed.
+    pub fn is_same_action(&self, other_held: &HeldCall) -> bool {
         let (one, other) = (self.call.call(), other_held.call.call());
         let marks = |call: &Call<'_>| [call.target, call.policy].map(|mark| mark.map(|json| json.get().to_owned()));
         one.form == other.form
@@ -74,13 +74,13 @@ impl Held {
     }
 
     /// Takes the place of `before`, the same call, which its caller repeats.
-    pub fn repeat(&mut self, before: Held) {
+    pub fn repeat(&mut self, before: HeldCall) {
         self.earlier = before.earlier;
         self.earlier.push(before.call);
     }
 }
 
-impl Queued for Held {
+impl Queued for HeldCall {
     fn call(&self) -> Option<&OwnedCall> {
         Some(&self.call).filter(|_| !self.is_answered)
     }

@@ -7,7 +7,6 @@ mod channel;
 mod decide;
 mod elicitation;
 mod gate;
-mod gate_event;
 mod held;
 mod notify;
 mod progress;
@@ -21,33 +20,33 @@ mod tests;
 
 use super::audit::Audit;
 use super::caller::CallerOptions;
-use super::options::{LimitOptions, duration};
-use super::rules_file::{Judged, RulesFile, RulesOptions, judge};
-use super::{Command, needs_input};
+use super::options::{Limit, LimitOptions};
+use super::passage::Passage;
+use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
+use super::{Command, needs_input, usage};
 use crate::cmd::options::Color;
-use crate::io::ancestry::{self, Family};
-use crate::io::approvers::{Approvers, Place, VARIABLE};
-use crate::io::between::{Ends, Way, between};
-use crate::io::lines::Limits;
-use crate::io::lock;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::terminal::{Terminal, expect_to_borrow};
-use crate::policy::Verdict;
-use crate::policy::annotations::Hint;
-use crate::policy::builtin::Builtin;
-use crate::record::Call;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use gate::{Gate, Hold, Settings};
+use elicitation::Elicitation;
+use gate::{Askers, Gate, HoldScope, HoldSettings};
 use notify::Notifier;
+use pipewright_io::approvers::{ApproverPlace, Approvers, VARIABLE};
+use pipewright_io::between::{FarEndpoint, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_policy::Verdict;
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::Builtin;
+use pipewright_record::Call;
+use pipewright_sys::ancestry::Family;
+use pipewright_sys::descriptor::Descriptor;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::terminal::{Terminal, expect_to_borrow};
+use pipewright_sys::{ancestry, private};
 use std::ffi::OsString;
 use std::io::PipeReader;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Hold calls until a person approves them
 ///
@@ -83,8 +82,8 @@ pub struct Arguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Color,
     /// Who is asked. `client` also lets the MCP client ask its own user (elicitation), and trusts the client's answer
-    #[arg(long, value_name = "WHO", value_enum, default_value_t = Ask::Person)]
-    ask: Ask,
+    #[arg(long, value_name = "WHO", value_enum, default_value_t = AskWhom::Person)]
+    ask: AskWhom,
     /// Ask in `hitl-gate attach`, which runs in any other terminal of this user and may be started later. The gate then opens no terminal
     /// of its own, unless --tty names one
     #[arg(long)]
@@ -99,15 +98,15 @@ pub struct Arguments {
     #[arg(long, value_name = "FIFO|stdin")]
     answers: Option<PathBuf>,
     /// Reject a call that nobody has answered within this time; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
-    timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "5m")]
+    timeout: Limit,
     /// Which calls are held while a person is asked about one
-    #[arg(long, value_enum, default_value_t = Hold::All)]
-    hold: Hold,
+    #[arg(long, value_enum, default_value_t = HoldScope::All)]
+    hold: HoldScope,
     /// Answer a JSON-RPC call that has been held for this long: the client is asked to repeat it, and the person's answer counts for the
     /// repetition. Most MCP clients give up after 60 s; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "55s", value_parser = duration)]
-    hold_limit: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "55s")]
+    hold_limit: Limit,
     #[command(flatten)]
     rules: RulesOptions,
     /// Write every question and answer to this file before it takes effect. Each line holds the hash of the line before; check the file
@@ -122,7 +121,7 @@ pub struct Arguments {
 
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Ask {
+enum AskWhom {
     /// The person at the terminal or in `hitl-gate attach`, or a program on --answers
     Person,
     /// The user of the MCP client as well, where the client supports that
@@ -137,6 +136,8 @@ enum Action {
 
 const NAME: &str = "hitl-gate";
 const HOW_TO_APPROVE: &str = "a call waits for approval: run `hitl-gate attach` in another terminal to answer";
+const HOW_TO_BE_ASKED: &str =
+    "to let a person answer, use --approver and run `hitl-gate attach` in another terminal, or use --answers FIFO";
 const AFTER_HELP: &str = "\
 Examples:
   Ask about the calls that policy-check has marked, and pass the rest:
@@ -149,24 +150,16 @@ Examples:
     mkfifo answers; calls | hitl-gate --answers answers --events questions.jsonl | mcp-pipe -- SERVER
 
 Exit status:
-  0 success; 1 a call was rejected, or a line or an answer was refused; 2 wrong usage; 3 CMD could not be started, or --tty is not a terminal; \
-  with CMD, its own status if that is not 0. See pipewright(7).";
+  0 success; 1 a call was rejected, or a line or an answer was refused; 2 wrong usage; 3 CMD could not be started, or \
+  --tty is not a terminal; with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
-
-fn not_started(error: std::io::Error) -> Failure {
-    Failure::new(Status::NotStarted, error)
-}
-
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    private::protect_process().map_err(not_started)?;
+    private::protect_process().map_err(Failure::not_started)?;
     if let Some(Action::Attach(own)) = &arguments.action {
         return attach::run(own, signals, &report);
     }
@@ -174,15 +167,15 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let limits = Limits::from(arguments.limits);
     let is_wrap = !arguments.command.is_empty();
     let near_answers = arguments.answers.as_deref() == Some(Path::new("stdin"));
-    let unless_zero = |duration: Duration| Some(duration).filter(|duration| !duration.is_zero());
-    let settings = Settings {
-        timeout: unless_zero(arguments.timeout),
+    let family = Family::of_this_process();
+    let settings = HoldSettings {
+        timeout: arguments.timeout.0,
         hold: arguments.hold,
-        hold_limit: unless_zero(arguments.hold_limit),
-        refuse_as: arguments.caller.refuse_as,
+        hold_limit: arguments.hold_limit.0,
         limits,
         near_answers,
-        asks_client: arguments.ask == Ask::Client,
+        remember: arguments.remember.clone(),
+        caller: family.caller(),
     };
     let events = arguments.caller.open_events(!is_wrap || near_answers, &report)?;
     if near_answers && events.is_none() {
@@ -201,56 +194,52 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let has_channel = !answers.is_empty();
     let places = approver_places(&arguments);
     let mut terminal_reset = None;
-    let asker = match terminal_to_ask_at(arguments.tty.as_deref(), !places.is_empty())? {
+    let (asker, no_terminal) = match terminal_to_ask_at(arguments.tty.as_deref(), !places.is_empty())? {
         Ok(tty) => {
             expect_to_borrow();
-            let (asker, typed, reset) = Asker::new(tty, arguments.color.wanted(), limits).map_err(not_started)?;
-            answers.push(OwnedFd::from(typed).into());
+            let (asker, typed, reset) =
+                Asker::new(tty, arguments.color.is_enabled(), limits).map_err(Failure::not_started)?;
+            answers.push(Descriptor::new(typed));
             terminal_reset = Some(reset);
-            Ok(asker)
+            (Some(asker), String::new())
         }
-        Err(why) => Err(why),
+        Err(why) => (None, why),
     };
-    let family = Family::of_this_process();
     let approvers = open_approvers(places, family, limits, &report)?.map(|(approvers, approver_answers)| {
-        answers.push(OwnedFd::from(approver_answers).into());
+        answers.push(Descriptor::new(approver_answers));
         approvers
     });
     if is_wrap {
-        ancestry::adopt_orphans().map_err(not_started)?;
+        ancestry::adopt_orphans().map_err(Failure::not_started)?;
     }
     let rules = arguments.rules.open(&report)?;
-    let judge: gate::Judge = Box::new(move |call| judge_undenied(call, rules.as_ref()));
-    let audit = arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?;
-    let audit = Arc::new(Mutex::new(audit));
-    let shared = Arc::clone(&audit);
-    let audit_sink: gate::AuditSink = Box::new(move |event| match &mut *lock(&shared) {
-        Some(audit) => gate_event::write(&event, audit),
-        None => Ok(()),
-    });
-    let judge_and_audit = (judge, audit_sink);
-    let mut gate = Gate::new(settings, asker, has_channel, events, judge_and_audit, Arc::clone(&report));
-    gate.approvers = approvers;
-    gate.remember = arguments.remember;
-    gate.notifier = arguments.notify.as_deref().map(|command| Notifier::new(command, &report)).transpose()?;
-    gate.caller = family.caller();
-    gate.how_to_approve = arguments.approver.then_some(HOW_TO_APPROVE);
-    let far = Way::child(arguments.command);
-    let ends = Ends { far, answers, stays: true, limits, drains: true, ..Ends::default() };
-    let ended = between(Box::new(gate), ends, signals, &report);
+    let judge: gate::JudgeCall = Box::new(move |call| judge_undenied(call, rules.as_ref()));
+    let audit = Audit::open_some(arguments.audit.as_deref(), NAME, &report)?;
+    let passage = Passage::new(limits.max_depth, arguments.caller.refuse_as, events, audit, Arc::clone(&report));
+    let people = Askers {
+        asker,
+        no_terminal,
+        elicitation: (arguments.ask == AskWhom::Client).then(Elicitation::default),
+        approvers,
+        has_channel,
+        notifier: arguments.notify.as_deref().map(|command| Notifier::new(command, &report)).transpose()?,
+        how_to_approve: arguments.approver.then_some(HOW_TO_APPROVE),
+        how_to_be_asked: Some(HOW_TO_BE_ASKED),
+    };
+    let gate = Gate::new(settings, people, judge, passage);
+    let far = FarEndpoint::child(arguments.command);
+    let sides = Sides { far, answers, stays: true, limits, drains: true, ..Sides::default() };
+    let ended = between(Box::new(gate), sides, signals, &report);
     if let Some(terminal_reset) = terminal_reset {
         terminal_reset.wait();
-    }
-    if let Some(Err(error)) = lock(&audit).take().map(Audit::end) {
-        report.fault("--audit", error);
     }
     ended
 }
 
 /// Judges a call, as it came or as a person has edited it. Nobody can approve what the policy denies.
-fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, String> {
+fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<JudgedCall, String> {
     let judged = judge(call, &Builtin::default(), rules, Hint::None);
-    let Judged { decision, .. } = &judged;
+    let JudgedCall { decision, .. } = &judged;
     match decision.verdict {
         Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
         Verdict::Allow | Verdict::Confirm => Ok(judged),
@@ -258,14 +247,14 @@ fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<Judged, 
 }
 
 /// Where to look for approvers.
-fn approver_places(arguments: &Arguments) -> Vec<Place> {
+fn approver_places(arguments: &Arguments) -> Vec<ApproverPlace> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
-    let named = named.map(|path| Place::Socket(path.into()));
-    named.into_iter().chain(arguments.approver.then_some(Place::Folders)).collect()
+    let named = named.map(|path| ApproverPlace::Socket(path.into()));
+    named.into_iter().chain(arguments.approver.then_some(ApproverPlace::Folders)).collect()
 }
 
 fn open_approvers(
-    places: Vec<Place>,
+    places: Vec<ApproverPlace>,
     family: Family,
     limits: Limits,
     report: &Arc<Report>,
@@ -278,7 +267,7 @@ fn open_approvers(
             "this system does not report which process started an approver: any program of this user can approve",
         );
     }
-    Approvers::new(places, family, limits.max_line, Arc::clone(report)).map(Some).map_err(not_started)
+    Approvers::new(places, family, limits.max_line, Arc::clone(report)).map(Some).map_err(Failure::not_started)
 }
 
 /// The terminal of the person; if approvers are asked, only one that was named.
@@ -291,7 +280,7 @@ fn terminal_path(named: Option<&Path>) -> Result<Result<PathBuf, String>, Failur
     let path = named.unwrap_or(Path::new("/dev/tty"));
     match Terminal::open(path) {
         Ok(_) => Ok(Ok(path.to_owned())),
-        Err(failure) if named.is_some() => Err(failure),
+        Err(error) if named.is_some() => Err(Failure::not_started(error)),
         Err(failure) => Ok(Err(failure.to_string())),
     }
 }

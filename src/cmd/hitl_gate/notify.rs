@@ -1,7 +1,9 @@
 //! `--notify`: a program that is run when a call begins to wait, to alert the person.
 
-use crate::io::child::{describe, run};
-use crate::io::report::{Failure, Report, Status};
+use crate::cmd::usage;
+use pipewright_io::child::run;
+use pipewright_io::report::{Failure, Report};
+use pipewright_sys::process::describe;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,11 +18,10 @@ impl Notifier {
     /// `command` is split into words like a shell does; no shell runs it.
     ///
     /// # Errors
-    /// [`Status::Usage`] if it is not a command.
+    /// [`usage`] if it is not a command.
     pub fn new(command: &str, report: &Arc<Report>) -> Result<Notifier, Failure> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let command =
-            words.ok_or_else(|| Failure::new(Status::Usage, format_args!("--notify: not a command: {command}")))?;
+        let command = words.ok_or_else(|| usage(format_args!("--notify: not a command: {command}")))?;
         let command = command.into_iter().map(OsString::from).collect();
         Ok(Notifier { command, is_running: Arc::default(), report: Arc::clone(report) })
     }

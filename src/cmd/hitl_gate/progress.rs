@@ -1,7 +1,7 @@
 //! Progress notifications about a held call, for an MCP client that requests them: `notifications/progress`.
 
-use crate::json::Object;
-use crate::rpc::{Message, notification, request_progress_token};
+use pipewright_record::json::Object;
+use pipewright_record::rpc::{Message, notification, request_progress_token};
 use serde_json::value::RawValue;
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,15 @@ pub struct Progress {
 
 impl Progress {
     /// For the call in a line, if its `_meta` has a `progressToken`.
-    pub fn wanted_by(line: &str) -> Option<Progress> {
+    pub fn for_call(line: &str) -> Option<Progress> {
         let Ok(Message::Request { params, .. }) = Message::read(line) else { return None };
         let token = request_progress_token(params)?.to_owned();
         Some(Progress { token, steps: 0, next: Instant::now() + INTERVAL })
     }
 
-    /// The next notification, once it is due. The value rises by thousandths: the specification requires every value to be greater than the
-    /// one before (2025-11-25, progress), and the server's own values, which follow, mostly begin at 0 or 1.
+    /// The next notification, once it is due. The value rises by thousandths: the specification requires every value to
+    /// be greater than the one before (2025-11-25, progress), and the server's own values, which follow, mostly begin
+    /// at 0 or 1.
     pub fn step(&mut self, now: Instant) -> Option<String> {
         if now < self.next {
             return None;

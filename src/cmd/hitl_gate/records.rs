@@ -1,34 +1,31 @@
 //! The records about a held call: `status` and `policy_result`.
 
-use crate::json::Object;
-use crate::policy::audit::{By, Settlement};
-use crate::record::Call;
+use pipewright_policy::audit::{SettledBy, Settlement};
+use pipewright_record::json::raw;
+use pipewright_record::{Call, PolicyResult, Record, State, Status};
+use std::borrow::Cow;
 
 /// The call is held. The record is for the caller, which must not answer, so it has no nonce.
 pub fn notice(call: &Call<'_>) -> String {
-    call.identify(Object::default().text("type", "status").text("status", "waiting_human")).end()
+    Status::of_call(State::WaitingHuman, call.about()).json()
 }
 
-/// The `status` of its record.
-fn status_of(verdict: Settlement) -> &'static str {
+/// The state of a call that is settled in this way.
+fn state_after(verdict: Settlement) -> State {
     match verdict {
-        Settlement::Edited => "edited_by_human",
-        other => other.name(),
+        Settlement::Approved => State::Approved,
+        Settlement::Edited => State::EditedByHuman,
+        Settlement::Rejected => State::Rejected,
     }
 }
 
 /// The call is no longer held; with the arguments that it passes with, if a person has changed them.
 pub fn status(call: &Call<'_>, verdict: Settlement, edited: Option<&str>) -> String {
-    let status = Object::default().text("type", "status").text("status", status_of(verdict));
-    call.identify(status).put_some("edited_arguments", edited).end()
+    Status { edited_arguments: edited.map(raw), ..Status::of_call(state_after(verdict), call.about()) }.json()
 }
 
 /// Who has decided, and why.
-pub fn result(call: &Call<'_>, verdict: Settlement, by: By, sha256: &str, feedback: Option<&str>) -> String {
-    call.identify(Object::default().text("type", "policy_result"))
-        .text("verdict", verdict.name())
-        .text("by", by.name())
-        .text("arguments_sha256", sha256)
-        .text_some("feedback", feedback)
-        .end()
+pub fn result(call: &Call<'_>, verdict: Settlement, by: SettledBy, sha256: &str, feedback: Option<&str>) -> String {
+    let (verdict, by, feedback) = (verdict.into(), by.into(), feedback.map(Cow::Borrowed));
+    PolicyResult { about: call.about(), nonce: None, verdict, by, arguments_sha256: sha256.into(), feedback }.json()
 }

@@ -1,7 +1,7 @@
 //! `--remember`: rules for the session that a person also writes to a rules file.
 
-use crate::io::private;
-use crate::policy::rules::{Rules, table};
+use pipewright_policy::rules::{Rules, table};
+use pipewright_sys::private;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;

@@ -1,18 +1,17 @@
 //! Rules for the session: how a person adds and revokes them, and which calls they allow.
 
-use super::decide::Agreed;
-use super::gate::{Gate, Pending};
-use super::gate_event::GateEvent;
-use super::held::Held;
+use super::decide::ApprovedCall;
+use super::gate::{Gate, PendingQuestion};
+use super::held::HeldCall;
 use super::remember::remember;
-use crate::approvals::session_rules;
-use crate::io::stage::Out;
-use crate::policy::Decision;
-use crate::policy::audit::{By, Settlement};
-use crate::policy::detector::ActionKind;
-use crate::policy::marks::settle;
-use crate::policy::rules::{SessionRules, proposals};
-use crate::record::{Call, Fields, HitlResponse};
+use pipewright_clients::approvals::{RuleInForce, RulesInForce};
+use pipewright_io::stage::Out;
+use pipewright_policy::Decision;
+use pipewright_policy::audit::{Event, SettledBy, Settlement, digest};
+use pipewright_policy::detector::ActionKind;
+use pipewright_policy::marks::settle;
+use pipewright_policy::rules::{SessionRules, proposals};
+use pipewright_record::{Call, Fields, HitlResponse, Record};
 use serde_json::Value;
 
 impl Gate {
@@ -40,8 +39,8 @@ impl Gate {
         let rule = self.session_rules.find(&call, judged.acts.target.as_ref(), &judged.decision);
         let Some(rule) = rule else { return false };
         let Ok(text) = settle(&call, &first.text()) else { return false };
-        let (id, agreed) = (rule.id.clone(), Agreed { text, call: held.clone() });
-        self.close_first(Settlement::Approved, By::Session, Some(&id), Some(&agreed), "", out);
+        let (id, agreed) = (rule.id.clone(), ApprovedCall { text, call: held.clone() });
+        self.close_first(Settlement::Approved, SettledBy::Session, Some(&id), Some(&agreed), "", out);
         true
     }
 
@@ -53,21 +52,23 @@ impl Gate {
         &mut self,
         call: &Call<'_>,
         answer: &HitlResponse<'_>,
-        by: By,
+        by: SettledBy,
     ) -> Result<(), String> {
         let offers = self.rule_offers();
-        let Some(text) = answer.rule.as_ref().or(offers.first()).filter(|_| !offers.is_empty()) else {
+        let Some(text) = answer.rule.as_deref().or(offers.first().map(String::as_str)).filter(|_| !offers.is_empty())
+        else {
             return Err("calls such as this one cannot be allowed for the session".to_owned());
         };
         let judged = self.check_policy(call)?;
         SessionRules::check(text, call, judged.acts.target.as_ref(), &judged.decision)?;
-        match (&self.remember, answer.remember) {
+        match (&self.settings.remember, answer.remember) {
             (Some(path), true) => remember(path, text)?,
             (None, true) => return Err("the gate has no rules file to write to (--remember FILE)".to_owned()),
             (_, false) => {}
         }
         let id = self.session_rules.next_id();
-        self.audit(GateEvent::Allowed { id: &id, rule: text, by }).map_err(|failure| failure.to_string())?;
+        let digest = digest(text);
+        self.audit(|| Event::Allowed { rule_id: &id, digest: &digest, by }).map_err(|failure| failure.to_string())?;
         self.session_rules.add(text)?;
         self.send_to_approvers(&self.rules_record());
         Ok(())
@@ -76,29 +77,28 @@ impl Gate {
     /// Revokes a rule.
     pub(super) fn revoke_rule(&mut self, place: &str, id: &str) {
         if !self.session_rules.revoke(id) {
-            return self.report.fault(place, format_args!("no rule {id:?} is in force"));
+            return self.passage.report.fault(place, format_args!("no rule {id:?} is in force"));
         }
-        if let Err(failure) = self.audit(GateEvent::Revoked { id }) {
-            self.report.fault("--audit", failure);
-        }
+        self.passage.note(|| Event::Revoked { rule_id: id });
         self.send_to_approvers(&self.rules_record());
     }
 
     fn rules_record(&self) -> String {
-        let rules = self.session_rules.iter().map(|rule| (&*rule.id, &*rule.text));
-        session_rules(self.caller.as_deref(), rules)
+        let rules = self.session_rules.iter();
+        let rules = rules.map(|rule| RuleInForce { rule_id: rule.id.clone(), rule: rule.text.clone() });
+        RulesInForce { caller: self.settings.caller.as_deref(), rules: rules.collect() }.json()
     }
 
     /// The records for an approver that connects: the rules in force, and the open question.
     pub(super) fn standing(&self) -> Vec<String> {
         let rules = self.session_rules.iter().next().map(|_| self.rules_record());
-        let question = self.pending.as_ref().map(Pending::record);
+        let question = self.pending.as_ref().map(PendingQuestion::record);
         rules.into_iter().chain(question).collect()
     }
 }
 
 /// Whether a rule for the session may allow a held call.
-fn may_have_rule(held: &Held, decision: &Decision) -> bool {
+fn may_have_rule(held: &HeldCall, decision: &Decision) -> bool {
     // Rules do not compare these fields; the world may read a folder there.
     let has_more = held.beside_arguments.as_deref().is_some_and(|beside| !has_only_meta(beside));
     !(is_payment(&held.call.call(), decision) || decision.runs_text && has_more)

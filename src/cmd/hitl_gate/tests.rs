@@ -1,20 +1,22 @@
 //! Tests with a policy and an audit that fail on purpose; all else is tested from outside.
 
-use super::gate::{AuditSink, Gate, Hold, Judge, Settings};
-use super::gate_event::GateEvent;
-use crate::cmd::caller::RefuseAs;
+use super::gate::{Askers, Gate, HoldScope, HoldSettings, JudgeCall};
+use crate::cmd::audit::AuditWriter;
+use crate::cmd::caller::RefusalForm;
 use crate::cmd::events::Events;
-use crate::cmd::rules_file::{Judged, judge};
-use crate::io::lines::{Limits, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::policy::annotations::Hint;
-use crate::policy::audit::sha256;
-use crate::policy::builtin::Builtin;
-use crate::record::{Call, recognise};
+use crate::cmd::passage::Passage;
+use crate::cmd::rules_file::{JudgedCall, judge};
+use pipewright_io::report::Report;
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Line, Piece};
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::audit::{Event as Audited, digest};
+use pipewright_policy::builtin::Builtin;
+use pipewright_record::{Call, recognise};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -27,30 +29,46 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(near_answers: bool, judge: Judge, audit_sink: AuditSink) -> Bench {
-        let settings = Settings {
+    fn new(
+        near_answers: bool,
+        judge: JudgeCall,
+        audit: impl FnMut(&Audited<'_>) -> io::Result<()> + Send + 'static,
+    ) -> Bench {
+        let settings = HoldSettings {
             timeout: None,
-            hold: Hold::All,
+            hold: HoldScope::All,
             hold_limit: None,
-            refuse_as: RefuseAs::Result,
             limits: Limits::default(),
             near_answers,
-            asks_client: false,
+            remember: None,
+            caller: None,
         };
         let report = Arc::new(Report::new("hitl-gate", true));
         let events = Some(Events::open("-", &report).unwrap());
-        let gate = Gate::new(settings, Err("no terminal".into()), false, events, (judge, audit_sink), report);
+        let audit = Box::new(Sink(audit));
+        let passage = Passage::new(Limits::default().max_depth, RefusalForm::Result, events, Some(audit), report);
+        let people = Askers {
+            asker: None,
+            no_terminal: "no terminal".to_owned(),
+            elicitation: None,
+            approvers: None,
+            has_channel: false,
+            notifier: None,
+            how_to_approve: None,
+            how_to_be_asked: None,
+        };
+        let gate = Gate::new(settings, people, judge, passage);
         Bench { gate, out: Out::default() }
     }
 
     /// Sends a line to the near side; gives what is written to the near and to the far side.
     fn send(&mut self, line: &[u8]) -> [Vec<String>; 2] {
-        self.on(Event::Piece(Side::Near, Piece::Line(Line::new(line, 1))))
+        self.on(Event::Piece(Side::NEAR, Piece::Line(Line::new(line, 1))))
     }
 
     fn on(&mut self, event: Event<'_>) -> [Vec<String>; 2] {
         self.gate.on(event, &mut self.out).unwrap();
-        [Side::Near, Side::Far].map(|side| {
+        [Side::NEAR, Side::FAR].map(|side| {
             let written = std::mem::take(self.out.to(side));
             String::from_utf8(written).unwrap().lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
         })
@@ -66,27 +84,35 @@ impl Bench {
     }
 }
 
-fn name(event: &GateEvent<'_>) -> &'static str {
-    match event {
-        GateEvent::Asked { .. } => "asked",
-        GateEvent::Settled { .. } => "settled",
-        GateEvent::Passed { .. } => "passed",
-        GateEvent::Undelivered { .. } => "undelivered",
-        GateEvent::Allowed { .. } => "allowed",
-        GateEvent::Revoked { .. } => "revoked",
+/// An audit that a test looks into.
+struct Sink<F>(F);
+
+impl<F: FnMut(&Audited<'_>) -> io::Result<()> + Send> AuditWriter for Sink<F> {
+    fn write(&mut self, event: &Audited<'_>) -> io::Result<()> {
+        (self.0)(event)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-fn allows(call: &Call<'_>) -> Result<Judged, String> {
+fn name(event: &Audited<'_>) -> &'static str {
+    match event {
+        Audited::Asked { .. } => "asked",
+        Audited::Settled { .. } => "settled",
+        Audited::Passed { .. } => "passed",
+        _ => "another",
+    }
+}
+
+fn allows(call: &Call<'_>) -> Result<JudgedCall, String> {
     Ok(judge(call, &Builtin::default(), None, Hint::None))
 }
 
 /// Events of this sort can't be written.
-fn without(sort: &'static str) -> AuditSink {
-    Box::new(move |event| match name(&event) {
-        name if name == sort => Err(Failure::new(Status::Fault, "the disk is full")),
-        _ => Ok(()),
-    })
+fn without(sort: &'static str) -> impl FnMut(&Audited<'_>) -> io::Result<()> + Send {
+    move |event| if name(event) == sort { Err(io::Error::other("the disk is full")) } else { Ok(()) }
 }
 
 #[test]
@@ -110,11 +136,11 @@ fn a_call_that_cannot_be_audited_does_not_pass() {
 
 #[test]
 fn edited_arguments_are_judged_again() {
-    let judge: Judge = Box::new(|call| match call.arguments_text().contains("/etc") {
+    let judge: JudgeCall = Box::new(|call| match call.arguments_text().contains("/etc") {
         true => Err("rule etc: not there".to_owned()),
         false => allows(call),
     });
-    let mut bench = Bench::new(true, judge, Box::new(|_| Ok(())));
+    let mut bench = Bench::new(true, judge, |_| Ok(()));
     let (asked, _) = bench.send_json(MARKED);
     let (near, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/etc"}"#);
     assert_eq!((&near[0]["status"], far.len()), (&"rejected".into(), 0));
@@ -128,30 +154,31 @@ fn edited_arguments_are_judged_again() {
 fn every_event_is_audited() {
     let events: Arc<Mutex<Vec<String>>> = Arc::default();
     let written = Arc::clone(&events);
-    let audit_sink: AuditSink = Box::new(move |event| {
+    let audit = move |event: &Audited<'_>| {
         let note = match event {
-            GateEvent::Asked { call, nonce } => format!("asked {} {}", call.tool, nonce.len()),
-            GateEvent::Settled { call, verdict, by, sha256, feedback, .. } => {
-                format!("settled {} {} {} {sha256} {feedback:?}", call.tool, verdict.name(), by.name())
+            Audited::Asked { subject, nonce } => format!("asked {} {}", subject.tool.unwrap(), nonce.len()),
+            Audited::Settled { subject, verdict, by, feedback, digest_after } => {
+                let (tool, after) = (subject.tool.unwrap(), digest_after.unwrap());
+                format!("settled {tool} {} {} {after} {feedback:?}", verdict.name(), by.name())
             }
-            GateEvent::Passed { call } => format!("passed {}", call.tool),
-            GateEvent::Undelivered { call } => format!("undelivered {}", call.tool),
-            GateEvent::Allowed { id, .. } | GateEvent::Revoked { id } => id.to_owned(),
+            Audited::Passed { subject, .. } => format!("passed {} {}", subject.tool.unwrap(), subject.digest),
+            _ => name(event).to_owned(),
         };
         written.lock().unwrap().push(note);
         Ok(())
-    });
-    let mut bench = Bench::new(true, Box::new(allows), audit_sink);
+    };
+    let mut bench = Bench::new(true, Box::new(allows), audit);
     bench.send_json(r#"{"tool":"look"}"#);
     let (asked, _) = bench.send_json(MARKED);
     bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"b"},"feedback":"so""#);
-    let passed = sha256(br#"{"path":"b"}"#);
+    let passed = digest(br#"{"path":"b"}"#);
     assert_eq!(
         *events.lock().unwrap(),
         [
-            "passed look".to_owned(),
+            format!("passed look {}", digest("")),
             "asked rm 32".to_owned(),
-            format!("settled rm edited answers {passed} Some(\"so\")")
+            format!("settled rm edited answers {passed} Some(\"so\")"),
+            format!("passed rm {passed}")
         ]
     );
 }
@@ -160,7 +187,7 @@ proptest! {
     /// Callers that do not wait, and repeat their calls: no approval passes two calls, and no call is answered twice.
     #[test]
     fn an_approval_passes_one_call_for_any_number_of_repetitions(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
-        let mut bench = Bench::new(true, Box::new(allows), Box::new(|_| Ok(())));
+        let mut bench = Bench::new(true, Box::new(allows), |_| Ok(()));
         bench.gate.settings.hold_limit = Some(Duration::from_nanos(1));
         let (mut question, mut ended, mut approved) = (None::<Value>, HashSet::new(), [0_i32; 2]);
         for (id, (step, path)) in steps.into_iter().enumerate() {
@@ -207,7 +234,7 @@ proptest! {
                 let end = (at + gone).min(line.len());
                 line.replace_range(at..end, text);
             }
-            let mut bench = Bench::new(false, Box::new(allows), Box::new(|_| Ok(())));
+            let mut bench = Bench::new(false, Box::new(allows), |_| Ok(()));
             let [_, far] = bench.send(format!("{line}\n").as_bytes());
             for passed in far.iter().filter(|passed| !passed.trim().is_empty()) {
                 prop_assert_eq!(passed, &line);

@@ -1,37 +1,49 @@
 //! Counts the problems of a log over all its files.
 
-use super::Work;
+use super::LogTask;
 use crate::cmd::log_file::{Entry, LogFile};
-use crate::io::report::Report;
-use crate::journal::read::{Content, Found, Problem};
-use crate::journal::{FORMAT, time};
+use pipewright_io::report::Report;
+use pipewright_log::read::{Content, Found, Problem};
+use pipewright_log::{FORMAT, time};
+use pipewright_record::{Record, schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The counts of one log.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Check {
-    /// In the order in which they were read.
+/// The contents of a log, and its faults.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "log_check")]
+pub struct Check {
+    /// The names of the files, in the order in which they were read.
     files: Vec<String>,
-    /// `pipewright-log` if all files have that format, otherwise `ndjson`.
+    /// pipewright-log if all files have that format, otherwise ndjson.
+    #[schemars(extend("enum" = [FORMAT, "ndjson"]))]
     format: &'static str,
+    /// The number of bytes read.
     bytes: u64,
     messages: u64,
     sessions: u64,
-    /// Sessions with an end record.
+    /// The number of sessions that ended normally.
     ended: u64,
-    /// Missing sequence numbers: lines that were removed, or never written.
+    /// Missing numbers: lines that were removed or never written.
     missing: u64,
-    /// Messages that the recorder could not write, as it recorded itself.
+    /// Messages that the recorder reported as not written.
     lost: u64,
     /// Messages whose content was withheld from the log.
     withheld: u64,
+    /// Incomplete lines.
     torn: u64,
     unreadable: u64,
+    /// Lines that have several records.
     fused: u64,
-    /// Sequence numbers that are lower than the one before; `backwards` counts the same for times.
+    /// Numbers that are lower than the one before.
     out_of_order: u64,
+    /// Times that are earlier than the one before.
     backwards: u64,
+    /// The time of the earliest message.
+    #[schemars(with = "Option<schema::Time>")]
     first: Option<String>,
+    /// The time of the latest message.
+    #[schemars(with = "Option<schema::Time>")]
     last: Option<String>,
     #[serde(skip)]
     times: Option<(i64, i64)>,
@@ -40,7 +52,9 @@ pub(super) struct Check {
     session: Option<i64>,
 }
 
-impl Work for Check {
+impl Record for Check {}
+
+impl LogTask for Check {
     fn is_one_log(&self) -> bool {
         true
     }
@@ -76,9 +90,7 @@ impl Work for Check {
     fn end(&mut self, _report: &Report, out: &mut Vec<u8>) {
         self.first = self.times.map(|(first, _)| time::write(first));
         self.last = self.times.map(|(_, last)| time::write(last));
-        // Serialization fails only if the writer or a map key fails, and neither can fail here.
-        let _ = serde_json::to_writer(&mut *out, self);
-        out.push(b'\n');
+        out.extend_from_slice(self.line().as_bytes());
     }
 }
 

@@ -1,13 +1,14 @@
 //! Messages as rows of a table.
 
-use super::Work;
+use super::LogTask;
 use crate::cmd::filter::Filter;
 use crate::cmd::log_file::Entry;
-use crate::io::lines::{Path, Paths, plain_text};
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::read::{Content, Found, Message};
-use crate::journal::time;
+use crate::cmd::usage;
 use ::csv::{Writer, WriterBuilder};
+use pipewright_io::report::{Failure, Report};
+use pipewright_lines::{Path, Paths, plain_text};
+use pipewright_log::read::{Content, Found, Message};
+use pipewright_log::time;
 
 /// One column.
 enum Column {
@@ -40,13 +41,13 @@ pub(super) struct Csv {
 
 impl Csv {
     /// # Errors
-    /// [`Status::Usage`] if a field is neither a path nor a filter.
+    /// [`usage`] if a field is neither a path nor a filter.
     pub(super) fn new(fields: &str, filter: Option<Filter>) -> Result<Csv, Failure> {
         let (mut titles, mut columns, mut paths, mut unmatched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for field in split(fields) {
             let (name, field) = name_of(field.trim());
             if field.is_empty() {
-                return Err(Failure::new(Status::Usage, format_args!("FIELDS: an empty field in {fields:?}")));
+                return Err(usage(format_args!("FIELDS: an empty field in {fields:?}")));
             }
             let column = match field {
                 "$time" => Column::Time,
@@ -125,7 +126,7 @@ impl Csv {
     }
 }
 
-impl Work for Csv {
+impl LogTask for Csv {
     fn needs_times(&self) -> bool {
         self.columns.iter().any(|column| matches!(column, Column::Time))
     }

@@ -1,20 +1,20 @@
 //! `jsonl-log`: checks, recovers, tabulates and summarizes logs.
 
-mod check;
+pub mod check;
 mod csv;
 mod summary;
 mod table;
 
-use super::Command;
 use super::filter::Filter;
 use super::log_file::{Entry, LogFile, LogOptions, report_lost, report_problem};
-use crate::io::output::{Closed, Output};
-use crate::io::progress::Progress;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::journal::Direction;
-use crate::journal::read::{Found, Message};
+use super::{Command, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use pipewright_io::output::{Output, OutputClosed};
+use pipewright_io::progress::Progress;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_log::Direction;
+use pipewright_log::read::{Found, Message};
+use pipewright_sys::signal::Signals;
 use std::ffi::OsString;
 
 /// Check, recover, tabulate and summarize logs
@@ -99,13 +99,14 @@ Exit status:
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Report::new(NAME, false);
     let options = &arguments.log;
     match &arguments.task {
         Task::Check { files } => {
             let mut files = files.clone();
-            // A shell glob lists rotated files newest first. Inputs without a known number go first, such as `zcat run.jsonl.2.gz |`.
+            // A shell glob lists rotated files newest first. Inputs without a known number go first, such as
+            // `zcat run.jsonl.2.gz |`.
             files.sort_by_cached_key(|file| LogFile::first_seq(file, options));
             work(&files, options, signals, &report, &mut check::Check::default())
         }
@@ -120,7 +121,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
 }
 
-/// The files in the given order, but those of one rotated log by their first numbers, in the place of the first of them.
+/// The files in the given order, but those of one rotated log by their first numbers, in the place of the first of
+/// them.
 fn in_order(files: &[OsString], options: &LogOptions) -> Vec<OsString> {
     let log = |file: &OsString| {
         let name = file.to_string_lossy().into_owned();
@@ -139,7 +141,7 @@ fn in_order(files: &[OsString], options: &LogOptions) -> Vec<OsString> {
 }
 
 /// A task that processes the entries of logs. Everything it appends to `out` goes to stdout.
-trait Work {
+trait LogTask {
     /// Whether it uses the times of messages.
     fn needs_times(&self) -> bool {
         true
@@ -162,7 +164,7 @@ fn work(
     options: &LogOptions,
     signals: &Signals,
     report: &Report,
-    work: &mut dyn Work,
+    work: &mut dyn LogTask,
 ) -> Result<Status, Failure> {
     let mut logs = LogFile::open_some(files, options, report)?;
     if !work.needs_times() {
@@ -175,7 +177,12 @@ fn work(
     }
 }
 
-fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut dyn Work) -> Result<(), Closed> {
+fn work_through(
+    logs: Vec<LogFile>,
+    output: &Output,
+    report: &Report,
+    work: &mut dyn LogTask,
+) -> Result<(), OutputClosed> {
     let mut progress = Progress::begin();
     let mut closed = output.write(|out| work.begin(out));
     let mut before = None;
@@ -203,7 +210,7 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
                 }
                 closed = output.write(|out| work.take(&name, &entry, report, out));
             });
-            // This file ends here; the others are still read.
+            // The file ends here; the others are still read.
             more = read.unwrap_or_else(|error| {
                 report.fault(&name, error);
                 false
@@ -221,7 +228,7 @@ fn work_through(logs: Vec<LogFile>, output: &Output, report: &Report, work: &mut
 /// Writes every readable record.
 struct Recover;
 
-impl Work for Recover {
+impl LogTask for Recover {
     fn take(&mut self, _log: &str, entry: &Entry<'_>, _report: &Report, out: &mut Vec<u8>) {
         if !entry.raw.is_empty() {
             out.extend_from_slice(entry.raw);
@@ -231,17 +238,17 @@ impl Work for Recover {
 }
 
 /// Determines the kind of a message: its `type`, `method`, `cmd` or `tool`, otherwise the first word of a text.
-struct Kinds(crate::io::lines::Paths);
+struct MessageKinds(pipewright_lines::Paths);
 
-impl Kinds {
-    fn new() -> Kinds {
+impl MessageKinds {
+    fn new() -> MessageKinds {
         let paths = [".type", ".method", ".cmd", ".tool", ".error", ".result"];
-        let paths: Vec<_> = paths.iter().filter_map(|path| crate::io::lines::Path::parse(path)).collect();
-        Kinds(crate::io::lines::Paths::new(&paths))
+        let paths: Vec<_> = paths.iter().filter_map(|path| pipewright_lines::Path::parse(path)).collect();
+        MessageKinds(pipewright_lines::Paths::new(&paths))
     }
 
     fn of(&self, message: &Message<'_>) -> String {
-        use crate::journal::read::Content;
+        use pipewright_log::read::Content;
         match &message.content {
             Content::Json(json) => {
                 let mut found = [None; 6];
@@ -249,7 +256,7 @@ impl Kinds {
                 self.0.find_in_json(json, &mut found);
                 let named = found[..4].iter().flatten().find(|value| value.starts_with('"'));
                 match (named, found[4], found[5]) {
-                    (Some(name), ..) => first_word(&crate::io::lines::plain_text(name)).unwrap_or("json").to_owned(),
+                    (Some(name), ..) => first_word(&pipewright_lines::plain_text(name)).unwrap_or("json").to_owned(),
                     (None, Some(_), _) => "error".to_owned(),
                     (None, None, Some(_)) => "result".to_owned(),
                     (None, None, None) => "json".to_owned(),

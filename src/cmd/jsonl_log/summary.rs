@@ -1,12 +1,12 @@
 //! Counts, sizes and answer times.
 
 use super::table::print;
-use super::{Format, Kinds, Work};
+use super::{Format, LogTask, MessageKinds};
 use crate::cmd::distribution::Distribution;
 use crate::cmd::log_file::{Entry, LogFile};
-use crate::io::report::Report;
-use crate::journal::Direction;
-use crate::journal::read::{Found, Message};
+use pipewright_io::report::Report;
+use pipewright_log::Direction;
+use pipewright_log::read::{Found, Message};
 use std::collections::BTreeMap;
 
 /// The number of types that are counted separately; further types are counted together.
@@ -15,7 +15,7 @@ const TYPES: usize = 500;
 /// Collects the statistics of a log.
 pub(super) struct Summary {
     format: Format,
-    kinds: Kinds,
+    kinds: MessageKinds,
     rows: BTreeMap<(Option<Direction>, String), Row>,
     turns: Row,
     turn: Turn,
@@ -47,7 +47,7 @@ struct Turn {
 impl Summary {
     pub(super) fn new(format: Format) -> Summary {
         let (rows, turns, turn) = (BTreeMap::new(), Row::default(), Turn::default());
-        Summary { format, kinds: Kinds::new(), rows, turns, turn }
+        Summary { format, kinds: MessageKinds::new(), rows, turns, turn }
     }
 
     fn count(&mut self, message: &Message<'_>) {
@@ -64,8 +64,8 @@ impl Summary {
         }
     }
 
-    /// Follows the conversation; returns how long the message took if it answers another. A turn consists of messages of one side
-    /// and the answers of the other side. The side that sent the first message begins each turn.
+    /// Follows the conversation; returns how long the message took if it answers another. A turn consists of messages
+    /// of one side and the answers of the other side. The side that sent the first message begins each turn.
     fn follow(&mut self, message: &Message<'_>, size: u64) -> Option<u64> {
         let (direction, time) = (message.direction.filter(|direction| *direction != Direction::Err)?, message.time?);
         let answer = match self.turn.last {
@@ -93,7 +93,7 @@ impl Summary {
     }
 }
 
-impl Work for Summary {
+impl LogTask for Summary {
     fn take(&mut self, _log: &str, entry: &Entry<'_>, _report: &Report, _out: &mut Vec<u8>) {
         match &entry.found {
             Found::Message(message) => self.count(message),

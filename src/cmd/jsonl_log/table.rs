@@ -1,8 +1,9 @@
 //! Small tables, for people, spreadsheets and programs.
 
 use super::Format;
-use crate::io::terminal::printable;
 use csv::WriterBuilder;
+use pipewright_io::printable::printable;
+use pipewright_record::json::quoted;
 use std::io::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -22,7 +23,7 @@ pub(super) fn print(format: Format, titles: &[&str], rows: &[Vec<String>], out: 
         Format::Json => {
             for row in rows {
                 for (number, (title, cell)) in titles.iter().zip(row).enumerate() {
-                    let text = || serde_json::to_string(cell).unwrap_or_default();
+                    let text = || quoted(cell);
                     let value = if number < 2 {
                         text()
                     } else if cell.is_empty() {

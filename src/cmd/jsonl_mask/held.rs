@@ -1,18 +1,19 @@
-//! Messages of a recording that contain a line in pieces. A value may begin in one and end in the next, so they are masked
-//! together, and the lines between them wait.
+//! Messages of a recording that contain a line in pieces. A value may begin in one and end in the next, so they are
+//! masked together, and the lines between them wait.
 
-use crate::io::lines::{Change, Line, change};
-use crate::journal::Direction;
-use crate::journal::read::{TextMessage, text_message};
-use crate::mask::Masker;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use memchr::memmem;
+use pipewright_lines::{Change, Line, change};
+use pipewright_log::Direction;
+use pipewright_log::read::{TextMessage, text_message};
+use pipewright_mask::Masker;
+use pipewright_record::json::quoted;
 use std::collections::VecDeque;
 
 /// The lines since the first piece of a line that is not complete, in order.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct HeldLines {
     lines: VecDeque<HeldLine>,
     /// How many lines were written before the first of them.
     written: usize,
@@ -27,11 +28,11 @@ pub(super) struct Held {
 #[derive(Debug)]
 struct HeldLine {
     number: u64,
-    state: State,
+    state: LineState,
 }
 
 #[derive(Debug)]
-enum State {
+enum LineState {
     Masked(Vec<u8>),
     Piece(Box<Piece>),
     Withheld,
@@ -57,7 +58,7 @@ fn index(direction: Direction) -> usize {
     }
 }
 
-impl Held {
+impl HeldLines {
     /// Takes a line if it is a message whose content has to be masked apart from its record: a piece, or bytes.
     pub(super) fn take(&mut self, line: &Line<'_>, masker: &mut Masker) -> bool {
         let has = |mark: &str| memmem::find(line.body(), mark.as_bytes()).is_some();
@@ -74,13 +75,13 @@ impl Held {
         self.length += line.raw().len();
         let state = if is_too_long {
             self.too_long.retain(|direction| content.more || *direction != content.direction);
-            State::Withheld
+            LineState::Withheld
         } else {
             places.push(self.written + self.lines.len());
             *is_complete = !content.more;
             let (before, after) = (line.before().to_vec(), line.after().to_vec());
             let masked = masked_around(body, content.field, masker);
-            State::Piece(Box::new(Piece { before, body: body.to_owned(), masked, after, content }))
+            LineState::Piece(Box::new(Piece { before, body: body.to_owned(), masked, after, content }))
         };
         self.lines.push_back(HeldLine { number: line.number(), state });
         true
@@ -99,7 +100,7 @@ impl Held {
     /// Takes a line that is masked already, to be written after the ones that wait.
     pub(super) fn push(&mut self, number: u64, out: Vec<u8>) {
         self.length += out.len();
-        self.lines.push_back(HeldLine { number, state: State::Masked(out) });
+        self.lines.push_back(HeldLine { number, state: LineState::Masked(out) });
     }
 
     /// Withholds the pieces that wait, and the rest of their lines.
@@ -110,8 +111,8 @@ impl Held {
                 self.too_long.push(direction);
             }
         }
-        for line in self.lines.iter_mut().filter(|line| matches!(line.state, State::Piece(_))) {
-            line.state = State::Withheld;
+        for line in self.lines.iter_mut().filter(|line| matches!(line.state, LineState::Piece(_))) {
+            line.state = LineState::Withheld;
         }
     }
 
@@ -126,15 +127,15 @@ impl Held {
             let mut line = Vec::new();
             let mut ends = Vec::with_capacity(places.len());
             for place in &places {
-                if let State::Piece(piece) = &self.lines[place - self.written].state {
+                if let LineState::Piece(piece) = &self.lines[place - self.written].state {
                     line.extend_from_slice(&piece.content.bytes);
                 }
                 ends.push(line.len());
             }
             for (place, masked) in places.iter().zip(masker.pieces(&line, &ends)) {
                 let held = &mut self.lines[place - self.written];
-                if let State::Piece(piece) = &held.state {
-                    held.state = State::Masked(piece.with(&masked));
+                if let LineState::Piece(piece) = &held.state {
+                    held.state = LineState::Masked(piece.with(&masked));
                 }
             }
         }
@@ -143,10 +144,10 @@ impl Held {
     /// The lines that need not wait any more, with their numbers; without content those that are withheld.
     pub(super) fn ready(&mut self) -> Vec<(u64, Option<Vec<u8>>)> {
         let mut ready = Vec::new();
-        while self.lines.front().is_some_and(|line| !matches!(line.state, State::Piece(_))) {
+        while self.lines.front().is_some_and(|line| !matches!(line.state, LineState::Piece(_))) {
             let Some(line) = self.lines.pop_front() else { break };
             self.written += 1;
-            let out = if let State::Masked(out) = line.state { Some(out) } else { None };
+            let out = if let LineState::Masked(out) = line.state { Some(out) } else { None };
             ready.push((line.number, out));
         }
         if self.lines.is_empty() {
@@ -172,8 +173,8 @@ impl Piece {
             _ => String::from_utf8_lossy(content).into_owned(),
         };
         let mut out = self.before.clone();
-        // Converting a text to JSON cannot fail, and the record was read as an object that has this field once.
-        let value = serde_json::to_string(&value).unwrap_or_default();
+        // The record was read as an object that has this field once.
+        let value = quoted(&value);
         let is_changed = content != self.content.bytes || self.masked.is_some();
         let body = self.masked.as_deref().unwrap_or(&self.body);
         if !is_changed || change(body, &[(self.content.field, Change::Set(value.as_bytes()))], &mut out).is_err() {

@@ -1,13 +1,15 @@
 //! The log file: numbered lines, written in one write before the data that they record is passed on.
 
 use super::resume::{first_seq, open_file};
-use crate::io::append::{Appender, Incident};
-use crate::io::lines::Piece;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::rotation::Rotation;
-use crate::journal::write::{self, Header, Stamp};
-use crate::journal::{Direction, Part};
+use crate::cmd::usage;
 use jiff::Timestamp;
+use pipewright_io::append::{Appender, Incident};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::rotation::Rotation;
+use pipewright_lines::Piece;
+use pipewright_log::write::{self, Header, Stamp};
+use pipewright_log::{Direction, Part};
+use pipewright_sys::file;
 use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// When written data is synced to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sync {
+pub(super) enum SyncPolicy {
     /// Before the recorded data is passed on.
     Each,
     /// Within this time.
@@ -27,11 +29,11 @@ pub(super) enum Sync {
 
 /// How a log is written.
 #[derive(Debug)]
-pub(super) struct Settings {
+pub(super) struct LogSettings {
     pub(super) path: PathBuf,
     pub(super) child: Option<Part>,
     pub(super) command: Vec<String>,
-    pub(super) sync: Sync,
+    pub(super) sync: SyncPolicy,
     pub(super) rotation: Option<Rotation>,
     pub(super) must_record: bool,
     pub(super) max_depth: usize,
@@ -40,7 +42,7 @@ pub(super) struct Settings {
 /// An open log.
 #[derive(Debug)]
 pub(super) struct Log {
-    settings: Settings,
+    settings: LogSettings,
     report: Arc<Report>,
     file: Appender,
     /// When the session began, as an ISO 8601 text.
@@ -58,7 +60,9 @@ pub(super) struct Log {
     needs_header: bool,
     /// Whether this file has no message yet.
     is_fresh: bool,
-    loss: Loss,
+    /// The length of this file at which to try again to rotate it, after a failure.
+    rotate_at: u64,
+    loss: LostMessages,
     /// When the written data has to be on disk.
     sync_by: Option<Instant>,
     ended: bool,
@@ -74,7 +78,7 @@ pub(super) struct Log {
 
 /// Messages that could not be written.
 #[derive(Debug, Default)]
-struct Loss {
+struct LostMessages {
     /// Lost since the last successful write, and not recorded as lost yet.
     unrecorded: u64,
     total: u64,
@@ -85,10 +89,10 @@ impl Log {
     /// Opens a new log, or continues an existing one.
     ///
     /// # Errors
-    /// [`Status::Usage`] if it cannot be opened, is not a log, or another process writes to it.
-    pub(super) fn open(settings: Settings, report: Arc<Report>) -> Result<Log, Failure> {
+    /// [`usage`] if it cannot be opened, is not a log, or another process writes to it.
+    pub(super) fn open(settings: LogSettings, report: Arc<Report>) -> Result<Log, Failure> {
         let path = settings.path.display();
-        let failed = |error: &dyn Display| Failure::new(Status::Usage, format_args!("{path}: {error}"));
+        let failed = |error: &dyn Display| usage(format_args!("{path}: {error}"));
         let file = open_file(&settings.path, &report).map_err(|why| failed(&why))?;
         if settings.rotation.is_some() && !file.is_regular() {
             return Err(failed(&"only a regular file can be rotated (--rotate)"));
@@ -110,7 +114,8 @@ impl Log {
             batch_t: None,
             needs_header: true,
             is_fresh: true,
-            loss: Loss::default(),
+            rotate_at: 0,
+            loss: LostMessages::default(),
             sync_by: None,
             ended: false,
             look_at: Duration::ZERO,
@@ -124,9 +129,6 @@ impl Log {
     }
 
     /// Takes a message unchanged. It is written with the next [`Log::commit`].
-    ///
-    /// # Errors
-    /// As [`Log::commit`].
     pub(super) fn push(&mut self, direction: Direction, piece: &Piece<'_>) -> Result<(), Failure> {
         let max_depth = self.settings.max_depth;
         let length = piece.raw().len();
@@ -134,25 +136,16 @@ impl Log {
     }
 
     /// Takes a message that is to be written as `json`.
-    ///
-    /// # Errors
-    /// As [`Log::commit`].
     pub(super) fn push_changed(&mut self, direction: Direction, json: &[u8]) -> Result<(), Failure> {
         self.push_message(direction, json.len(), |stamp, batch| write::changed(stamp, json, batch))
     }
 
     /// Takes a message that is to be written as text: a line with its end.
-    ///
-    /// # Errors
-    /// As [`Log::commit`].
     pub(super) fn push_text(&mut self, direction: Direction, raw: &[u8]) -> Result<(), Failure> {
         self.push_message(direction, raw.len(), |stamp, batch| write::text(stamp, raw, batch))
     }
 
     /// Takes a message whose content is not to be written.
-    ///
-    /// # Errors
-    /// As [`Log::commit`].
     pub(super) fn push_withheld(&mut self, direction: Direction, why: &str) -> Result<(), Failure> {
         self.push_message(direction, why.len(), |stamp, batch| write::withheld(stamp, why, batch))
     }
@@ -181,7 +174,8 @@ impl Log {
     fn is_full(&self, length: usize) -> bool {
         let held = self.file.len() + self.batch.len() as u64;
         let holds_any = !self.is_fresh || self.messages > 0;
-        holds_any && self.settings.rotation.as_ref().is_some_and(|rotation| rotation.is_due(held, length))
+        let is_due = |rotation: &Rotation| held >= self.rotate_at && rotation.is_due(held, length);
+        holds_any && self.settings.rotation.as_ref().is_some_and(is_due)
     }
 
     /// Takes the end of the session, once.
@@ -201,11 +195,11 @@ impl Log {
         let now = self.started.elapsed();
         if now >= self.look_at || self.ended {
             self.look_at = now + LOOK_AGAIN;
-            self.look_after_file();
+            self.check_file();
         }
         if self.needs_header {
             let seq = self.next_seq();
-            let Settings { child, command, .. } = &self.settings;
+            let LogSettings { child, command, .. } = &self.settings;
             Header::new(seq, &self.start, *child, command).write(&mut self.batch);
         }
         if self.loss.unrecorded > 0 {
@@ -251,7 +245,7 @@ impl Log {
         self.batch.clear();
         let messages = std::mem::take(&mut self.messages);
         if let Err(error) = written {
-            return self.lose(messages, &error);
+            return self.count_lost(messages, &error);
         }
         if incident == Some(Incident::Removed) {
             let path = self.settings.path.display();
@@ -262,16 +256,16 @@ impl Log {
         self.is_fresh &= messages == 0;
         self.loss.unrecorded = 0;
         match self.settings.sync {
-            Sync::Each => self.sync()?,
-            Sync::Within(time) => {
+            SyncPolicy::Each => self.sync()?,
+            SyncPolicy::Within(time) => {
                 self.sync_by.get_or_insert_with(|| Instant::now() + time);
             }
-            Sync::Never => {}
+            SyncPolicy::Never => {}
         }
         Ok(())
     }
 
-    fn lose(&mut self, messages: u64, error: &io::Error) -> Result<(), Failure> {
+    fn count_lost(&mut self, messages: u64, error: &io::Error) -> Result<(), Failure> {
         self.seq = self.written_seq;
         self.look_at = Duration::ZERO;
         let path = self.settings.path.display();
@@ -312,9 +306,9 @@ impl Log {
         self.file.sync_aside(move |error| report.fault(path.display(), format_args!("{NOT_ON_DISK}: {error}")));
     }
 
-    /// Reports what another process did to the file, and makes the log a log again. (A removed file is written again with the
-    /// batch, if that is possible.)
-    fn look_after_file(&mut self) {
+    /// Reports what another process did to the file, and makes the log a log again. (A removed file is written again
+    /// with the batch, if that is possible.)
+    fn check_file(&mut self) {
         let path = self.settings.path.display();
         self.incident = self.file.incident().unwrap_or(None);
         match self.incident {
@@ -337,8 +331,8 @@ impl Log {
         }
     }
 
-    /// Continues in the file that is now at the log's path, if it is a different one, and begins it with its header at once: a later
-    /// run that continues the log finds its number there.
+    /// Continues in the file that is now at the log's path, if it is a different one, and begins it with its header at
+    /// once: a later run that continues the log finds its number there.
     pub(super) fn reopen(&mut self) {
         if self.open_again() {
             self.begin_batch();
@@ -351,7 +345,7 @@ impl Log {
             return false;
         }
         let path = self.settings.path.display();
-        if self.settings.path.metadata().is_ok_and(|about| !about.is_file()) {
+        if file::is_special(&self.settings.path) {
             // Opening a named pipe would block until it has a reader.
             self.report.fault(path, "is not a regular file any more; recording continues in the old file");
             return false;
@@ -369,7 +363,7 @@ impl Log {
     }
 
     fn go_on_in(&mut self, file: Appender) {
-        if self.settings.sync != Sync::Never {
+        if self.settings.sync != SyncPolicy::Never {
             self.sync_aside();
         }
         self.file.release();
@@ -377,9 +371,11 @@ impl Log {
         (self.incident, self.is_replaced) = (None, false);
         self.needs_header = true;
         self.is_fresh = true;
+        self.rotate_at = 0;
     }
 
-    /// Ends this file and begins the next. If that fails, this file keeps growing.
+    /// Ends this file and begins the next. If that fails, this file grows by as much again before the next try: on Windows, a file
+    /// cannot be renamed while a program has it open that forbids that.
     fn rotate(&mut self) {
         let is_there = matches!(self.file.incident(), Ok(None)) && self.file.path_names_it();
         if let Some(rotation) = self.settings.rotation.as_ref().filter(|_| is_there) {
@@ -387,8 +383,8 @@ impl Log {
                 Ok(file) => self.go_on_in(file),
                 Err(error) => {
                     let path = self.settings.path.display();
-                    self.report.fault(path, format_args!("cannot be rotated: {error}; it keeps growing"));
-                    self.settings.rotation = None;
+                    self.report.fault(path, format_args!("cannot be rotated: {error}; it keeps growing until it can"));
+                    self.rotate_at = self.file.len() + rotation.size as u64;
                 }
             }
         }
@@ -406,8 +402,8 @@ impl Log {
     }
 }
 
-/// How long not to look after the file again: looking takes a tenth of a message's round trip. What is written to a removed file
-/// meanwhile is copied with the rest of it.
+/// How long not to look after the file again: looking takes a tenth of a message's round trip. What is written to a
+/// removed file meanwhile is copied with the rest of it.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 const NOT_ON_DISK: &str = "not forced to the disk";

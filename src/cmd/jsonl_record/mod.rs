@@ -5,20 +5,20 @@ mod redact;
 mod resume;
 
 use super::filter::Filter;
-use super::options::{LimitOptions, duration, size};
-use super::{Command, needs_input};
+use super::options::{LimitOptions, duration, part, size};
+use super::{Command, needs_input, usage};
 use crate::cmd::options::TOO_LONG;
-use crate::io::between::{Ends, Way, between};
-use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Limits, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::rotation::Rotation;
-use crate::io::signal::{Signal, Signals};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::journal::{Direction, Part};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use log::{Log, Settings, Sync};
-use redact::{Kept, RedactOptions, Redaction};
+use log::{Log, LogSettings, SyncPolicy};
+use pipewright_io::between::{FarEndpoint, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::rotation::Rotation;
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Line, Piece};
+use pipewright_log::{Direction, Part};
+use pipewright_sys::process::{describe, exit_code};
+use pipewright_sys::signal::{Signal, Signals};
+use redact::{RecordedContent, RedactOptions, Redaction};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -37,11 +37,11 @@ pub struct Arguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The part that CMD plays in the conversation; `replay --as` needs it
-    #[arg(long, value_name = "PART", requires = "command")]
+    #[arg(long, value_name = "PART", requires = "command", value_parser = part())]
     child: Option<Part>,
     /// When to sync the log to disk, against power loss: `each` time before data is passed on, within a duration such as 500ms, or `never`
     #[arg(long, value_name = "WHEN", default_value = "1s", value_parser = sync)]
-    sync: Sync,
+    sync: SyncPolicy,
     /// Start a new file when FILE would exceed this size (K, M, G for powers of 1024); the full file becomes FILE.1
     #[arg(long, value_name = "SIZE", value_parser = size)]
     rotate: Option<usize>,
@@ -77,10 +77,10 @@ Examples:
 
 SIGHUP reopens FILE, for logrotate. An over-long line is recorded in parts; with a redacting option it is withheld.
 
-A line that cannot be redacted is withheld: it is passed on, and the log has the reason in place of its content. A filter that \
-fails on a JSON line is an error. A text line that --redact or --redact-text fails on is withheld without an error, and so is \
-every text line if --redact-keys is given alone. --redact-keys is applied after the filters. With a redacting option, the log has \
-the name of CMD without its arguments.
+A line that cannot be redacted is withheld: it is passed on, and the log has the reason in place of its content. A \
+filter that fails on a JSON line is an error. A text line that --redact or --redact-text fails on is withheld without \
+an error, and so is every text line if --redact-keys is given alone. --redact-keys is applied after the filters. With \
+a redacting option, the log has the name of CMD without its arguments.
 
 Exit status:
   0 success; 1 a message was not recorded; 2 wrong usage, or FILE could not be written; 3 CMD could not be started; \
@@ -89,26 +89,25 @@ Exit status:
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
-fn sync(text: &str) -> Result<Sync, String> {
+fn sync(text: &str) -> Result<SyncPolicy, String> {
     match text {
-        "each" => Ok(Sync::Each),
-        "never" => Ok(Sync::Never),
+        "each" => Ok(SyncPolicy::Each),
+        "never" => Ok(SyncPolicy::Never),
         _ => match duration(text) {
-            Ok(Duration::ZERO) => Ok(Sync::Each),
-            Ok(time) => Ok(Sync::Within(time)),
+            Ok(Duration::ZERO) => Ok(SyncPolicy::Each),
+            Ok(time) => Ok(SyncPolicy::Within(time)),
             Err(error) => Err(format!("each, never, or a duration; {error}")),
         },
     }
 }
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     if arguments.command.is_empty() {
         needs_input("the stream to record")?;
     }
     if arguments.file.as_os_str() == "-" {
-        return Err(Failure::new(
-            Status::Usage,
+        return Err(usage(
             "FILE: `-` is not allowed here: stdout carries the stream; name a file (./- for a file of that name)",
         ));
     }
@@ -117,7 +116,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let redaction = Redaction::new(arguments.redact, limits.max_depth)?;
     // CMD's arguments may be as secret as the redacted values, and no filter is applied to them.
     let recorded_words = if redaction.is_some() { 1 } else { arguments.command.len() };
-    let settings = Settings {
+    let settings = LogSettings {
         path: arguments.file,
         child: arguments.child,
         command: arguments
@@ -134,17 +133,17 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let wraps = !arguments.command.is_empty();
     let filter = Filter::compile_some("--where", arguments.filter.as_ref())?;
     let log = Log::open(settings, Arc::clone(&report))?;
-    let ends = Ends {
-        far: Way::child(arguments.command),
+    let sides = Sides {
+        far: FarEndpoint::child(arguments.command),
         receives_errors: wraps,
         reopens: true,
         drains: true,
         prompt: filter.is_none() && redaction.is_none(),
         limits,
-        ..Ends::default()
+        ..Sides::default()
     };
     let recorder = Recorder { log, filter, redaction, withheld_texts: 0, signal: None, report: Arc::clone(&report) };
-    between(Box::new(recorder), ends, signals, &report)
+    between(Box::new(recorder), sides, signals, &report)
 }
 
 /// Records what is passed on.
@@ -162,9 +161,9 @@ struct Recorder {
 impl Recorder {
     fn record(&mut self, side: Side, piece: &Piece<'_>) -> Result<(), Failure> {
         let direction = match side {
-            Side::Near | Side::Person | Side::Answers => Direction::In,
-            Side::Far => Direction::Out,
-            Side::FarError => Direction::Err,
+            Side::Near(_) | Side::Person | Side::Answers => Direction::In,
+            Side::Far(_) => Direction::Out,
+            Side::FarError(_) => Direction::Err,
         };
         let Piece::Line(line) = piece else {
             return self.record_part(direction, piece);
@@ -180,12 +179,12 @@ impl Recorder {
             return self.log.push(direction, piece);
         };
         match redaction.keep(line, direction) {
-            Kept::Whole => self.log.push(direction, piece),
-            Kept::Line(raw) => self.log.push(direction, &Piece::Line(Line::new(&raw, line.number()))),
-            Kept::Text(raw) => self.log.push_text(direction, &raw),
-            Kept::Json(json) => self.log.push_changed(direction, &json),
-            Kept::Nothing => Ok(()),
-            Kept::Withheld { why, is_fault } => {
+            RecordedContent::Whole => self.log.push(direction, piece),
+            RecordedContent::Line(raw) => self.log.push(direction, &Piece::Line(Line::new(&raw, line.number()))),
+            RecordedContent::Text(raw) => self.log.push_text(direction, &raw),
+            RecordedContent::Json(json) => self.log.push_changed(direction, &json),
+            RecordedContent::Nothing => Ok(()),
+            RecordedContent::Withheld { why, is_fault } => {
                 if is_fault {
                     self.report.fault(place(), format_args!("{why}; passed on, and not recorded"));
                 } else {
@@ -234,25 +233,25 @@ impl Stage for Recorder {
         match event {
             Event::Piece(side, piece) => {
                 self.record(side, &piece)?;
-                out.onward(side).extend_from_slice(piece.raw());
+                out.opposite(side).extend_from_slice(piece.raw());
             }
             // Half-close: the child's remaining output is relayed and recorded to its end.
-            Event::Closed(Side::Near) if out.is_pipe() => self.finish("stdin ended", None)?,
-            Event::Closed(Side::Near) => out.close_far(),
-            Event::Exited(status) => {
+            Event::Closed(Side::NEAR) if out.is_pipe() => self.finish("stdin ended", None)?,
+            Event::Closed(Side::NEAR) => out.close_far(0),
+            Event::Exited(_, status) => {
                 let code = exit_code(status);
                 let how = self.signal.take().map_or_else(|| describe(status), |signal| signal.to_string());
                 self.finish(&how, Some(code))?;
                 out.stop(Status::Child(code));
             }
-            Event::Broken(Side::Near, error) => self.finish(&format!("stdout: {error}"), None)?,
+            Event::Broken(Side::NEAR, error) => self.finish(&format!("stdout: {error}"), None)?,
             Event::Signal(signal) if out.is_pipe() => self.finish(&signal.to_string(), None)?,
             Event::Signal(signal) => self.signal = Some(signal),
             Event::Due => self.log.sync_aside(),
             Event::Reopen => self.log.reopen(),
             // As with a pipe: the next write to our stdin must fail.
-            Event::Broken(Side::Far, _) => out.close_near(),
-            Event::Joined | Event::Started | Event::Closed(_) | Event::Broken(..) => {}
+            Event::Broken(Side::FAR, _) => out.close_near(0),
+            Event::Joined(_) | Event::Started(_) | Event::Closed(_) | Event::Broken(..) => {}
         }
         Ok(())
     }

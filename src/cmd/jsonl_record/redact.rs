@@ -1,11 +1,11 @@
 //! Redaction of recorded lines, by filters and by keys.
 
-use crate::cmd::filter::{Change, Filter};
+use crate::cmd::filter::{Filter, FilteredLine};
 use crate::cmd::options::TOO_DEEP;
-use crate::identifier::unspelled;
-use crate::io::lines::{Line, deeper_than, is_json, replace_values};
-use crate::io::report::Failure;
-use crate::journal::Direction;
+use pipewright_io::report::Failure;
+use pipewright_lines::{Line, deeper_than, is_json, replace_values};
+use pipewright_log::Direction;
+use pipewright_record::identifier::unspelled;
 
 /// What `--redact-keys` writes in place of a value.
 const REDACTED: &str = "\"[redacted]\"";
@@ -47,14 +47,14 @@ pub(super) struct Redaction {
 
 /// What is to be recorded of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum RecordedContent {
     /// The unchanged line.
     Whole,
-    /// This line, with its end.
+    /// A line, with its end.
     Line(Vec<u8>),
-    /// This line, with its end, as text.
+    /// A line, with its end, as text.
     Text(Vec<u8>),
-    /// This JSON value.
+    /// A JSON value.
     Json(Vec<u8>),
     /// Nothing.
     Nothing,
@@ -66,7 +66,7 @@ impl Redaction {
     /// `None` if nothing is to be redacted.
     ///
     /// # Errors
-    /// [`Status::Usage`](crate::io::report::Status::Usage) if a filter cannot be compiled.
+    /// [`Status::Usage`](pipewright_io::report::Status::Usage) if a filter cannot be compiled.
     pub(super) fn new(options: RedactOptions, max_depth: usize) -> Result<Option<Redaction>, Failure> {
         let RedactOptions { redact, redact_text, redact_keys: keys } = options;
         if redact.is_none() && redact_text.is_none() && keys.is_empty() {
@@ -77,9 +77,9 @@ impl Redaction {
         Ok(Some(Redaction { json, text, keys, max_depth }))
     }
 
-    pub(super) fn keep(&self, line: &Line<'_>, direction: Direction) -> Kept {
+    pub(super) fn keep(&self, line: &Line<'_>, direction: Direction) -> RecordedContent {
         if deeper_than(line.body(), self.max_depth) {
-            return Kept::Withheld { why: TOO_DEEP.to_owned(), is_fault: true };
+            return RecordedContent::Withheld { why: TOO_DEEP.to_owned(), is_fault: true };
         }
         // On stderr, a number or a quoted word is ordinary text.
         let may_be_json = direction != Direction::Err || matches!(line.body().trim_ascii_start(), [b'{' | b'[', ..]);
@@ -89,33 +89,33 @@ impl Redaction {
         }
     }
 
-    fn keep_json(&self, json: &str, line: &Line<'_>, direction: Direction) -> Kept {
+    fn keep_json(&self, json: &str, line: &Line<'_>, direction: Direction) -> RecordedContent {
         let Some(filter) = &self.json else {
             let mut out = line.before().to_vec();
             if !self.replace_keys(json, &mut out) {
-                return Kept::Whole;
+                return RecordedContent::Whole;
             }
             out.extend_from_slice(line.after());
-            return Kept::Line(out);
+            return RecordedContent::Line(out);
         };
         let mut made = Vec::new();
         match filter.change_json(json.as_bytes(), direction, &mut made) {
-            Ok(Change::Nothing) => Kept::Nothing,
-            Ok(Change::Json | Change::Text) => self.json_kept(&made),
+            Ok(FilteredLine::Nothing) => RecordedContent::Nothing,
+            Ok(FilteredLine::Json | FilteredLine::Text) => self.json_kept(&made),
             // Programs also print bare numbers and words for people.
-            Ok(Change::Failed(_)) if !matches!(json.trim_ascii_start().as_bytes(), [b'{' | b'[', ..]) => {
-                Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false }
+            Ok(FilteredLine::Failed(_)) if !matches!(json.trim_ascii_start().as_bytes(), [b'{' | b'[', ..]) => {
+                RecordedContent::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false }
             }
-            Ok(Change::Failed(why)) => Kept::Withheld { why, is_fault: direction != Direction::Err },
-            Err(why) => Kept::Withheld { why, is_fault: true },
+            Ok(FilteredLine::Failed(why)) => RecordedContent::Withheld { why, is_fault: direction != Direction::Err },
+            Err(why) => RecordedContent::Withheld { why, is_fault: true },
         }
     }
 
     /// The output of a filter, with the keys replaced.
-    fn json_kept(&self, made: &[u8]) -> Kept {
+    fn json_kept(&self, made: &[u8]) -> RecordedContent {
         let mut out = Vec::new();
         self.replace_keys(&String::from_utf8_lossy(made), &mut out);
-        Kept::Json(out)
+        RecordedContent::Json(out)
     }
 
     fn replace_keys(&self, json: &str, out: &mut Vec<u8>) -> bool {
@@ -126,31 +126,32 @@ impl Redaction {
         replace_values(json, &|key| self.keys.contains(&unspelled(key)), REDACTED, out)
     }
 
-    fn keep_text(&self, line: &Line<'_>, direction: Direction) -> Kept {
+    fn keep_text(&self, line: &Line<'_>, direction: Direction) -> RecordedContent {
         let text = String::from_utf8_lossy(line.body());
         let mut made = line.before().to_vec();
         let change = match self.text.as_ref().or(self.json.as_ref()) {
             Some(filter) => filter.change_text(&text, direction, &mut made),
-            None => Ok(Change::Failed(String::new())),
+            None => Ok(FilteredLine::Failed(String::new())),
         };
         match change {
-            Ok(Change::Text) if made[line.before().len()..] == *text.as_bytes() => Kept::Whole,
+            Ok(FilteredLine::Text) if made[line.before().len()..] == *text.as_bytes() => RecordedContent::Whole,
             // A replay of the log would give several lines.
-            Ok(Change::Text) if made.contains(&b'\n') => {
-                Kept::Withheld { why: "the filter gives text with a line feed".to_owned(), is_fault: true }
+            Ok(FilteredLine::Text) if made.contains(&b'\n') => {
+                RecordedContent::Withheld { why: "the filter gives text with a line feed".to_owned(), is_fault: true }
             }
-            Ok(Change::Text) => {
+            Ok(FilteredLine::Text) => {
                 made.extend_from_slice(line.after());
-                Kept::Text(made)
+                RecordedContent::Text(made)
             }
-            Ok(Change::Json) if self.text.is_some() => {
-                Kept::Withheld { why: "--redact-text: the filter gives no string".to_owned(), is_fault: true }
-            }
-            Ok(Change::Json) => self.json_kept(&made[line.before().len()..]),
-            Ok(Change::Nothing) => Kept::Nothing,
-            Ok(Change::Failed(_)) if line.is_blank() => Kept::Whole,
-            Ok(Change::Failed(_)) => Kept::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false },
-            Err(why) => Kept::Withheld { why, is_fault: true },
+            Ok(FilteredLine::Json) if self.text.is_some() => RecordedContent::Withheld {
+                why: "--redact-text: the filter gives no string".to_owned(),
+                is_fault: true,
+            },
+            Ok(FilteredLine::Json) => self.json_kept(&made[line.before().len()..]),
+            Ok(FilteredLine::Nothing) => RecordedContent::Nothing,
+            Ok(FilteredLine::Failed(_)) if line.is_blank() => RecordedContent::Whole,
+            Ok(FilteredLine::Failed(_)) => RecordedContent::Withheld { why: NOT_APPLIED.to_owned(), is_fault: false },
+            Err(why) => RecordedContent::Withheld { why, is_fault: true },
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Continuing an existing log: checks that it is a log, and finds its next number.
 
-use crate::io::append::{Appender, OpenError, find_last};
-use crate::io::report::Report;
-use crate::io::rotation::rotated;
-use crate::journal::VERSION;
-use crate::journal::read::numbered;
+use pipewright_io::append::{Appender, OpenError, find_last};
+use pipewright_io::report::Report;
+use pipewright_io::rotation::rotated;
+use pipewright_log::VERSION;
+use pipewright_log::read::numbered;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
 /// The first bytes of every log.
-const BEGINNING: &[u8] = br#"{"format":"pipewright-log""#;
+const FILE_PREFIX: &[u8] = br#"{"format":"pipewright-log""#;
 
 /// Opens a log or an empty file to append to; reports a torn last line.
 pub(super) fn open_file(path: &Path, report: &Report) -> Result<Appender, String> {
@@ -37,8 +37,8 @@ fn check(path: &Path) -> Result<(), String> {
     }
     let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let is_torn_beginning =
-        !beginning.contains(&b'\n') && BEGINNING.starts_with(&first_line[..first_line.len().min(BEGINNING.len())]);
-    let begins_well = first_line.starts_with(BEGINNING) || is_torn_beginning;
+        !beginning.contains(&b'\n') && FILE_PREFIX.starts_with(&first_line[..first_line.len().min(FILE_PREFIX.len())]);
+    let begins_well = first_line.starts_with(FILE_PREFIX) || is_torn_beginning;
     let newer = |version: Option<u64>| version.filter(|&version| version > VERSION);
     let version = numbered(first_line).and_then(|line| newer(line.version));
     let last = last_of(path, begins_well)?;
@@ -61,8 +61,9 @@ pub(super) fn first_seq(file: &Appender) -> Result<u64, String> {
     next.ok_or_else(|| format!("its last number is {}, which is too large to continue; give another file", last.seq))
 }
 
-/// The last readable line of a log. For a file that may not be a log (`is_log` is false), only the last 1 MiB is searched.
-fn last_of(path: &Path, is_log: bool) -> Result<Option<crate::journal::read::Numbered>, String> {
+/// The last readable line of a log. For a file that may not be a log (`is_log` is false), only the last 1 MiB is
+/// searched.
+fn last_of(path: &Path, is_log: bool) -> Result<Option<pipewright_log::read::Numbered>, String> {
     let most = if is_log { u64::MAX } else { 1 << 20 };
     find_last(path, most, numbered).map_err(|error| error.to_string())
 }

@@ -1,14 +1,14 @@
 //! Prints turns.
 
-use crate::io::stage::{Out, Side};
-use crate::json::{Object, one_line};
-use crate::llm::Token;
-use crate::record::{Attempts, ModelTurn, TurnFailure, Usage};
+use pipewright_io::stage::{Out, Side};
+use pipewright_llm::Token;
+use pipewright_record::json::{Object, one_line};
+use pipewright_record::{AssistantMessage, Attempts, MessageKind, ModelTurn, Record, TurnFailure, Usage};
 use serde_json::value::RawValue;
 
 /// The form in which a turn is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum TurnForm {
     /// A `model_turn` record.
     Record,
     /// Its text, unchanged.
@@ -17,13 +17,13 @@ pub enum Answer {
     Line,
 }
 
-impl Answer {
+impl TurnForm {
     /// A turn, without a final line feed.
     pub fn turn(self, turn: &ModelTurn, id: Option<&RawValue>, attempts: Attempts) -> String {
         match self {
-            Answer::Record => turn.record(id, attempts),
-            Answer::Text => turn.text.trim_end().to_owned(),
-            Answer::Line => bare(turn.text.trim()),
+            TurnForm::Record => turn.record(id, attempts),
+            TurnForm::Text => turn.text.trim_end().to_owned(),
+            TurnForm::Line => bare(turn.text.trim()),
         }
     }
 
@@ -36,9 +36,9 @@ impl Answer {
         attempts: Attempts,
     ) -> Option<String> {
         match self {
-            Answer::Record => Some(failure.record(id, usage, attempts)),
-            Answer::Text => None,
-            Answer::Line => Some(
+            TurnForm::Record => Some(failure.record(id, usage, attempts)),
+            TurnForm::Text => None,
+            TurnForm::Line => Some(
                 Object::default()
                     .text("error", &failure.message)
                     .text("kind", failure.kind.name())
@@ -51,26 +51,22 @@ impl Answer {
     /// A part of a turn that is still being written.
     pub fn token(self, id: Option<&RawValue>, token: &Token, out: &mut Out) {
         let (text, kind) = match token {
-            Token::Text(text) => (text, "answer"),
-            Token::Reasoning(text) => (text, "thought"),
+            Token::Text(text) => (text, MessageKind::Answer),
+            Token::Reasoning(text) => (text, MessageKind::Thought),
         };
         match self {
-            Answer::Record => out.add_line(Side::Near, &message(id, text).text("kind", kind).end()),
-            Answer::Text | Answer::Line => {}
+            TurnForm::Record => out.add_line(Side::NEAR, &AssistantMessage::part(id, kind, text).json()),
+            TurnForm::Text | TurnForm::Line => {}
         }
     }
 
     /// Tells the reader that the printed part of a turn is void, because the request is sent again.
     pub fn restarted(self, id: Option<&RawValue>, out: &mut Out) {
-        if self == Answer::Record {
-            out.add_line(Side::Near, &message(id, "").text("kind", "progress").put("restarted", true).end());
+        if self == TurnForm::Record {
+            let message = AssistantMessage { restarted: true, ..AssistantMessage::part(id, MessageKind::Progress, "") };
+            out.add_line(Side::NEAR, &message.json());
         }
     }
-}
-
-fn message(id: Option<&RawValue>, token: &str) -> Object {
-    let object = Object::default().text("type", "assistant_message").put_some("request_id", id);
-    object.text("token", token).put("is_final", false)
 }
 
 /// JSON stays JSON; in other text, line breaks are escaped as in JSON.

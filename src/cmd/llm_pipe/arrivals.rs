@@ -1,54 +1,53 @@
-//! Passes the pieces of answers from the thread that sends requests to the stage. The pieces go through a channel; a byte in a
-//! pipe, which the stage reads, announces them.
+//! Passes the pieces of answers from the thread that sends requests to the stage. The pieces go through a channel; a
+//! byte in a pipe, which the stage reads, announces them.
 
-use crate::io::descriptor::Descriptor;
 use pipewright_http::Client;
-use pipewright_http::exchanges::{Arrival, Exchanges, Longest};
+use pipewright_http::exchanges::{Arrival, Exchanges, SizeLimits};
+use pipewright_sys::descriptor::Descriptor;
 use std::io::{self, PipeWriter, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// The most pieces that are queued for the stage; the network is read no further then.
-const WAITING: usize = 256;
+const MAX_QUEUED: usize = 256;
 
 /// The receiving end, in the stage.
-pub struct Arrivals {
+pub struct ArrivalReceiver {
     pieces: Receiver<(u64, Arrival)>,
     is_announced: Arc<AtomicBool>,
 }
 
 /// The sending end, in the thread that sends requests.
-struct Delivery {
+struct ArrivalSender {
     pieces: SyncSender<(u64, Arrival)>,
     is_announced: Arc<AtomicBool>,
     wake: PipeWriter,
 }
 
 /// The most bytes of one event's data. Gemini sends a complete image in one event.
-const LONGEST_EVENT: usize = 64 << 20;
+const MAX_EVENT: usize = 64 << 20;
 /// The most bytes of an error's body, of which only the message is used.
-const LONGEST_BODY: usize = 1 << 20;
+const MAX_BODY: usize = 1 << 20;
 
-/// Starts a thread that sends requests. Gives the requests' end, the receiving end, and a descriptor that gets a line when pieces have arrived, and one at the
-/// start.
+/// Starts a thread that sends requests. Gives the requests' end, the receiving end, and a descriptor that gets a line
+/// when pieces have arrived, and one at the start.
 ///
 /// # Errors
 /// The process is out of descriptors or threads.
-pub fn start(client: Client) -> io::Result<(Exchanges, Arrivals, Descriptor)> {
+pub fn start(client: Client) -> io::Result<(Exchanges, ArrivalReceiver, Descriptor)> {
     let (reader, wake) = io::pipe()?;
-    let (sender, receiver) = sync_channel(WAITING);
+    let (sender, receiver) = sync_channel(MAX_QUEUED);
     let is_announced = Arc::new(AtomicBool::new(false));
-    let delivery = Delivery { pieces: sender, is_announced: Arc::clone(&is_announced), wake };
+    let delivery = ArrivalSender { pieces: sender, is_announced: Arc::clone(&is_announced), wake };
     // A request from the command line causes no event that would run the stage.
     delivery.wake();
-    let longest = Longest { event: LONGEST_EVENT, body: LONGEST_BODY };
+    let longest = SizeLimits { event: MAX_EVENT, body: MAX_BODY };
     let exchanges = Exchanges::start(client, longest, move |number, piece| delivery.deliver(number, piece))?;
-    Ok((exchanges, Arrivals { pieces: receiver, is_announced }, OwnedFd::from(reader).into()))
+    Ok((exchanges, ArrivalReceiver { pieces: receiver, is_announced }, Descriptor::new(reader)))
 }
 
-impl Delivery {
+impl ArrivalSender {
     /// Passes on a piece; blocks while the queue is full.
     fn deliver(&self, number: u64, piece: Arrival) {
         if self.pieces.send((number, piece)).is_ok() {
@@ -65,7 +64,7 @@ impl Delivery {
     }
 }
 
-impl Arrivals {
+impl ArrivalReceiver {
     /// The pieces that have arrived, in order.
     pub fn take(&self) -> impl Iterator<Item = (u64, Arrival)> {
         // Reset first, so that a piece that arrives meanwhile is announced again.

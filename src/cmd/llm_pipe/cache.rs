@@ -1,20 +1,19 @@
 //! The cache of paid turns: a folder with one file per request.
 
 use super::endpoint::Endpoint;
-use crate::io::report::{Failure, Status};
-use crate::io::{private, regular};
-use crate::record::{Attempts, ModelTurn, Stop};
-use nix::unistd::geteuid;
+use crate::cmd::usage;
+use pipewright_io::report::Failure;
+use pipewright_record::{Attempts, ModelTurn, Stop};
+use pipewright_sys::{file, private, regular};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The longest entry that is read, in bytes.
-const LONGEST: u64 = 256 << 20;
+const MAX_ENTRY: u64 = 256 << 20;
 
 /// The folder, for requests to one model at one server.
 pub struct Cache {
@@ -31,16 +30,14 @@ impl Cache {
     /// Opens a folder; creates it if it is missing.
     ///
     /// # Errors
-    /// [`Status::Usage`]: the folder cannot be created or used.
+    /// [`usage`]: the folder cannot be created or used.
     pub fn open(folder: &Path, endpoint: &Endpoint) -> Result<Cache, Failure> {
-        let usage = |why: &dyn std::fmt::Display| {
-            Failure::new(Status::Usage, format_args!("--cache: {}: {why}", folder.display()))
-        };
+        let wrong = |why: &dyn std::fmt::Display| usage(format_args!("--cache: {}: {why}", folder.display()));
         let made = private::folder().recursive(true).create(folder);
-        made.map_err(|error| usage(&error))?;
-        let found = fs::metadata(folder).map_err(|error| usage(&error))?;
-        if found.mode() & 0o022 != 0 || found.uid() != geteuid().as_raw() {
-            return Err(usage(&"other users could write answers there: the folder must be yours, with chmod go-w"));
+        made.map_err(|error| wrong(&error))?;
+        let found = fs::metadata(folder).map_err(|error| wrong(&error))?;
+        if file::others_can_write(&found) || !file::is_ours(&found) {
+            return Err(wrong(&"other users could write answers there: the folder must be yours, with chmod go-w"));
         }
         let mut beginning = Sha256::new();
         for text in [endpoint.provider.name(), &endpoint.url] {
@@ -65,7 +62,7 @@ impl Cache {
     /// The file cannot be read, or was not written by llm-pipe.
     pub fn read(&self, entry: &Entry) -> Result<Option<ModelTurn>, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", entry.0.display());
-        match regular::read_text(&entry.0, LONGEST) {
+        match regular::read_text(&entry.0, MAX_ENTRY) {
             Ok(text) => ModelTurn::read(text.trim_end(), self.provider).map(Some).map_err(|why| failed(&why)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(&error)),

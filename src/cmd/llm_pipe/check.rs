@@ -1,21 +1,21 @@
 //! `llm-pipe check`: small requests that test what a model and its server can do.
 
-use super::arrivals::{self, Arrivals};
+use super::arrivals::{self, ArrivalReceiver};
 use super::endpoint::{Endpoint, ModelOptions};
 use super::input;
-use super::job::{Job, Progress};
+use super::job::{AttemptProgress, Job};
 use super::repair::matches_schema;
-use crate::io::between::{Ends, Near, between};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::Object;
-use crate::llm::text_calls;
-use crate::record::{
+use pipewright_http::exchanges::Exchanges;
+use pipewright_io::between::{NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_llm::text_calls;
+use pipewright_mcp::Schema;
+use pipewright_record::json::Object;
+use pipewright_record::{
     Arguments, Image, ImageSource, Message, ModelRequest, ModelTurn, OwnedTool, Part, Stop, ToolChoice, TurnFailure,
 };
-use pipewright_http::exchanges::Exchanges;
-use pipewright_mcp::Schema;
+use pipewright_sys::signal::Signals;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,7 +95,8 @@ impl Probe {
                 None => failed("the model called no tool", turn),
             },
             Probe::Schema => {
-                let checked = Schema::compile(SCHEMA).and_then(|schema| matches_schema(turn, &schema));
+                let checked =
+                    Schema::compile(SCHEMA).map_err(String::from).and_then(|schema| matches_schema(turn, &schema));
                 checked.err().map(|why| format!("the answer does not match the schema: {why}: {:?}", turn.text))
             }
             Probe::Images if turn.text.to_lowercase().contains("red") => None,
@@ -108,7 +109,7 @@ impl Probe {
 struct Check {
     endpoint: Endpoint,
     exchanges: Exchanges,
-    arrivals: Arrivals,
+    arrivals: ArrivalReceiver,
     report: Arc<Report>,
     /// The number of the open check, its index among all checks.
     number: u64,
@@ -124,15 +125,14 @@ struct Check {
 /// The options name no model, or the system lacks a resource.
 pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let endpoint = Endpoint::find(&arguments.model, report)?;
-    let client = endpoint.client(TIMEOUT, TIMEOUT)?;
-    let (exchanges, arrivals, wake) =
-        arrivals::start(client).map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let client = endpoint.client(Some(TIMEOUT), Some(TIMEOUT))?;
+    let (exchanges, arrivals, wake) = arrivals::start(client).map_err(Failure::not_started)?;
     let begun = Instant::now();
     let report = Arc::clone(report);
     let check =
         Check { endpoint, exchanges, arrivals, report: Arc::clone(&report), number: 0, job: None, begun, tokens: 0 };
-    let ends = Ends { near: Near::Stdout, answers: vec![wake], stays: true, ..Ends::default() };
-    between(Box::new(check), ends, signals, &report)
+    let sides = Sides { near: NearKind::Stdout, answers: vec![wake], stays: true, ..Sides::default() };
+    between(Box::new(check), sides, signals, &report)
 }
 
 impl Check {
@@ -173,15 +173,15 @@ impl Check {
             let progress = job.take(piece, &self.endpoint, 0, &mut tokens);
             self.tokens += tokens.len();
             let why = match progress {
-                Progress::Going | Progress::Again(..) => continue,
-                Progress::Turn(turn) => {
+                AttemptProgress::Going | AttemptProgress::Again(..) => continue,
+                AttemptProgress::Turn(turn) => {
                     let mut turn = match self.endpoint.provider.has_calls_in_text() {
                         true => text_calls::recognise(*turn, &job.request),
                         false => *turn,
                     };
                     probe.fault(&mut turn)
                 }
-                Progress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
+                AttemptProgress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
             };
             self.print(*probe, why.as_deref(), out);
             let goes_on = why.is_none() || *probe != Probe::Text;
@@ -203,10 +203,10 @@ impl Check {
                 Object::default().text("check", name).text("status", if why.is_some() { "error" } else { "ok" });
             object.text_some("error", why).put("latency_ms", self.begun.elapsed().as_millis()).end()
         };
-        out.add_line(Side::Near, &line(probe.name(), why));
+        out.add_line(Side::NEAR, &line(probe.name(), why));
         if probe == Probe::Text && why.is_none() {
             let whole = (self.tokens < 2).then_some("the answer came in one piece");
-            out.add_line(Side::Near, &line("streaming", whole));
+            out.add_line(Side::NEAR, &line("streaming", whole));
         }
     }
 }

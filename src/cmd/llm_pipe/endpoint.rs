@@ -2,10 +2,11 @@
 
 use super::key::{self, KeyOptions};
 use crate::cmd::models::{Models, Price, variable};
-use crate::io::report::{Failure, Report, Status};
-use crate::llm::{PROVIDERS, Provider};
-use crate::record::Usage;
+use crate::cmd::usage;
 use pipewright_http::{Address, Client, Limits};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_llm::{PROVIDERS, Provider};
+use pipewright_record::Usage;
 use std::time::Duration;
 
 /// The model options.
@@ -22,7 +23,7 @@ pub struct ModelOptions {
 }
 
 /// Shorter secrets are not masked: they may occur in any text.
-const SHORTEST: usize = 4;
+const MIN_SECRET: usize = 4;
 
 /// A model at a server.
 pub struct Endpoint {
@@ -43,12 +44,11 @@ impl Endpoint {
     /// Combines the options with `models.toml`. An option takes precedence over the file.
     ///
     /// # Errors
-    /// [`Status::Usage`]: the model, the address or the key is missing.
+    /// [`usage`]: the model, the address or the key is missing.
     pub fn find(options: &ModelOptions, report: &Report) -> Result<Endpoint, Failure> {
-        let usage = |why: String| Failure::new(Status::Usage, why);
         let Some(name) = &options.model else {
             return Err(usage(
-                "no model is named: add --model PROVIDER/NAME; `llm-pipe models` lists models and providers".to_owned(),
+                "no model is named: add --model PROVIDER/NAME; `llm-pipe models` lists models and providers",
             ));
         };
         let (model, configured) = Models::read()?.find(name);
@@ -64,7 +64,7 @@ impl Endpoint {
         let shown = Address::read(base, &[]).map_err(|why| usage(format!("--base-url: {why}")))?;
         let place = shown.shown();
         let secrets =
-            Vec::from_iter(key.iter().cloned().chain(shown.secrets()).filter(|secret| secret.len() >= SHORTEST));
+            Vec::from_iter(key.iter().cloned().chain(shown.secrets()).filter(|secret| secret.len() >= MIN_SECRET));
         let has_secret = key.is_some() || shown.secrets().next().is_some();
         let url = format!("{base}{}", provider.path(model));
         let endpoint =
@@ -91,7 +91,7 @@ impl Endpoint {
     pub fn without_secrets(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {
             let text = text.replace(secret.as_str(), "***");
-            let begun = (SHORTEST..secret.len()).rev().filter_map(|length| secret.get(..length));
+            let begun = (MIN_SECRET..secret.len()).rev().filter_map(|length| secret.get(..length));
             match begun.clone().find_map(|begun| text.strip_suffix(begun)) {
                 Some(rest) => format!("{rest}***"),
                 None => text,
@@ -115,16 +115,14 @@ impl Endpoint {
         headers.extend(
             self.key.as_deref().map(|key| self.provider.key_header(key)).map(|(name, value)| (name.to_owned(), value)),
         );
-        Address::read(&self.url, &headers)
-            .map_err(|why| Failure::new(Status::Usage, format_args!("{}: {why}", self.place)))
+        Address::read(&self.url, &headers).map_err(|why| usage(format_args!("{}: {why}", self.place)))
     }
 
-    /// A client for the server. `total` limits each request, `idle` the time without data; zero disables a limit.
+    /// A client for the server. `total` limits each request, `idle` the time without data.
     ///
     /// # Errors
     /// [`Status::NotStarted`]: the system's certificates cannot be read, or the proxy named in the environment is invalid.
-    pub fn client(&self, total: Duration, idle: Duration) -> Result<Client, Failure> {
-        let [idle, total] = [idle, total].map(|limit| Some(limit).filter(|limit| !limit.is_zero()));
+    pub fn client(&self, total: Option<Duration>, idle: Option<Duration>) -> Result<Client, Failure> {
         let limits = Limits {
             first_byte: idle,
             idle,
@@ -140,18 +138,19 @@ impl Endpoint {
 /// `name` is the value of `--model`, which stands for `model` if models.toml has a table of that name.
 fn provider<'a>(model: &'a str, name: &str) -> Result<(&'static dyn Provider, &'a str), Failure> {
     let place = if model == name { String::new() } else { format!("{name} in models.toml: ") };
-    let usage = |why: String| Failure::new(Status::Usage, format!("--model: {place}{why}"));
+    let wrong = |why: String| usage(format!("--model: {place}{why}"));
     let names = || Vec::from_iter(PROVIDERS.iter().map(|provider| provider.name())).join(", ");
     let Some((name, model)) = model.split_once('/').filter(|(_, model)| !model.is_empty()) else {
-        return Err(usage(format!(
+        return Err(wrong(format!(
             "{model:?} is neither PROVIDER/NAME nor a name in models.toml; the providers are {}",
             names()
         )));
     };
     match PROVIDERS.iter().find(|provider| provider.name() == name) {
         Some(provider) => Ok((*provider, model)),
-        None => Err(usage(format!(
-            "unknown provider {name:?}; known are {}. For another server, name the provider whose API it has, and --base-url",
+        None => Err(wrong(format!(
+            "unknown provider {name:?}; known are {}. For another server, name the provider whose API it has, and \
+             --base-url",
             names()
         ))),
     }

@@ -1,14 +1,14 @@
 //! Images that requests name by path: read from one folder only, and checked against their hash.
 
-use crate::io::regular;
-use crate::record::{Image, ImageSource, ModelRequest};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use pipewright_record::{Image, ImageSource, ModelRequest};
+use pipewright_sys::regular;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// The largest image that is sent, in bytes: more than any provider takes in one request.
-const LARGEST: u64 = 20 << 20;
+const MAX_IMAGE: u64 = 20 << 20;
 
 /// The media types that all providers accept, by file extension.
 const TYPES: [(&str, &str); 5] =
@@ -35,7 +35,7 @@ fn load_one(image: &mut Image, folder: &Path) -> Result<(), String> {
     let ImageSource::File { path, sha256 } = &image.source else { return Ok(()) };
     let failed = |why: &dyn std::fmt::Display| format!("image {path:?}: {why}");
     let found = within(folder, path).map_err(|why| failed(&why))?;
-    let bytes = regular::read(&found, LARGEST).map_err(|error| failed(&error))?;
+    let bytes = regular::read(&found, MAX_IMAGE).map_err(|error| failed(&error))?;
     if let Some(expected) = sha256 {
         let hash: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         if !hash.eq_ignore_ascii_case(expected) {

@@ -1,7 +1,7 @@
 //! Reads lines of input as requests.
 
-use crate::io::lines::deeper_than;
-use crate::record::{Fields, Image, ImageSource, Message, ModelRequest, Part, Unreadable, unreadable};
+use pipewright_lines::deeper_than;
+use pipewright_record::{Fields, Image, ImageSource, Message, ModelRequest, Part, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
 /// The form of the input's lines.

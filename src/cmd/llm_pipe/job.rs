@@ -2,11 +2,11 @@
 
 use super::cache::Entry;
 use super::endpoint::Endpoint;
-use crate::llm::{Failure, Retry, Token, TurnReader, text_calls, without_schema};
-use crate::record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use pipewright_http::Error;
 use pipewright_http::exchanges::Arrival;
+use pipewright_llm::{Failure, Retry, Token, TurnReader, text_calls, without_schema};
 use pipewright_mcp::Schema;
+use pipewright_record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub struct Job {
     pub schema: Option<Schema>,
     /// Its place in the input, for messages: `stdin:7`.
     pub place: String,
-    state: State,
+    state: JobState,
     /// When it was first sent.
     begun: Option<Instant>,
     /// How often it was sent.
@@ -41,37 +41,37 @@ pub struct Job {
     pub is_cached: bool,
 }
 
-enum State {
-    /// It is sent as soon as possible.
+enum JobState {
+    /// The request is sent as soon as possible.
     Ready,
-    /// It is sent again at this time.
+    /// The request is sent again at this time.
     Waiting(Instant),
-    /// It was sent to the provider.
-    Sent(Box<Sent>),
+    /// The request was sent to the provider.
+    Sent(Box<OpenAttempt>),
 }
 
 /// An open attempt.
-struct Sent {
+struct OpenAttempt {
     number: u64,
     head: Option<(u16, Vec<(String, String)>)>,
     reader: Box<dyn TurnReader>,
 }
 
 /// The progress of an attempt.
-pub enum Progress {
-    /// It is not finished.
+pub enum AttemptProgress {
+    /// The attempt is not finished.
     Going,
-    /// It gave a turn.
+    /// The attempt gave a turn.
     Turn(Box<ModelTurn>),
-    /// It failed for good.
+    /// The attempt failed for good.
     Failed(TurnFailure),
-    /// It failed, and the request is to be sent again after a pause. The pause is `Some` if the provider asked for it; it then applies
-    /// to every request.
+    /// The attempt failed, and the request is to be sent again after a pause. A pause that the provider asked for is
+    /// `Some`, and applies to every request.
     Again(Option<Duration>, String),
 }
 
 /// If the provider asks for a longer pause, the request fails.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 impl Job {
     pub fn new(request: ModelRequest, place: String, schema: Option<Schema>) -> Job {
@@ -79,7 +79,7 @@ impl Job {
             request,
             schema,
             place,
-            state: State::Ready,
+            state: JobState::Ready,
             begun: None,
             attempts: 0,
             usage: Usage::default(),
@@ -112,16 +112,16 @@ impl Job {
     /// Whether it may be sent now.
     pub fn is_ready(&self, now: Instant) -> bool {
         match self.state {
-            State::Ready => true,
-            State::Waiting(until) => until <= now,
-            State::Sent(_) => false,
+            JobState::Ready => true,
+            JobState::Waiting(until) => until <= now,
+            JobState::Sent(_) => false,
         }
     }
 
     /// When it is sent again.
     pub fn waits_until(&self) -> Option<Instant> {
         match self.state {
-            State::Waiting(until) => Some(until),
+            JobState::Waiting(until) => Some(until),
             _ => None,
         }
     }
@@ -129,34 +129,34 @@ impl Job {
     /// The number of the open attempt.
     pub fn number(&self) -> Option<u64> {
         match &self.state {
-            State::Sent(sent) => Some(sent.number),
+            JobState::Sent(sent) => Some(sent.number),
             _ => None,
         }
     }
 
-    /// It was sent under this number.
+    /// The request was sent under this number.
     pub fn send(&mut self, number: u64, reader: Box<dyn TurnReader>, now: Instant) {
         self.begun.get_or_insert(now);
         self.attempts += 1;
-        self.state = State::Sent(Box::new(Sent { number, head: None, reader }));
+        self.state = JobState::Sent(Box::new(OpenAttempt { number, head: None, reader }));
     }
 
     /// Makes it ready to be sent again: the conversation has become longer.
-    pub fn send_anew(&mut self) {
+    pub fn reset(&mut self) {
         self.attempts = 0;
-        self.state = State::Ready;
+        self.state = JobState::Ready;
     }
 
     /// The usage so far.
     pub fn usage(&self) -> Usage {
         match &self.state {
-            State::Sent(sent) => self.usage.plus(sent.reader.usage()),
+            JobState::Sent(sent) => self.usage.plus(sent.reader.usage()),
             _ => self.usage,
         }
     }
 
     /// Adds the usage of a turn that was paid for but is not printed.
-    pub fn pay(&mut self, usage: Usage) {
+    pub fn add_usage(&mut self, usage: Usage) {
         self.usage = self.usage.plus(usage);
     }
 
@@ -170,19 +170,25 @@ impl Job {
     }
 
     /// Takes the next piece of the open attempt, and appends its tokens.
-    pub fn take(&mut self, piece: Arrival, endpoint: &Endpoint, retries: u32, tokens: &mut Vec<Token>) -> Progress {
-        let State::Sent(sent) = &mut self.state else { return Progress::Going };
+    pub fn take(
+        &mut self,
+        piece: Arrival,
+        endpoint: &Endpoint,
+        retries: u32,
+        tokens: &mut Vec<Token>,
+    ) -> AttemptProgress {
+        let JobState::Sent(sent) = &mut self.state else { return AttemptProgress::Going };
         match sent.take(piece, endpoint, tokens) {
-            Ok(false) => Progress::Going,
-            Ok(true) => match std::mem::replace(&mut self.state, State::Ready) {
-                State::Sent(sent) => {
+            Ok(false) => AttemptProgress::Going,
+            Ok(true) => match std::mem::replace(&mut self.state, JobState::Ready) {
+                JobState::Sent(sent) => {
                     let usage = sent.reader.usage();
                     match sent.reader.finish() {
-                        Ok(turn) => Progress::Turn(Box::new(turn)),
+                        Ok(turn) => AttemptProgress::Turn(Box::new(turn)),
                         Err(failure) => self.fail(failure, usage, retries),
                     }
                 }
-                _ => Progress::Going,
+                _ => AttemptProgress::Going,
             },
             Err(failure) => {
                 let usage = sent.reader.usage();
@@ -191,14 +197,14 @@ impl Job {
         }
     }
 
-    fn fail(&mut self, mut failure: Failure, usage: Usage, retries: u32) -> Progress {
+    fn fail(&mut self, mut failure: Failure, usage: Usage, retries: u32) -> AttemptProgress {
         self.usage = self.usage.plus(usage);
-        self.state = State::Ready;
+        self.state = JobState::Ready;
         let pause = match failure.retry {
             _ if self.attempts > retries => None,
             Retry::Never => None,
             Retry::Backoff => Some(backoff(self.attempts)),
-            Retry::After(pause) if pause <= LONGEST_PAUSE => Some(pause),
+            Retry::After(pause) if pause <= MAX_PAUSE => Some(pause),
             Retry::After(pause) => {
                 failure.what.message +=
                     &format!("; not sent again: the provider asks for a pause of {} s", pause.as_secs());
@@ -207,17 +213,17 @@ impl Job {
         };
         match pause.and_then(|pause| Instant::now().checked_add(pause)) {
             Some(until) => {
-                self.state = State::Waiting(until);
+                self.state = JobState::Waiting(until);
                 let asked = matches!(failure.retry, Retry::After(_)).then_some(pause).flatten();
                 let seconds = pause.unwrap_or_default().as_secs_f64();
-                Progress::Again(asked, format!("{}; sending it again in {seconds:.1} s", failure.what.message))
+                AttemptProgress::Again(asked, format!("{}; sending it again in {seconds:.1} s", failure.what.message))
             }
-            None => Progress::Failed(failure.what),
+            None => AttemptProgress::Failed(failure.what),
         }
     }
 }
 
-impl Sent {
+impl OpenAttempt {
     /// Whether the turn is complete.
     fn take(&mut self, piece: Arrival, endpoint: &Endpoint, tokens: &mut Vec<Token>) -> Result<bool, Failure> {
         match piece {
@@ -256,7 +262,8 @@ fn no_answer(error: &Error, place: &str) -> Failure {
     Failure::new(kind, format!("{place}: {error}{advice}"), retry)
 }
 
-/// Half a second, doubled with every attempt up to eight seconds, and reduced at random by up to a quarter so that clients do not all return at once.
+/// Half a second, doubled with every attempt up to eight seconds, and reduced at random by up to a quarter so that
+/// clients do not all return at once.
 fn backoff(attempts: u32) -> Duration {
     let most = Duration::from_millis(500 << attempts.saturating_sub(1).min(4));
     let chance = std::hash::BuildHasher::hash_one(&std::collections::hash_map::RandomState::new(), attempts);

@@ -1,9 +1,10 @@
 //! The key for one server: from an environment variable or a private file.
 
 use crate::cmd::models::variable;
-use crate::io::report::{Failure, Status};
+use crate::cmd::usage;
+use pipewright_io::report::Failure;
+use pipewright_sys::file;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The options for the key.
@@ -17,12 +18,12 @@ pub struct KeyOptions {
     key_file: Option<std::path::PathBuf>,
 }
 
-/// The key that the options name; otherwise of the variable `configured`; otherwise of the first variable in `usual` that is set.
+/// The key that the options name; otherwise of the variable `configured`; otherwise of the first variable in `usual`
+/// that is set.
 ///
 /// # Errors
-/// [`Status::Usage`]: a named key is missing or empty, or its file can be read by others.
+/// [`usage`]: a named key is missing or empty, or its file can be read by others.
 pub fn key(options: &KeyOptions, configured: Option<&str>, usual: &[&str]) -> Result<Option<String>, Failure> {
-    let usage = |why: String| Failure::new(Status::Usage, why);
     if let Some(path) = &options.key_file {
         return read(path).map(Some).map_err(|why| usage(format!("--key-file: {}: {why}", path.display())));
     }
@@ -38,8 +39,8 @@ pub fn key(options: &KeyOptions, configured: Option<&str>, usual: &[&str]) -> Re
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let mode = fs::metadata(path).map_err(|error| error.to_string())?.mode();
-    if mode & 0o077 != 0 {
+    let found = fs::metadata(path).map_err(|error| error.to_string())?;
+    if file::others_can_use(&found) {
         return Err("other users can read or write it; run chmod 600 on it".to_owned());
     }
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;

@@ -15,21 +15,21 @@ mod stage;
 mod tally;
 
 use super::models::Models;
-use super::options::{duration, size};
-use super::{Command, needs_input};
-use crate::io::between::{Ends, Near, between};
-use crate::io::lines::Limits;
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
+use super::options::{Limit, duration, size};
+use super::{Command, needs_input, usage};
 use cache::Cache;
 use check::CheckArguments;
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use endpoint::{Endpoint, ModelOptions};
 use input::Prompt;
-use settings::Settings;
-use stage::Pipe;
+use pipewright_io::between::{NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::private;
+use pipewright_sys::signal::Signals;
+use settings::RequestSettings;
+use stage::ModelStage;
 use std::io::{IsTerminal, stdin};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -95,11 +95,11 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Time")]
     retries: u32,
     /// Time limit of one attempt; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = "Time")]
-    timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "10m", help_heading = "Time")]
+    timeout: Limit,
     /// How long the provider may send nothing; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "2m", value_parser = duration, help_heading = "Time")]
-    idle_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "2m", help_heading = "Time")]
+    idle_timeout: Limit,
     /// Overall time limit; unanswered requests fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
@@ -139,13 +139,13 @@ Exit status:
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     if let Some(Action::Models) = arguments.action {
         return Models::print();
     }
     // Child processes of an agent's world must not read the key from our environment or memory.
-    private::protect_process().map_err(|error| Failure::new(Status::NotStarted, error))?;
+    private::protect_process().map_err(Failure::not_started)?;
     if let Some(Action::Check(own)) = &arguments.action {
         return check::run(own, signals, &report);
     }
@@ -155,24 +155,23 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         None => needs_input("requests")?,
         Some(name @ ("check" | "models")) => {
             let why = format!("options of `{NAME} {name}` go after {name}; to send {name:?} as a prompt, use --text");
-            return Err(Failure::new(Status::Usage, why));
+            return Err(usage(why));
         }
         Some(_) => {}
     }
-    let client = endpoint.client(arguments.timeout, arguments.idle_timeout)?;
+    let client = endpoint.client(arguments.timeout.0, arguments.idle_timeout.0)?;
     let cache = arguments.cache.as_deref().map(|folder| Cache::open(folder, &endpoint)).transpose()?;
-    let settings = Settings::read(&arguments, endpoint)?;
-    let (exchanges, arrivals, wake) =
-        arrivals::start(client).map_err(|error| Failure::new(Status::NotStarted, error))?;
+    let settings = RequestSettings::read(&arguments, endpoint)?;
+    let (exchanges, arrivals, wake) = arrivals::start(client).map_err(Failure::not_started)?;
     let limits = Limits { max_line: arguments.max_line, ..Limits::default() };
-    let near = if has_text { Near::Stdio } else { Near::Stdout };
-    let mut pipe = Pipe::new(settings, exchanges, arrivals, Arc::clone(&report));
+    let near = if has_text { NearKind::Stdio } else { NearKind::Stdout };
+    let mut pipe = ModelStage::new(settings, exchanges, arrivals, Arc::clone(&report));
     pipe.keep(cache);
     match arguments.prompt {
         Some(prompt) => pipe.ask(Prompt::new(prompt, has_text, arguments.max_line)),
         None if arguments.bare => {}
         None => pipe.count(Tally::start()),
     }
-    let ends = Ends { near, answers: vec![wake], stays: true, limits, ..Ends::default() };
-    between(Box::new(pipe), ends, signals, &report)
+    let sides = Sides { near, answers: vec![wake], stays: true, limits, ..Sides::default() };
+    between(Box::new(pipe), sides, signals, &report)
 }

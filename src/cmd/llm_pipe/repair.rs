@@ -1,10 +1,10 @@
 //! Sends a turn back to the model if its text does not match the schema.
 
-use crate::record::{Message, ModelRequest, ModelTurn, OwnTurn, Part};
 use pipewright_mcp::Schema;
+use pipewright_record::{Message, ModelRequest, ModelTurn, OwnTurn, Part};
 
 /// How often a model is asked again for text that matches the schema.
-pub const REPAIRS: u32 = 2;
+pub const MAX_REPAIRS: u32 = 2;
 
 /// Extends the conversation by the turn and its error.
 pub fn send_back(request: &mut ModelRequest, turn: &ModelTurn, why: &str) {

@@ -1,12 +1,12 @@
 //! The progress of a batch, for the person who started it.
 
-use crate::io::report::Report;
-use crate::record::Usage;
+use pipewright_io::report::Report;
+use pipewright_record::Usage;
 use std::io::{IsTerminal, stderr, stdin, stdout};
 use std::time::{Duration, Instant};
 
 /// The interval between two updates.
-const PAUSE: Duration = Duration::from_millis(250);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The outcomes of the requests so far.
 pub struct Tally {
@@ -24,7 +24,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// `None` if the progress would not be visible: stderr is not a terminal, or the printed answers themselves show it.
+    /// `None` if the progress would not be visible: stderr is not a terminal, or the printed answers themselves show
+    /// it.
     pub fn start() -> Option<Tally> {
         if !stderr().is_terminal() || stdout().is_terminal() || stdin().is_terminal() {
             return None;
@@ -49,7 +50,7 @@ impl Tally {
 
     /// When the progress is shown next.
     pub fn next(&self) -> Option<Instant> {
-        self.shown?.checked_add(PAUSE)
+        self.shown?.checked_add(UPDATE_INTERVAL)
     }
 
     /// Shows the progress if it is due. `waiting` requests are open or queued; `is_last` means that no more will come.
@@ -86,7 +87,8 @@ impl Tally {
         line
     }
 
-    /// The time left: the average time of an answered request, for each remaining one; `None` if their number is not known.
+    /// The time left: the average time of an answered request, for each remaining one; `None` if their number is not
+    /// known.
     fn left(&self, elapsed: Duration, waiting: u64, is_last: bool) -> Option<Duration> {
         let ended = self.done + self.failed;
         let lines = ended + waiting;

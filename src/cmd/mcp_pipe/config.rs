@@ -1,8 +1,10 @@
-//! Reads the `mcpServers` files of other clients: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`, or `{"url","headers"}`.
+//! Reads the `mcpServers` files of other clients: `{"mcpServers":{"NAME":{"command","args","env","cwd"}}}`, or
+//! `{"url","headers"}`.
 
 use super::url::Url;
-use crate::io::child::Surroundings;
-use crate::io::report::{Failure, Status};
+use crate::cmd::usage;
+use pipewright_io::child::Environment;
+use pipewright_io::report::Failure;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,7 +12,7 @@ use std::path::PathBuf;
 /// A server in a file.
 pub enum Server {
     /// A program to start.
-    Program { command: Vec<OsString>, around: Surroundings },
+    Program { command: Vec<OsString>, environment: Environment },
     /// A server to connect to.
     Url(Url),
 }
@@ -37,40 +39,40 @@ struct Entry {
     disabled: bool,
 }
 
-/// Reads the server of `FILE:NAME`, or all servers of `FILE` that are not disabled; they have names if there are several. Comments and trailing commas, as
-/// written by VS Code, are allowed.
+/// Reads the server of `FILE:NAME`, or all servers of `FILE` that are not disabled; they have names if there are
+/// several. Comments and trailing commas, as written by VS Code, are allowed.
 ///
 /// # Errors
-/// [`Status::Usage`] with the reason, without any value of a variable.
+/// [`usage`] with the reason, without any value of a variable.
 pub fn read(named: &str) -> Result<Vec<(Option<String>, Server)>, Failure> {
     // A path may contain a colon; a server's name hardly does.
     let (path, name) = match named.rsplit_once(':') {
         Some((path, name)) if !std::path::Path::new(named).exists() => (path, Some(name)),
         _ => (named, None),
     };
-    let usage = |message: String| Failure::new(Status::Usage, format_args!("--config: {path}: {message}"));
-    let text = std::fs::read_to_string(path).map_err(|error| usage(error.to_string()))?;
+    let wrong = |message: String| usage(format_args!("--config: {path}: {message}"));
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let mut text = text.trim_start_matches('\u{feff}').to_owned();
     // An invalid comment is reported as invalid JSON below.
     let _ = json_strip_comments::strip(&mut text);
     let File { mut servers } =
-        serde_json::from_str(&text).map_err(|error| usage(format!("line {}: {}", error.line(), reason(&error))))?;
+        serde_json::from_str(&text).map_err(|error| wrong(format!("line {}: {}", error.line(), reason(&error))))?;
     let names = servers.keys().cloned().collect::<Vec<_>>().join(", ");
     let has_names = name.is_none() && servers.len() > 1;
     match name {
         Some(name) => {
-            let missing = || usage(format!("unknown server {name}; the file has {names}"));
+            let missing = || wrong(format!("unknown server {name}; the file has {names}"));
             let entry = servers.remove(name).ok_or_else(missing)?;
             servers = BTreeMap::from([(name.to_owned(), entry)]);
         }
         None => servers.retain(|_, entry| !entry.disabled),
     }
     if servers.is_empty() {
-        return Err(usage("the file has no enabled server".to_owned()));
+        return Err(wrong("the file has no enabled server".to_owned()));
     }
     let server = |(name, entry)| match server(entry) {
         Ok(server) => Ok((Some(name).filter(|_| has_names), server)),
-        Err(why) => Err(usage(format!("{name}: {why}"))),
+        Err(why) => Err(wrong(format!("{name}: {why}"))),
     };
     servers.into_iter().map(server).collect()
 }
@@ -86,7 +88,7 @@ fn server(entry: Entry) -> Result<Server, String> {
     let command = words.map(|word| expand(word).map(OsString::from)).collect::<Result<_, _>>()?;
     let variable = |(name, value): (&String, &String)| Ok::<_, String>((name.into(), expand(value)?.into()));
     let set = entry.env.iter().map(variable).collect::<Result<_, _>>()?;
-    Ok(Server::Program { command, around: Surroundings { set, folder: entry.cwd, ..Surroundings::default() } })
+    Ok(Server::Program { command, environment: Environment { set, folder: entry.cwd, ..Environment::default() } })
 }
 
 /// The reason without content of the file, which may contain secrets.
@@ -137,7 +139,7 @@ mod tests {
             r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"KEY":"s3cret"}},"b":{"url":"http://x","headers":{"A":"s3cret"}},"c":{}}}"#,
         );
         let one = |named: &str| read(named).unwrap().remove(0);
-        let (name, Server::Program { command, around }) = one(&format!("{path}:a")) else { panic!() };
+        let (name, Server::Program { command, environment: around }) = one(&format!("{path}:a")) else { panic!() };
         assert_eq!((name, command.len(), around.set.len()), (None, 3, 1));
         let (_, Server::Url(to)) = one(&format!("{path}:b")) else { panic!() };
         assert_eq!((to.url.as_str(), to.headers.len()), ("http://x", 1));

@@ -1,15 +1,15 @@
 //! The connection to one server, and its open requests.
 
 use super::health::Health;
-use super::overlong::Overlong;
+use super::overlong::OverlongLine;
 use super::schemas::Schemas;
 use super::server::Server;
 use super::world::SetupCall;
-use crate::record::OwnedCall;
+use pipewright_record::OwnedCall;
 use std::time::Instant;
 
 /// The separator between a server's name and its tool's name, if there are several servers.
-const JOINT: &str = "__";
+const SEPARATOR: &str = "__";
 
 /// The prefix of a server's tool names; empty if there is only one server.
 pub struct Prefix(String);
@@ -45,7 +45,7 @@ pub struct Connection {
     /// The requested listing was printed.
     pub(super) has_listed: bool,
     /// The overlong line that is being read.
-    pub(super) overlong: Overlong,
+    pub(super) overlong: OverlongLine,
     pub(super) health: Health,
     /// The last unreadable line that could be an answer: when it arrived, and why it is unreadable.
     pub(super) unreadable: Option<(Instant, String)>,
@@ -55,7 +55,7 @@ impl Connection {
     /// A connection to `server`, which has a name if it is one of several.
     pub fn new(name: Option<&str>, server: Server, health: Health) -> Connection {
         Connection {
-            prefix: Prefix(name.map_or(String::new(), |name| format!("{name}{JOINT}"))),
+            prefix: Prefix(name.map_or(String::new(), |name| format!("{name}{SEPARATOR}"))),
             server,
             schemas: Schemas::default(),
             list_by: None,
@@ -65,7 +65,7 @@ impl Connection {
             parting: None,
             has_left: false,
             has_listed: false,
-            overlong: Overlong::default(),
+            overlong: OverlongLine::default(),
             health,
             unreadable: None,
         }
@@ -73,7 +73,7 @@ impl Connection {
 
     /// The server's name, if it is one of several.
     pub fn name(&self) -> Option<&str> {
-        self.prefix.0.strip_suffix(JOINT)
+        self.prefix.0.strip_suffix(SEPARATOR)
     }
 
     /// When the connection's next time limit is over, or its next action is due.
@@ -106,6 +106,6 @@ pub fn route<'a>(connections: &[Connection], tool: &'a str) -> Result<(usize, &'
     // A server's name may be the prefix of another's.
     own.min_by_key(|(_, own)| own.len()).ok_or_else(|| {
         let names = connections.iter().filter_map(Connection::name).collect::<Vec<_>>().join(", ");
-        format!("{tool:?} names no server: write SERVER{JOINT}TOOL, where SERVER is one of {names}")
+        format!("{tool:?} names no server: write SERVER{SEPARATOR}TOOL, where SERVER is one of {names}")
     })
 }

@@ -1,14 +1,14 @@
-//! Checks whether a silent server still works. The end of a server is detected elsewhere; this finds a server that hangs while it
-//! is idle (`--probe`) or after a call that timed out (`--restart-after-timeouts`).
+//! Checks whether a silent server still works. The end of a server is detected elsewhere; this finds a server that
+//! hangs while it is idle (`--probe`) or after a call that timed out (`--restart-after-timeouts`).
 
-use super::server::Cause;
+use super::server::LossCause;
 use super::world::Servers;
 use crate::cmd::world::Calls;
-use crate::io::stage::{Out, Side};
+use pipewright_io::stage::{Out, Side};
 use std::time::{Duration, Instant};
 
 /// How long a server may take to answer a ping after a call that timed out, unless the time limit of calls is shorter.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// When and how a server is checked.
 pub struct Health {
@@ -46,7 +46,7 @@ impl Health {
 
 impl Servers {
     /// Pings the server after a call that timed out. No other call is sent until it answers.
-    pub(super) fn suspect(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
+    pub(super) fn probe_server(&mut self, at: usize, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].health.limit == 0
             || self.connections[at].health.is_suspect()
             || !self.connections[at].server.client.is_ready()
@@ -67,7 +67,7 @@ impl Servers {
         let is_ready = self.connections[at].server.client.is_ready() && self.connections[at].parting.is_none();
         let idles = is_ready && self.has_nothing_to_do(at, calls);
         if !is_ready || (!idles && !self.connections[at].health.is_suspect()) {
-            self.end_suspicion(at);
+            self.end_probe(at);
         } else if self.connections[at].health.at.is_none() {
             self.connections[at].health.at = self.connections[at].health.every.map(|every| Instant::now() + every);
         }
@@ -79,7 +79,7 @@ impl Servers {
         if self.connections[at].health.at.is_none_or(|at| at > now) {
             return;
         }
-        if out.far_waits() {
+        if out.far_waits(at) {
             // The answer may have arrived: this process reads nothing at the moment.
             self.connections[at].health.at = Some(now + self.ping_patience(at));
             return;
@@ -94,12 +94,12 @@ impl Servers {
         }
         self.connections[at].health.rest();
         let loss =
-            self.connections[at].server.loss("the server no longer answers (--probe)".to_owned(), Cause::Unusable);
-        self.lose(at, &loss, calls, out);
+            self.connections[at].server.loss("the server no longer answers (--probe)".to_owned(), LossCause::Unusable);
+        self.server_lost(at, &loss, calls, out);
     }
 
     /// The server has answered, or is not to be checked now.
-    pub(super) fn end_suspicion(&mut self, at: usize) {
+    pub(super) fn end_probe(&mut self, at: usize) {
         self.forget_ping(at);
         self.connections[at].health.rest();
     }
@@ -117,19 +117,19 @@ impl Servers {
         self.connections[at].health.rest();
         let requests = if count == 1 { "1 request".to_owned() } else { format!("{count} requests in a row") };
         let why = format!("the server hangs: no answer to {requests} (--restart-after-timeouts)");
-        let loss = self.connections[at].server.loss(why, Cause::Unusable);
-        self.lose(at, &loss, calls, out);
+        let loss = self.connections[at].server.loss(why, LossCause::Unusable);
+        self.server_lost(at, &loss, calls, out);
     }
 
     fn ping(&mut self, at: usize, out: &mut Out) {
         self.connections[at].health.at = Some(Instant::now() + self.ping_patience(at));
-        let (client, to) = (&mut self.connections[at].server.client, out.to(Side::Far));
+        let (client, to) = (&mut self.connections[at].server.client, out.to(Side::Far(at)));
         self.connections[at].health.asked = Some([client.probe(to), client.probe_again(to)]);
     }
 
     fn ping_patience(&self, at: usize) -> Duration {
         let idle = self.connections[at].health.every.filter(|_| !self.connections[at].health.is_suspect());
-        idle.unwrap_or_else(|| self.settings.timeout.map_or(PATIENCE, |timeout| timeout.min(PATIENCE)))
+        idle.unwrap_or_else(|| self.settings.timeout.map_or(PING_TIMEOUT, |timeout| timeout.min(PING_TIMEOUT)))
     }
 
     fn forget_ping(&mut self, at: usize) {

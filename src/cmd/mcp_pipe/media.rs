@@ -1,9 +1,10 @@
 //! `--save-media`: saves images, sounds and blobs of a result as files, and puts their paths into the result.
 
 use crate::cmd::media_folder::MediaFolder;
-use crate::record::Fields;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use pipewright_record::Fields;
+use pipewright_record::json::quoted;
 use serde_json::value::RawValue;
 use std::io;
 use std::path::Path;
@@ -20,8 +21,8 @@ impl Media {
         MediaFolder::open(folder).map(Media)
     }
 
-    /// A result with a `"path"` in place of each `data` or `blob` in its content, or in the `contents` of a resource. The rest of the result is unchanged.
-    /// `None` if nothing was replaced.
+    /// A result with a `"path"` in place of each `data` or `blob` in its content, or in the `contents` of a resource.
+    /// The rest of the result is unchanged. `None` if nothing was replaced.
     ///
     /// # Errors
     /// If a file cannot be written. Data that is not base64 stays in the result.
@@ -56,7 +57,8 @@ impl Media {
         Ok(any.then(|| format!("[{}]", all.join(","))))
     }
 
-    /// `{"type":"image","data","mimeType"}` and similar blocks, or `{"type":"resource","resource":{"blob","mimeType"}}`.
+    /// `{"type":"image","data","mimeType"}` and similar blocks, or
+    /// `{"type":"resource","resource":{"blob","mimeType"}}`.
     fn save_block(&mut self, block: &RawValue) -> io::Result<Option<String>> {
         let Ok(fields) = Fields::read(block.get()) else { return Ok(None) };
         if let Some(resource) = fields.get("resource") {
@@ -89,8 +91,7 @@ fn with(fields: &Fields<'_>, replaced: impl Fn(&str) -> Option<String>) -> Strin
     let field = |(key, value): (&str, &RawValue)| {
         let new = replaced(key);
         let name = if new.is_some() && matches!(key, "data" | "blob") { "path" } else { key };
-        // A string can always be serialised.
-        format!("{}:{}", serde_json::to_string(name).unwrap_or_default(), new.as_deref().unwrap_or(value.get()))
+        format!("{}:{}", quoted(name), new.as_deref().unwrap_or(value.get()))
     };
     format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))
 }

@@ -15,27 +15,27 @@ mod world;
 
 use super::events::Events;
 use super::filter::Filter;
-use super::options::{LimitOptions, duration, size, time_limit};
+use super::options::{Limit, LimitOptions, duration, size};
 use super::world::{self as runtime, Restarts, Runtime};
-use super::{Command, needs_input};
-use crate::io::between::{Ends, Near, Program, Way, between};
-use crate::io::child::Surroundings;
-use crate::io::lines::Limits;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::mcp::{Era, Names, Wants};
-use crate::record::{OwnedCall, recognise};
+use super::{Command, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use connection::Connection;
 use health::Health;
 use media::Media;
+use pipewright_io::between::{FarEndpoint, NearKind, Program, Sides, between};
+use pipewright_io::child::Environment;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_mcp::{ClientOptions, Era, NameFilter};
+use pipewright_record::{OwnedCall, recognise};
+use pipewright_sys::signal::Signals;
 use server::Server;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use url::Goodbye;
-use world::{Listing, Servers, Settings, era};
+use url::LatestConnection;
+use world::{CallSettings, PrintedList, Servers, era};
 
 /// Call MCP tools: calls in, results out, over one session
 ///
@@ -94,21 +94,21 @@ pub struct Arguments {
     setup: Option<PathBuf>,
 
     /// Time limit of a call, which is then cancelled; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration, help_heading = "Time")]
-    timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "60s", help_heading = "Time")]
+    timeout: Limit,
     /// How long the server may take for the handshake and for listing its tools; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, help_heading = "Time")]
-    start_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "60s", help_heading = "Time")]
+    start_timeout: Limit,
     /// Overall time limit; unanswered calls fail with `timeout` (exit status 124)
     #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
     deadline: Option<Duration>,
     /// How long an answer to a question (--interactive) may take; the question is then cancelled; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, requires = "interactive", help_heading = "Time")]
-    answer_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "10m", requires = "interactive", help_heading = "Time")]
+    answer_timeout: Limit,
     /// Ping a server that has been idle for this time. If it answers neither the ping nor a request for its tools,
     /// each within this time, it is restarted
-    #[arg(long, value_name = "DURATION", value_parser = duration, help_heading = "Time")]
-    probe: Option<Duration>,
+    #[arg(long, value_name = "DURATION", help_heading = "Time")]
+    probe: Option<Limit>,
     /// After a call that timed out, ping the server before the next call. Restart it when this many requests in a row (the call
     /// and the pings) got no answer; 0 disables this
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Time")]
@@ -151,7 +151,8 @@ const AFTER_HELP: &str = "\
 Examples:
   List a server's tools, and call one:
     mcp-pipe --list -- npx -y @modelcontextprotocol/server-everything | jq -r .name
-    echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y @modelcontextprotocol/server-everything
+    echo '{\"tool\":\"echo\",\"args\":{\"message\":\"hi\"}}' | mcp-pipe -- npx -y \
+    @modelcontextprotocol/server-everything
   Only the tools that read, of a configured server:
     calls | mcp-pipe --config ~/.config/mcp.json:files --allow 'read_*' --allow 'list_*'
   All servers of a client's configuration, in one session:
@@ -162,68 +163,67 @@ Examples:
     calls | policy-check | hitl-gate | mcp-pipe -- SERVER | jsonl-record run.jsonl
 
 Exit status:
-  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the server could not be started, or the handshake failed; 4 the server was lost more often \
-  than --restart allows; 124 --deadline passed. See pipewright(7).";
+  0 success; 1 a call failed or was refused; 2 wrong usage; 3 the server could not be started, or the handshake \
+  failed; 4 the server was lost more often than --restart allows; 124 --deadline passed. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
-
-fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     let servers = servers(&arguments)?;
     let list = match (arguments.list, arguments.list_resources) {
-        (true, _) => Some(Listing::Tools),
-        (_, true) => Some(Listing::Resources),
+        (true, _) => Some(PrintedList::Tools),
+        (_, true) => Some(PrintedList::Resources),
         _ => None,
     };
     if list.is_none() {
         needs_input("calls")?;
     }
     let limits = Limits::from(arguments.limits);
-    let some = |time: Duration| Some(time).filter(|time| !time.is_zero());
-    let pace = runtime::Settings {
-        timeout: some(arguments.timeout),
+    let pace = runtime::RuntimeSettings {
+        timeout: arguments.timeout.0,
         deadline: arguments.deadline.map(|deadline| Instant::now() + deadline),
         in_flight: arguments.jobs,
         unordered: arguments.unordered,
         max_depth: limits.max_depth,
         without_near: list.is_some(),
     };
-    let settings = Settings {
+    let settings = CallSettings {
         timeout: pace.timeout,
         check: !arguments.no_check,
         status_from: Filter::compile_some("--status-from", arguments.status_from.as_ref())?,
-        names: Names { allow: arguments.allow, deny: arguments.deny },
+        names: NameFilter { allow: arguments.allow, deny: arguments.deny },
         list,
         verbose: arguments.verbose,
-        interactive: arguments.interactive.then_some(some(arguments.answer_timeout)),
+        interactive: arguments.interactive,
+        answer_timeout: arguments.answer_timeout,
     };
     let media = arguments.save_media.as_deref().map(|folder| {
         Media::open(folder).map_err(|error| usage(format_args!("--save-media: {}: {error}", folder.display())))
     });
     let media = media.transpose()?;
     let events = arguments.events.as_deref().map(|to| Events::open(to, &report)).transpose()?;
-    let wants = Wants { questions: arguments.interactive, progress: events.is_some() };
+    let wants = ClientOptions { questions: arguments.interactive, progress: events.is_some() };
     let (mut connections, mut far, mut goodbyes) = (Vec::new(), Vec::new(), Vec::new());
     for (name, server) in servers {
         let (way, trouble, goodbye) = match server {
-            config::Server::Program { command, around } => (Way::Child(Program { command, around }), None, None),
+            config::Server::Program { command, environment: around } => {
+                (FarEndpoint::Child(Program { command, environment: around }), None, None)
+            }
             config::Server::Url(to) => {
                 let place = name.as_deref().map_or("--url".to_owned(), |name| format!("--config: {name}: url"));
-                let url::Way { dial, trouble, goodbye } = url::way(&to, &place, arguments.max_result, &report)?;
-                (Way::Dial(dial), Some(trouble), Some(goodbye))
+                let url::HttpConnection { dial, trouble, goodbye } =
+                    url::http_connection(&to, &place, arguments.max_result, &report)?;
+                (FarEndpoint::Dial(dial), Some(trouble), Some(goodbye))
             }
         };
         far.push(way);
         goodbyes.extend(goodbye);
         let name = name.as_deref();
         let server = Server::new(arguments.start_timeout, arguments.protocol, wants, Arc::clone(&report));
-        let health = Health::new(arguments.probe.and_then(some), arguments.restart_after_timeouts);
+        let health = Health::new(arguments.probe.and_then(|limit| limit.0), arguments.restart_after_timeouts);
         connections.push(Connection::new(name, server.with_name(name).with_trouble(trouble), health));
     }
     if let Some(path) = &arguments.setup {
@@ -232,17 +232,17 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let restarts = connections.iter().map(|_| Some(Restarts::new(arguments.restart))).collect::<Vec<_>>();
     let servers = Servers::new(connections, settings, media, events, Arc::clone(&report));
     let stage = Runtime::new(servers, restarts, pace, Arc::clone(&report));
-    let ends = Ends {
+    let sides = Sides {
         far,
         holds_near: true,
         receives_errors: true,
-        near: if list.is_some() { Near::Stdout } else { Near::Stdio },
+        near: if list.is_some() { NearKind::Stdout } else { NearKind::Stdio },
         limits,
         far_limits: Some(Limits { max_line: arguments.max_result, ..limits }),
-        ..Ends::default()
+        ..Sides::default()
     };
-    let ended = between(Box::new(stage), ends, signals, &report);
-    goodbyes.iter().for_each(Goodbye::wait);
+    let ended = between(Box::new(stage), sides, signals, &report);
+    goodbyes.iter().for_each(LatestConnection::wait);
     ended
 }
 
@@ -260,12 +260,12 @@ fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)
             return Err(usage("no server is named: add -- SERVER ARGS, --url URL, or --config FILE[:NAME]"));
         }
         (None, None) => {
-            let (command, around) = (arguments.server.clone(), Surroundings::default());
-            alone(config::Server::Program { command, around })
+            let (command, around) = (arguments.server.clone(), Environment::default());
+            alone(config::Server::Program { command, environment: around })
         }
     };
     for (_, server) in &mut servers {
-        if let config::Server::Program { around, .. } = server {
+        if let config::Server::Program { environment: around, .. } = server {
             around.clean = arguments.clean_env;
             for variable in &arguments.env {
                 around.set.push(variable_of(variable)?);

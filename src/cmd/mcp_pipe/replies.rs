@@ -1,18 +1,18 @@
 //! Handles the lines of a server, and its calls when it is lost.
 
 use super::results::outcome;
-use super::server::{Cause, Loss, Then};
-use super::world::{Listing, Servers};
-use crate::cmd::filter::Change as Made;
-use crate::cmd::world::{Calls, FIRST_CALLS, LINGER};
-use crate::io::lines::{Change, Line, change, text};
-use crate::io::report::Status;
-use crate::io::stage::{Out, Side};
-use crate::journal::Direction;
-use crate::json::{Object, one_line, quoted};
-use crate::mcp::{Given, ServerMessage, given};
-use crate::record::{Kind, Outcome, OwnedCall};
-use crate::rpc::RpcError;
+use super::server::{AfterLoss, LossCause, ServerLoss};
+use super::world::{PrintedList, Servers};
+use crate::cmd::filter::FilteredLine as Made;
+use crate::cmd::world::{Calls, FIRST_CALLS, FarCall, LINGER};
+use pipewright_io::report::Status;
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::{Change, Line, change, text};
+use pipewright_log::Direction;
+use pipewright_mcp::{CallOutcome, ServerMessage, given};
+use pipewright_record::json::{Object, one_line, quoted};
+use pipewright_record::rpc::RpcError;
+use pipewright_record::{Kind, Outcome, OwnedCall};
 use serde_json::json;
 use serde_json::value::RawValue;
 use std::time::Instant;
@@ -20,27 +20,30 @@ use std::time::Instant;
 impl Servers {
     pub(super) fn take_line(&mut self, at: usize, line: &Line<'_>, calls: &mut Calls, out: &mut Out) {
         let body = text(line.body());
-        match self.connections[at].server.client.receive(&body, out.to(Side::Far)) {
+        match self.connections[at].server.client.receive(&body, out.to(Side::Far(at))) {
             ServerMessage::Ready => self.ready(at, calls, out),
             ServerMessage::Answer(id, result) => self.take_result(at, id, result, calls, out),
             ServerMessage::Refused(error) => {
                 let message = format!("the server rejected the handshake: {} ({})", error.message, error.code);
-                let loss = self.connections[at].server.loss(message, Cause::Refused);
-                self.lose(at, &loss, calls, out);
+                let loss = self.connections[at].server.loss(message, LossCause::Refused);
+                self.server_lost(at, &loss, calls, out);
             }
             ServerMessage::Failed(why) => {
                 // An unreadable handshake may be of the other era; an unreadable list of tools is not.
-                let cause =
-                    if self.connections[at].server.client.is_initialised() { Cause::Unusable } else { Cause::Refused };
+                let cause = if self.connections[at].server.client.is_initialised() {
+                    LossCause::Unusable
+                } else {
+                    LossCause::Refused
+                };
                 let loss = self.connections[at].server.loss(why, cause);
-                self.lose(at, &loss, calls, out);
+                self.server_lost(at, &loss, calls, out);
             }
             ServerMessage::Event(kind, params) => {
                 if kind == "progress" {
                     // The server is working.
-                    self.end_suspicion(at);
+                    self.end_probe(at);
                 }
-                let call = progress_of(&kind, params).and_then(|number| calls.call((at, number)));
+                let call = progress_of(&kind, params).and_then(|id| calls.call(FarCall { far: at, id }));
                 self.show_about(at, call.and_then(|call| call.call().id), &kind, params, out);
             }
             ServerMessage::Elicits(id, params) => self.elicit(at, id, params, calls, out),
@@ -76,7 +79,7 @@ impl Servers {
                 self.show(at, "tools", "{}", out);
             }
             ServerMessage::NotRelisted(why) => self.show(at, "tools", &json!({"error": why}).to_string(), out),
-            ServerMessage::Alive => self.end_suspicion(at),
+            ServerMessage::Alive => self.end_probe(at),
             ServerMessage::Nothing => {}
         }
     }
@@ -90,10 +93,10 @@ impl Servers {
         self.connections[at].schemas.clear();
         let (era, epoch) = (self.connections[at].server.client.era(), calls.epoch(at));
         self.show(at, "started", &json!({"protocol": era.version(), "epoch": epoch}).to_string(), out);
-        if self.settings.list == Some(Listing::Resources) {
+        if self.settings.list == Some(PrintedList::Resources) {
             let connection = &mut self.connections[at];
-            connection.list_by = Some(Instant::now() + connection.server.list_timeout());
-            connection.server.client.list_resources(out.to(Side::Far));
+            connection.list_by = connection.server.list_timeout().end();
+            connection.server.client.list_resources(out.to(Side::Far(at)));
         }
     }
 
@@ -121,7 +124,7 @@ impl Servers {
         if connection.list_by.take_if(|by| *by <= now).is_none() {
             return;
         }
-        let why = format!("no answer within {} s (--start-timeout)", connection.server.list_timeout().as_secs_f64());
+        let why = format!("no answer within {} s (--start-timeout)", connection.server.list_timeout().seconds());
         if self.settings.list.is_some() {
             self.report.fault(connection.server.label(), format_args!("resources/list: {why}"));
             connection.has_listed = true;
@@ -136,8 +139,8 @@ impl Servers {
     pub(super) fn watch_list(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         if self.settings.list.is_none() {
-            let by = connection.list_by.unwrap_or_else(|| Instant::now() + connection.server.list_timeout());
-            connection.list_by = connection.server.client.is_relisting().then_some(by);
+            let by = connection.list_by.or_else(|| connection.server.list_timeout().end());
+            connection.list_by = by.filter(|_| connection.server.client.is_relisting());
         }
     }
 
@@ -163,9 +166,9 @@ impl Servers {
         calls: &mut Calls,
         out: &mut Out,
     ) {
-        if self.settings.interactive.is_some()
+        if self.settings.interactive
             && let Ok(result) = result
-            && matches!(given(result), Given::InputRequired(_))
+            && matches!(given(result), CallOutcome::InputRequired(_))
         {
             match self.ask_for_call(at, id, result, calls, out) {
                 Ok(()) => return,
@@ -177,14 +180,14 @@ impl Servers {
 
     fn settle(&mut self, at: usize, id: u64, result: Result<&RawValue, RpcError>, calls: &mut Calls) {
         let is_setup = self.connections[at].setup_call.take_if(|call| call.id == id).is_some();
-        if !is_setup && calls.call((at, id)).is_none() {
+        if !is_setup && calls.call(FarCall { far: at, id }).is_none() {
             return;
         }
         if let Some(restarts) = calls.restarts(at) {
             restarts.answered();
         }
-        self.end_suspicion(at);
-        self.questions.forget_call((at, id));
+        self.end_probe(at);
+        self.questions.forget_call(FarCall { far: at, id });
         let saved = self.save_media(&result);
         let result = saved.as_deref().map_or(result, Ok);
         let status = result.as_ref().ok().and_then(|result| self.status_of(result));
@@ -198,7 +201,7 @@ impl Servers {
             return;
         }
         let mut failed = false;
-        calls.answer((at, id), |call, times| {
+        calls.answer(FarCall { far: at, id }, |call, times| {
             outcome(&result, status.as_deref(), &mut |outcome| {
                 failed = matches!(outcome, Outcome::Error { .. });
                 times.answer(call, outcome)
@@ -240,7 +243,7 @@ impl Servers {
     }
 
     /// Handles the loss of a server, or one that cannot be used.
-    pub(super) fn lose(&mut self, at: usize, loss: &Loss, calls: &mut Calls, out: &mut Out) {
+    pub(super) fn server_lost(&mut self, at: usize, loss: &ServerLoss, calls: &mut Calls, out: &mut Out) {
         if self.connections[at].parting.is_some() {
             self.connections[at].has_left = true;
             return;
@@ -251,15 +254,15 @@ impl Servers {
         self.questions.clear(at);
         self.connections[at].setup_call = None;
         let Some(restarts) = calls.restarts(at) else { return };
-        let then = self.connections[at].server.lose(loss, restarts);
+        let then = self.connections[at].server.after_loss(loss, restarts);
         let lost = json!({"why": loss.message, "status": loss.status, "stderr": loss.stderr});
         self.show(at, "lost", &lost.to_string(), out);
-        loss.refused.iter().for_each(|id| calls.send_once_more((at, *id)));
-        calls.lose(at, &loss.refusal(Kind::Lost), then == Then::Restart);
+        loss.refused.iter().for_each(|id| calls.send_once_more(FarCall { far: at, id: *id }));
+        calls.far_side_lost(at, &loss.refusal(Kind::Lost), then == AfterLoss::Restart);
         let (kind, failure, patience) = match then {
-            Then::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
-            Then::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
-            Then::Restart => return,
+            AfterLoss::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
+            AfterLoss::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
+            AfterLoss::Restart => return,
         };
         self.connections[at].server.say_tail(loss);
         if self.connections.len() > 1 {
@@ -290,9 +293,9 @@ fn print(json: &str, which: Option<(&str, &str)>, out: &mut Out) {
     if let Some((key, text)) = which
         && change(&line, &[(key, Change::Set(quoted(text).as_bytes()))], &mut changed).is_ok()
     {
-        out.to(Side::Near).append(&mut changed);
-        out.to(Side::Near).push(b'\n');
+        out.to(Side::NEAR).append(&mut changed);
+        out.to(Side::NEAR).push(b'\n');
     } else {
-        out.add_line(Side::Near, &line);
+        out.add_line(Side::NEAR, &line);
     }
 }

@@ -1,8 +1,8 @@
 //! Interprets a server's result: a success, or one of several forms of an error.
 
-use crate::mcp::{Given, given, reported};
-use crate::record::{Kind, Outcome};
-use crate::rpc::RpcError;
+use pipewright_mcp::{CallOutcome, given, reported};
+use pipewright_record::rpc::RpcError;
+use pipewright_record::{Kind, Outcome};
 use serde_json::value::RawValue;
 
 /// Passes the outcome of a server's result to `answer`. `status` is the output of `--status-from`.
@@ -15,13 +15,13 @@ pub fn outcome(
     let failed = |message, data| Outcome::Error { kind: Kind::ToolError, message, code: None, data: Some(data) };
     match result {
         Ok(result) => match (given(result), status) {
-            (Given::Result(whole), Some(status)) => match reported(status, whole) {
-                Given::Error { message, data } => answer(failed(&message, data)),
-                Given::Result(data) | Given::InputRequired(data) => answer(Outcome::Ok(data)),
+            (CallOutcome::Result(whole), Some(status)) => match reported(status, whole) {
+                CallOutcome::Error { message, data } => answer(failed(&message, data)),
+                CallOutcome::Result(data) | CallOutcome::InputRequired(data) => answer(Outcome::Ok(data)),
             },
-            (Given::Result(data), None) => answer(Outcome::Ok(data)),
-            (Given::Error { message, data }, _) => answer(failed(&message, data)),
-            (Given::InputRequired(whole), _) => {
+            (CallOutcome::Result(data), None) => answer(Outcome::Ok(data)),
+            (CallOutcome::Error { message, data }, _) => answer(failed(&message, data)),
+            (CallOutcome::InputRequired(whole), _) => {
                 answer(failed("the tool asks for input, which is not supported here", whole))
             }
         },

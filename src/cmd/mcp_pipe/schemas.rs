@@ -1,19 +1,18 @@
 //! Checks calls against the server's own list of tools before they are sent.
 
 use super::connection::Prefix;
-use crate::mcp::{Client, READ_RESOURCE};
-use crate::record::{Fields, Kind};
-use pipewright_mcp::Schema;
+use pipewright_mcp::{Client, READ_RESOURCE, Schema};
+use pipewright_record::{Fields, Kind, Reason};
 use std::collections::HashMap;
 
 /// The least similarity of a suggested name: 1 is equal, 0 has nothing in common.
-const SIMILAR: f64 = 0.75;
+const MIN_SIMILARITY: f64 = 0.75;
 /// The most names that are suggested.
-const NEAREST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The tools' schemas, compiled on first use.
 #[derive(Default)]
-pub struct Schemas(HashMap<String, Result<Schema, String>>);
+pub struct Schemas(HashMap<String, Result<Schema, Reason>>);
 
 impl Schemas {
     /// Removes the schemas, because the tools have changed.
@@ -21,7 +20,8 @@ impl Schemas {
         self.0.clear();
     }
 
-    /// Checks that the server has the tool, and that the arguments match its schema. Callers write `prefix` in front of its tools' names.
+    /// Checks that the server has the tool, and that the arguments match its schema. Callers write `prefix` in front of
+    /// its tools' names.
     ///
     /// # Errors
     /// What does not match, with its path in the arguments.
@@ -61,9 +61,9 @@ fn check_unlisted(client: &Client, prefix: &Prefix, tool: &str, arguments: &str)
 fn instead(client: &Client, prefix: &Prefix, tool: &str) -> String {
     let similarity = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
     let named = client.tools().map(|tool| (similarity(&tool.name), tool.name.as_str()));
-    let mut nearest: Vec<(f64, &str)> = named.filter(|(similarity, _)| *similarity >= SIMILAR).collect();
+    let mut nearest: Vec<(f64, &str)> = named.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY).collect();
     nearest.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let names = Vec::from_iter(nearest.iter().take(NEAREST).map(|(_, name)| prefix.full_name(name))).join(", ");
+    let names = Vec::from_iter(nearest.iter().take(MAX_SUGGESTIONS).map(|(_, name)| prefix.full_name(name))).join(", ");
     match client.tools().count() {
         0 => "it has no tools".to_owned(),
         count if names.is_empty() => format!("--list prints its {count} tools"),

@@ -1,9 +1,10 @@
 //! A server over HTTP: `--url`, or the `url` in an `mcpServers` file.
 
 use super::config::expand;
-use super::server::Trouble;
-use crate::io::between::Dial;
-use crate::io::report::{Failure, Report, Status};
+use super::server::ConnectionFailure;
+use crate::cmd::usage;
+use pipewright_io::between::Dialer;
+use pipewright_io::report::{Failure, Report};
 
 /// The address and headers of such a server. Both may contain secrets, and are never printed.
 #[cfg_attr(not(feature = "http"), allow(dead_code))]
@@ -15,44 +16,44 @@ pub struct Url {
 /// Reads `Name: value`; `${VAR}` is replaced from the environment, so that secrets can stay out of the arguments.
 ///
 /// # Errors
-/// [`Status::Usage`], without the value.
+/// [`usage`], without the value.
 pub fn header(text: &str) -> Result<(String, String), Failure> {
-    let usage = |why: &str| Failure::new(Status::Usage, format_args!("--header: {why}"));
-    let (name, value) = text.split_once(':').ok_or_else(|| usage("expected 'Name: value'"))?;
-    Ok((name.trim().to_owned(), expand(value.trim()).map_err(|why| usage(&why))?))
+    let wrong = |why: &str| usage(format_args!("--header: {why}"));
+    let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected 'Name: value'"))?;
+    Ok((name.trim().to_owned(), expand(value.trim()).map_err(|why| wrong(&why))?))
 }
 
 /// How to connect to a server.
-pub struct Way {
-    pub dial: Dial,
+pub struct HttpConnection {
+    pub dial: Dialer,
     /// Where the reason for the connection's end is left.
-    pub trouble: Trouble,
-    pub goodbye: Goodbye,
+    pub trouble: ConnectionFailure,
+    pub goodbye: LatestConnection,
 }
 
 #[cfg(feature = "http")]
-pub use over_http::{Goodbye, way};
+pub use over_http::{LatestConnection, http_connection};
 
 #[cfg(feature = "http")]
 mod over_http {
-    use super::{Dial, Failure, Report, Status, Trouble, Url, Way};
-    use crate::io::link::served;
-    use crate::io::lock;
+    use super::{ConnectionFailure, Dialer, Failure, HttpConnection, Report, Url, usage};
+    use pipewright_io::link::served;
     use pipewright_mcp::http::{Connection, Notice, address, connect};
+    use pipewright_sys::lock;
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
     /// How long a server may take to end its session.
-    const PARTING: Duration = Duration::from_secs(1);
+    const END_TIMEOUT: Duration = Duration::from_secs(1);
 
     /// The latest connection.
-    pub struct Goodbye(Arc<Mutex<Option<Connection>>>);
+    pub struct LatestConnection(Arc<Mutex<Option<Connection>>>);
 
-    impl Goodbye {
+    impl LatestConnection {
         /// Waits a moment for the server to end its session.
         pub fn wait(&self) {
             if let Some(connection) = lock(&self.0).take() {
-                connection.wait(PARTING);
+                connection.wait(END_TIMEOUT);
             }
         }
     }
@@ -60,12 +61,16 @@ mod over_http {
     /// `place` names the URL in messages.
     ///
     /// # Errors
-    /// [`Status::Usage`] if the URL is invalid.
-    pub fn way(to: &Url, place: &str, longest: usize, report: &Arc<Report>) -> Result<Way, Failure> {
-        let address =
-            address(&to.url, &to.headers).map_err(|why| Failure::new(Status::Usage, format_args!("{place}: {why}")))?;
-        let (trouble, last) = (Trouble::default(), Arc::<Mutex<Option<Connection>>>::default());
-        let (goodbye, reason, report) = (Goodbye(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
+    /// [`usage`] if the URL is invalid.
+    pub fn http_connection(
+        to: &Url,
+        place: &str,
+        longest: usize,
+        report: &Arc<Report>,
+    ) -> Result<HttpConnection, Failure> {
+        let address = address(&to.url, &to.headers).map_err(|why| usage(format_args!("{place}: {why}")))?;
+        let (trouble, last) = (ConnectionFailure::default(), Arc::<Mutex<Option<Connection>>>::default());
+        let (goodbye, reason, report) = (LatestConnection(Arc::clone(&last)), Arc::clone(&trouble), Arc::clone(report));
         let dial = move || {
             // The reason of an earlier connection's end does not apply to this one.
             *lock(&reason) = None;
@@ -81,7 +86,7 @@ mod over_http {
                 *lock(&last) = Some(connection);
             })
         };
-        Ok(Way { dial: Dial(Box::new(dial)), trouble, goodbye })
+        Ok(HttpConnection { dial: Dialer(Box::new(dial)), trouble, goodbye })
     }
 }
 
@@ -90,14 +95,14 @@ mod over_http {
 pub struct Goodbye;
 
 #[cfg(not(feature = "http"))]
-impl Goodbye {
+impl LatestConnection {
     pub fn wait(&self) {}
 }
 
 /// # Errors
-/// [`Status::Usage`]: this build has no HTTP client.
+/// [`usage`]: this build has no HTTP client.
 #[cfg(not(feature = "http"))]
-pub fn way(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<Way, Failure> {
+pub fn way(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<HttpConnection, Failure> {
     let why = "this mcp-pipe was built without HTTP: build it with cargo's feature `http`, which is on by default";
-    Err(Failure::new(Status::Usage, why))
+    Err(usage(why))
 }

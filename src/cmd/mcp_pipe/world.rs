@@ -3,44 +3,48 @@
 use super::connection::{Connection, route};
 use super::media::Media;
 use super::questions::Questions;
-use super::server::Cause;
+use super::server::LossCause;
 use crate::cmd::events::Events;
 use crate::cmd::filter::Filter;
+use crate::cmd::options::Limit;
+use crate::cmd::refusal::Refusal;
 use crate::cmd::world::intake::time_limit;
-use crate::cmd::world::{Calls, Number, Refusal, Sending, World};
-use crate::io::lines::{Piece, text};
-use crate::io::report::{Failure, Report};
-use crate::io::stage::{Event, Out, Side};
-use crate::mcp::{Era, Names, READ_RESOURCE};
-use crate::record::{Call, InputResponse, Kind, OwnedCall};
+use crate::cmd::world::{Calls, FarCall, SendResult, World};
+use pipewright_io::report::{Failure, Report};
+use pipewright_io::stage::{Event, Out, Side};
+use pipewright_lines::{Piece, text};
+use pipewright_mcp::{Era, NameFilter, READ_RESOURCE};
+use pipewright_record::{Call, InputResponse, Kind, OwnedCall};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a server may take to end by itself after its stdin was closed.
-const PARTING: Duration = Duration::from_secs(3);
-pub(super) const LATE: &str = "the server did not answer in time (--timeout)";
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
+pub(super) const TIMED_OUT: &str = "the server did not answer in time (--timeout)";
 
 /// The settings for calls and results.
-pub struct Settings {
+pub struct CallSettings {
     /// The time limit of a call; `None` is unlimited.
     pub timeout: Option<Duration>,
     /// Whether arguments are checked against the tool's schema.
     pub check: bool,
-    pub names: Names,
+    pub names: NameFilter,
     /// How results are interpreted if a server reports errors in its tools' content.
     pub status_from: Option<Filter>,
     /// Print this list and end.
-    pub list: Option<Listing>,
+    pub list: Option<PrintedList>,
     /// Whether the server's stderr is copied.
     pub verbose: bool,
-    /// Whether the server may ask for input, and the time limit of an answer; the inner `None` is unlimited.
-    pub interactive: Option<Option<Duration>>,
+    /// Whether the server may ask for input.
+    pub interactive: bool,
+    /// The time limit of an answer to it; `None` is unlimited.
+    pub answer_timeout: Limit,
 }
 
 /// The lists of a server that can be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
+pub enum PrintedList {
     Tools,
     Resources,
 }
@@ -48,7 +52,7 @@ pub enum Listing {
 /// The servers, and their open questions.
 pub struct Servers {
     pub(super) connections: Vec<Connection>,
-    pub(super) settings: Settings,
+    pub(super) settings: CallSettings,
     pub(super) media: Option<Media>,
     pub(super) events: Option<Events>,
     pub(super) report: Arc<Report>,
@@ -58,12 +62,12 @@ pub struct Servers {
 impl Servers {
     pub fn new(
         connections: Vec<Connection>,
-        settings: Settings,
+        settings: CallSettings,
         media: Option<Media>,
         events: Option<Events>,
         report: Arc<Report>,
     ) -> Servers {
-        let questions = Questions::new(settings.interactive.flatten());
+        let questions = Questions::new(settings.answer_timeout);
         Servers { connections, settings, media, events, report, questions }
     }
 
@@ -77,8 +81,7 @@ impl Servers {
         connection.set_up += 1;
         let timeout = time_limit(&call.call(), self.settings.timeout);
         let tool = connection.prefix.own_name(call.tool()).unwrap_or(call.tool());
-        out.choose_far(at);
-        let id = connection.server.client.call(tool, call.call().arguments_text(), out.to(Side::Far));
+        let id = connection.server.client.call(tool, call.call().arguments_text(), out.to(Side::Far(at)));
         connection.setup_call = Some(SetupCall { id, timeout, until: timeout.map(|timeout| Instant::now() + timeout) });
     }
 
@@ -87,9 +90,9 @@ impl Servers {
         let now = Instant::now();
         let late = self.connections[at].setup_call.take_if(|call| call.until.is_some_and(|until| until <= now));
         let Some(call) = late else { return };
-        self.connections[at].server.client.cancel(call.id, "timeout", out.to(Side::Far));
-        self.fail_setup(at, LATE);
-        self.suspect(at, calls, out);
+        self.connections[at].server.client.cancel(call.id, "timeout", out.to(Side::Far(at)));
+        self.fail_setup(at, TIMED_OUT);
+        self.probe_server(at, calls, out);
     }
 }
 
@@ -137,7 +140,7 @@ impl World for Servers {
         connection.may_send() && connection.setup_call.is_none() && connection.set_up >= connection.setup.len()
     }
 
-    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending {
+    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> SendResult {
         let connection = &mut self.connections[far];
         let arguments = call.call().arguments_text();
         let tool = connection.prefix.own_name(call.tool()).unwrap_or(call.tool());
@@ -146,30 +149,30 @@ impl World for Servers {
             && let Err((kind, why)) = connection.schemas.check(client, &connection.prefix, tool, arguments)
         {
             let is_unknown_yet = kind == Kind::UnknownTool && client.is_relisting();
-            return if is_unknown_yet { Sending::Later } else { Sending::Refused(Refusal::new(kind, why)) };
+            return if is_unknown_yet { SendResult::Later } else { SendResult::Refused(Refusal::new(kind, why)) };
         }
         let is_repeatable = client.tool(tool).map_or(tool == READ_RESOURCE, |tool| tool.is_repeatable);
-        Sending::Sent { id: client.call(tool, arguments, out.to(Side::Far)), timeout, is_repeatable }
+        SendResult::Sent { id: client.call(tool, arguments, out.to(Side::Far(far))), timeout, is_repeatable }
     }
 
-    fn cancel(&mut self, number: Number, reason: &'static str, out: &mut Out) {
+    fn cancel(&mut self, number: FarCall, reason: &'static str, out: &mut Out) {
         self.questions.forget_call(number);
-        self.connections[number.0].server.client.cancel(number.1, reason, out.to(Side::Far));
+        self.connections[number.far].server.client.cancel(number.id, reason, out.to(Side::Far(number.far)));
     }
 
     fn late(&self, far: usize, sent_at: Option<Instant>) -> String {
         let came_since = |at: &Instant| sent_at.is_some_and(|sent_at| sent_at <= *at);
         let reply = self.connections[far].unreadable.as_ref().filter(|(at, _)| came_since(at));
         let reply = reply.map_or(String::new(), |(_, why)| format!("; it sent a line that is {why}"));
-        format!("{LATE}{reply}")
+        format!("{TIMED_OUT}{reply}")
     }
 
     fn timed_out(&mut self, far: usize, calls: &mut Calls, out: &mut Out) {
-        self.suspect(far, calls, out);
+        self.probe_server(far, calls, out);
     }
 
     fn take_record(&mut self, text: &str, calls: &mut Calls, out: &mut Out) -> Result<bool, String> {
-        if self.settings.interactive.is_none() {
+        if !self.settings.interactive {
             return Ok(false);
         }
         match InputResponse::read(text) {
@@ -180,32 +183,30 @@ impl World for Servers {
     }
 
     fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure> {
-        let at = out.far();
         match event {
-            Event::Started => self.connections[at].server.greet(out.to(Side::Far)),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_line(at, &line, calls, out),
-            Event::Piece(Side::Far, Piece::Part { bytes, last, .. }) => self.take_part(at, bytes, last, calls, out),
-            Event::Piece(Side::FarError, piece) => {
+            Event::Started(at) => self.connections[at].server.start_handshake(out.to(Side::Far(at))),
+            Event::Piece(Side::Far(at), Piece::Line(line)) => self.take_line(at, &line, calls, out),
+            Event::Piece(Side::Far(at), Piece::Part { bytes, last, .. }) => self.take_part(at, bytes, last, calls, out),
+            Event::Piece(Side::FarError(at), piece) => {
                 self.connections[at].server.print(piece.raw());
                 if self.settings.verbose {
-                    out.pass(Side::FarError, &piece);
+                    out.pass(Side::FarError(at), &piece);
                 }
                 self.show(at, "stderr", &json!(text(piece.raw()).trim_end()).to_string(), out);
             }
-            Event::Closed(Side::Far) | Event::Broken(Side::Far, _) => self.connections[at].server.closed(),
-            Event::Exited(status) => {
+            Event::Closed(Side::Far(at)) | Event::Broken(Side::Far(at), _) => self.connections[at].server.closed(),
+            Event::Exited(at, status) => {
                 let loss = self.connections[at].server.exited(status);
-                self.lose(at, &loss, calls, out);
+                self.server_lost(at, &loss, calls, out);
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) {
-        let at = out.far();
-        let loss = self.connections[at].server.loss(failure.to_string(), Cause::NoProgram);
-        self.lose(at, &loss, calls, out);
+    fn not_started(&mut self, far: usize, failure: Failure, calls: &mut Calls, out: &mut Out) {
+        let loss = self.connections[far].server.loss(failure.to_string(), LossCause::NoProgram);
+        self.server_lost(far, &loss, calls, out);
     }
 
     fn advance(&mut self, calls: &mut Calls, near_ended: bool, out: &mut Out) {
@@ -217,7 +218,7 @@ impl World for Servers {
                 self.cancel_questions("no answer within the next thousand lines", calls, out);
             }
         }
-        if self.settings.list == Some(Listing::Tools) {
+        if self.settings.list == Some(PrintedList::Tools) {
             self.print_tools(out);
         }
         for at in 0..self.connections.len() {
@@ -245,11 +246,10 @@ impl World for Servers {
             return;
         }
         self.cancel_late_questions(now, calls, out);
-        out.choose_far(far);
         self.give_up_list(far, now);
         self.give_up_setup(far, calls, out);
         if let Some(loss) = self.connections[far].server.overdue() {
-            self.lose(far, &loss, calls, out);
+            self.server_lost(far, &loss, calls, out);
         }
         self.probe(far, calls, out);
     }
@@ -262,7 +262,7 @@ impl World for Servers {
         self.connections.iter().any(|it| it.setup_call.is_some() || (self.settings.list.is_some() && !it.has_listed))
     }
 
-    fn part(&mut self, far: usize, out: &mut Out) -> bool {
+    fn ask_to_end(&mut self, far: usize, out: &mut Out) -> bool {
         let is_one_of_several = self.connections.len() > 1;
         let connection = &mut self.connections[far];
         let is_ready = connection.server.client.is_ready();
@@ -270,8 +270,8 @@ impl World for Servers {
         if connection.server.is_lost() || (is_one_of_several && !is_ready) {
             connection.has_left = true;
         } else if connection.parting.is_none() && is_ready {
-            connection.parting = Some(Instant::now() + PARTING);
-            out.close_far();
+            connection.parting = Some(Instant::now() + EXIT_TIMEOUT);
+            out.close_far(far);
         }
         connection.has_left
     }

@@ -1,7 +1,9 @@
-//! The lines between the stage and the HTTP threads. Inward: a message, or the end of a request. Outward: a line for a request, or the
-//! end of its lines. Fields are separated by tabs, which JSON text contains only escaped; a message is the last field.
+//! The lines between the stage and the HTTP threads. Inward: a message, or the end of a request. Outward: a line for a
+//! request, or the end of its lines. Fields are separated by tabs, which JSON text contains only escaped; a message is
+//! the last field.
 
-use crate::mcp::Header;
+use pipewright_mcp::Header;
+use pipewright_record::json;
 
 /// An event of an HTTP request.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,9 +33,7 @@ impl<'a> Inbound<'a> {
     pub fn line(&self) -> String {
         match self {
             Inbound::Message { link, session, headers, message } => {
-                // Pairs of strings can always be serialised.
-                let headers = serde_json::to_string(headers).unwrap_or_default();
-                format!("{link}\t{session}\t{headers}\t{message}\n")
+                format!("{link}\t{session}\t{}\t{message}\n", json::text(headers))
             }
             Inbound::Stream { link, session } => format!("{link}\t{session}\n"),
             Inbound::Closed { link } => format!("{link}\n"),

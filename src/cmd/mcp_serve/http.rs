@@ -1,9 +1,10 @@
 //! `--http`: the threads that serve clients over HTTP, connected to the stage by a link.
 
 use crate::cmd::http_token::read_or_make;
-use crate::cmd::unwritten::Unwritten;
-use crate::io::between::{Dial, Way};
-use crate::io::report::{Failure, Report, Status};
+use crate::cmd::pending_writes::PendingWrites;
+use crate::cmd::usage;
+use pipewright_io::between::{Dialer, FarEndpoint};
+use pipewright_io::report::{Failure, Report};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,28 +18,27 @@ pub const TOKEN: &str = "MCP_SERVE_TOKEN";
 /// `longest` is the longest message in bytes.
 ///
 /// # Errors
-/// [`Status::Usage`] for an invalid token or an unspecified address, [`Status::NotStarted`] if it cannot listen at
-/// the address.
+/// [`usage`] for an invalid token or an unspecified address, `Status::NotStarted` if it cannot listen at the address.
 pub fn listen(
     address: SocketAddr,
     token_file: Option<&Path>,
     longest: usize,
     report: &Arc<Report>,
-) -> Result<(Way, Unwritten), Failure> {
+) -> Result<(FarEndpoint, PendingWrites), Failure> {
     if address.ip().is_unspecified() {
         // A request names in `Host` the address that it was sent to, which is never this one.
         let why =
             format!("--http: {address} means every address of this machine: name the one that clients connect to");
-        return Err(Failure::new(Status::Usage, why));
+        return Err(usage(why));
     }
     let (token, is_new) = read_or_make(token_file, TOKEN)?;
-    let (writing, unwritten) = Unwritten::new();
+    let (writing, unwritten) = PendingWrites::new();
     let dial = dial(address, token.clone(), longest, writing, report)?;
     if is_new {
         // The token is only printed here.
         report.say(format_args!("token: {token} (clients send 'Authorization: Bearer TOKEN')"));
     }
-    Ok((Way::Dial(dial), unwritten))
+    Ok((FarEndpoint::Dial(dial), unwritten))
 }
 
 #[cfg(feature = "serve")]
@@ -48,7 +48,8 @@ fn dial(
     longest: usize,
     writing: Sender<Infallible>,
     report: &Arc<Report>,
-) -> Result<Dial, Failure> {
+) -> Result<Dialer, Failure> {
+    use pipewright_io::report::Status;
     use std::net::TcpListener;
     let failed = |error| Failure::new(Status::NotStarted, format_args!("--http: {address}: {error}"));
     let listener = TcpListener::bind(address).map_err(failed)?;
@@ -58,10 +59,10 @@ fn dial(
     let access = pipewright_serve::access::Access::new(token, address);
     let report = Arc::clone(report);
     let mut once = Some((listener, access, writing));
-    Ok(Dial(Box::new(move || {
+    Ok(Dialer(Box::new(move || {
         let (listener, access, writing) = once.take().ok_or(std::io::ErrorKind::NotConnected)?;
         let report = Arc::clone(&report);
-        crate::io::link::served(|from_stage, to_stage| {
+        pipewright_io::link::served(|from_stage, to_stage| {
             let endpoint = threads::start(access, longest, from_stage, to_stage);
             std::thread::spawn(move || {
                 if let Err(error) = endpoint.serve(listener) {
@@ -74,24 +75,25 @@ fn dial(
 }
 
 /// # Errors
-/// [`Status::Usage`]: this build has no HTTP server.
+/// [`usage`]: this build has no HTTP server.
 #[cfg(not(feature = "serve"))]
-fn dial(_: SocketAddr, _: String, _: usize, _: Sender<Infallible>, _: &Arc<Report>) -> Result<Dial, Failure> {
+fn dial(_: SocketAddr, _: String, _: usize, _: Sender<Infallible>, _: &Arc<Report>) -> Result<Dialer, Failure> {
     let why = "this mcp-serve was built without HTTP: build it with cargo's feature `serve`, which is on by default";
-    Err(Failure::new(Status::Usage, why))
+    Err(usage(why))
 }
 
 #[cfg(feature = "serve")]
 mod threads {
     use crate::cmd::mcp_serve::exchange::{Inbound, read_outbound};
-    use crate::io::session::token;
     use pipewright_serve::access::Access;
     use pipewright_serve::streamable::{self, Endpoint};
+    use pipewright_sys::random::token;
     use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
     use std::sync::mpsc::{Receiver, channel};
     use std::thread;
 
-    /// Starts a thread that writes clients' messages to the stage, and one that passes the stage's lines to clients. The caller has to serve the endpoint.
+    /// Starts a thread that writes clients' messages to the stage, and one that passes the stage's lines to clients.
+    /// The caller has to serve the endpoint.
     pub fn start(access: Access, longest: usize, from_stage: PipeReader, to_stage: PipeWriter) -> Endpoint {
         let (to, inbound) = channel();
         let endpoint = Endpoint::new(access, longest, token, to);

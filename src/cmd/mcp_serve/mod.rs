@@ -4,21 +4,19 @@ mod exchange;
 mod http;
 mod stage;
 
-use super::options::{LimitOptions, size, time_limit};
-use super::{Command, needs_input};
-use crate::io::between::{Ends, Near, Program, Way, between};
-use crate::io::child::Surroundings;
-use crate::io::lines::Limits;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::record::{OwnedTool, ToolList};
+use super::options::{Limit, LimitOptions, read_tools, size};
+use super::{Command, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use stage::{Front, Serving, Settings};
+use pipewright_io::between::{FarEndpoint, NearKind, Program, Sides, between};
+use pipewright_io::child::Environment;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::signal::Signals;
+use stage::{ClientTransport, McpServeSettings, McpServer};
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Serve a world's tools to MCP clients
 ///
@@ -45,8 +43,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", requires = "http", help_heading = "HTTP")]
     token_file: Option<PathBuf>,
     /// How long the world may take to list its tools; 0 means no limit
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = time_limit)]
-    start_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    start_timeout: Limit,
     /// Longest line that is read from the world, in bytes (K, M, G for powers of 1024)
     #[arg(long, value_name = "SIZE", default_value = "128M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
@@ -67,29 +65,25 @@ Examples:
     mcp-serve --http 127.0.0.1:8000 -- godot-bridge --launch ~/my-game
 
 Exit status:
-  0 success; 1 a line from the client could not be read; 2 wrong usage; 3 the world could not be started or did not list its tools, or the address could not be listened at; \
-  otherwise, the world's own status. See pipewright(7).";
+  0 success; 1 a line from the client could not be read; 2 wrong usage; 3 the world could not be started or did not \
+  list its tools, or the address could not be listened at; otherwise, the world's own status. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
-
-fn usage(message: impl std::fmt::Display) -> Failure {
-    Failure::new(Status::Usage, message)
-}
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     let limits = Limits::from(arguments.limits);
     let tools = arguments.tools.as_deref().map(read_tools).transpose()?;
-    let around = Surroundings { secrets: vec![http::TOKEN.to_owned()], ..Surroundings::default() };
-    let mut far = vec![Way::Child(Program { command: arguments.world, around })];
+    let environment = Environment { secrets: vec![http::TOKEN.to_owned()], ..Environment::default() };
+    let mut far = vec![FarEndpoint::Child(Program { command: arguments.world, environment })];
     let mut max_line = arguments.max_result;
     let mut unwritten = None;
     let front = match arguments.http {
         None => {
             needs_input("MCP")?;
-            Front::Stdio
+            ClientTransport::Stdio
         }
         Some(address) => {
             let (way, writes) = http::listen(address, arguments.token_file.as_deref(), limits.max_line, &report)?;
@@ -97,18 +91,19 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
             unwritten = Some(writes);
             // All far sides share one limit; a message from the HTTP side includes its headers.
             max_line = max_line.max(limits.max_line.saturating_add(HEADERS));
-            Front::Http
+            ClientTransport::Http
         }
     };
-    let settings = Settings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth, front };
-    let ends = Ends {
+    let settings =
+        McpServeSettings { tools, start_timeout: arguments.start_timeout, max_depth: limits.max_depth, front };
+    let sides = Sides {
         far,
-        near: if front == Front::Http { Near::Stdout } else { Near::Stdio },
+        near: if front == ClientTransport::Http { NearKind::Stdout } else { NearKind::Stdio },
         limits,
         far_limits: Some(Limits { max_line, ..limits }),
-        ..Ends::default()
+        ..Sides::default()
     };
-    let ended = between(Box::new(Serving::new(settings, Arc::clone(&report))), ends, signals, &report);
+    let ended = between(Box::new(McpServer::new(settings, Arc::clone(&report))), sides, signals, &report);
     if let Some(unwritten) = unwritten {
         unwritten.wait();
     }
@@ -117,14 +112,3 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
 
 /// The most bytes of an HTTP request's headers.
 const HEADERS: usize = 1 << 20;
-
-/// The tools in a file that holds a `tool_list` record.
-fn read_tools(path: &Path) -> Result<Vec<OwnedTool>, Failure> {
-    let wrong = |why: String| usage(format_args!("--tools: {}: {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    match ToolList::read(&text) {
-        Ok(Some(list)) => Ok(list.tools),
-        Ok(None) => Err(wrong("not a tool_list record".to_owned())),
-        Err(why) => Err(wrong(why.to_string())),
-    }
-}

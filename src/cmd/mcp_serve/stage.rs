@@ -1,30 +1,30 @@
 //! The stage: clients on one side, the world on the other, and the MCP server between them.
 
 use super::exchange::{Inbound, ended, outbound};
-use crate::cmd::options::{TOO_DEEP, TOO_LONG};
-use crate::io::child::{describe, exit_code};
-use crate::io::lines::{Line, Piece, deeper_than};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::mcp::{Origin, Outbox, Server, WorldLine};
-use crate::record::OwnedTool;
-use crate::rpc::{INVALID_REQUEST, PARSE_ERROR};
+use crate::cmd::options::{Limit, TOO_DEEP, TOO_LONG};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Line, Piece, deeper_than};
+use pipewright_mcp::{Origin, Outbox, Server, WorldLine};
+use pipewright_record::rpc::{INVALID_REQUEST, PARSE_ERROR};
+use pipewright_record::{OwnedTool, Reason};
+use pipewright_sys::process::{describe, exit_code};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub struct Settings {
+pub struct McpServeSettings {
     /// The tools, for a world that does not list them itself.
     pub tools: Option<Vec<OwnedTool>>,
     /// How long the world may take to list its tools.
-    pub start_timeout: Duration,
+    pub start_timeout: Limit,
     pub max_depth: usize,
-    pub front: Front,
+    pub front: ClientTransport,
 }
 
 /// Where clients connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Front {
+pub enum ClientTransport {
     /// One client, on the near side.
     Stdio,
     /// Any number, through the HTTP threads: far side 1. The world is far side 0.
@@ -41,11 +41,11 @@ const STDIO: Origin<'_> = Origin { link: 0, session: 0, headers: None };
 const HEAD: usize = 256;
 
 /// How long a world may take to end by itself after its stdin was closed, with no open call.
-const LEAVE: Duration = Duration::from_secs(3);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub struct Serving {
+pub struct McpServer {
     server: Server,
-    settings: Settings,
+    settings: McpServeSettings,
     report: Arc<Report>,
     outbox: Outbox,
     /// When the world must have listed its tools.
@@ -60,9 +60,9 @@ pub struct Serving {
     end_by: Option<Instant>,
 }
 
-impl Serving {
-    pub fn new(settings: Settings, report: Arc<Report>) -> Serving {
-        Serving {
+impl McpServer {
+    pub fn new(settings: McpServeSettings, report: Arc<Report>) -> McpServer {
+        McpServer {
             server: Server::default(),
             settings,
             report,
@@ -84,8 +84,8 @@ impl Serving {
         }
     }
 
-    fn take_message(&mut self, from: Origin<'_>, message: &[u8]) -> Result<(), String> {
-        let Serving { server, outbox, .. } = self;
+    fn take_message(&mut self, from: Origin<'_>, message: &[u8]) -> Result<(), Reason> {
+        let McpServer { server, outbox, .. } = self;
         match std::str::from_utf8(message) {
             _ if deeper_than(message, self.settings.max_depth) => {
                 server.refuse_line(from, INVALID_REQUEST, TOO_DEEP, outbox)
@@ -129,7 +129,7 @@ impl Serving {
             WorldLine::Record => {}
             WorldLine::Noise(why) => self.report.note_again(format_args!("world:{}: {why}; skipped", line.number())),
             WorldLine::Echo if self.server.has_tools() => {}
-            WorldLine::Echo => self.do_without_list("it passes list_tools on instead of answering it")?,
+            WorldLine::Echo => self.serve_given_tools("it passes list_tools on instead of answering it")?,
         }
         if self.server.has_tools() {
             self.tools_by = None;
@@ -149,7 +149,7 @@ impl Serving {
     }
 
     /// Handles a world that does not list its tools: serves the tools of `--tools`, or fails.
-    fn do_without_list(&mut self, why: &str) -> Result<(), Failure> {
+    fn serve_given_tools(&mut self, why: &str) -> Result<(), Failure> {
         self.tools_by = None;
         if let Some(tools) = self.settings.tools.take() {
             self.server.set_tools(tools, &mut self.outbox);
@@ -177,62 +177,59 @@ impl Serving {
         if self.tools_by.is_none_or(|by| Instant::now() < by) {
             return Ok(());
         }
-        if out.far_waits() {
+        if out.far_waits(WORLD) {
             // The list may have arrived: this process reads nothing at the moment.
-            self.tools_by = Some(Instant::now() + self.settings.start_timeout);
+            self.tools_by = self.settings.start_timeout.end();
             return Ok(());
         }
-        let seconds = self.settings.start_timeout.as_secs_f64();
-        self.do_without_list(&format!("no answer to list_tools within {seconds} s (--start-timeout)"))
+        let seconds = self.settings.start_timeout.seconds();
+        self.serve_given_tools(&format!("no answer to list_tools within {seconds} s (--start-timeout)"))
     }
 
     /// Sends the queued lines, in order.
     fn send(&mut self, out: &mut Out) {
-        out.choose_far(WORLD);
         for line in self.outbox.world.drain(..) {
-            out.to(Side::Far).extend_from_slice(line.as_bytes());
+            out.to(Side::Far(WORLD)).extend_from_slice(line.as_bytes());
         }
         for (link, line) in self.outbox.clients.drain(..) {
             match self.settings.front {
-                Front::Stdio => out.to(Side::Near).extend_from_slice(line.as_bytes()),
-                Front::Http => {
-                    out.choose_far(HTTP);
-                    out.to(Side::Far).extend_from_slice(outbound(link, &line).as_bytes());
-                }
+                ClientTransport::Stdio => out.to(Side::NEAR).extend_from_slice(line.as_bytes()),
+                ClientTransport::Http => out.to(Side::Far(HTTP)).extend_from_slice(outbound(link, &line).as_bytes()),
             }
         }
         let ends = std::mem::take(&mut self.outbox.ended);
-        if self.settings.front == Front::Http {
-            out.choose_far(HTTP);
+        if self.settings.front == ClientTransport::Http {
             for link in ends {
-                out.to(Side::Far).extend_from_slice(ended(link).as_bytes());
+                out.to(Side::Far(HTTP)).extend_from_slice(ended(link).as_bytes());
             }
         }
-        out.choose_far(WORLD);
-        out.hold_near(self.server.is_full());
+        out.hold_near(0, self.server.is_full());
         // Requests that wait for the list are still to be sent.
         if self.near_ended && self.server.has_tools() && !std::mem::replace(&mut self.far_closed, true) {
-            out.close_far();
+            out.close_far(WORLD);
         }
         if self.far_closed && self.server.is_idle() && !out.stopped() {
-            self.end_by.get_or_insert_with(|| Instant::now() + LEAVE);
+            self.end_by.get_or_insert_with(|| Instant::now() + EXIT_TIMEOUT);
         }
     }
 }
 
-impl Serving {
-    fn on_world_or_stdin(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
+impl McpServer {
+    fn take_event(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => {
-                self.tools_by = Some(Instant::now() + self.settings.start_timeout);
+            Event::Started(WORLD) => {
+                self.tools_by = self.settings.start_timeout.end();
                 self.server.ask_for_tools(&mut self.outbox);
             }
-            Event::Piece(Side::Near, Piece::Line(line)) => self.take(&line),
-            Event::Piece(Side::Near, Piece::Part { number, last: true, .. }) => self.take_part(number),
-            Event::Piece(Side::Far, Piece::Line(line)) => self.take_world_line(&line)?,
-            Event::Piece(Side::Far, Piece::Part { bytes, number, last }) => self.take_world_part(bytes, number, last),
-            Event::Closed(Side::Near) => self.near_ended = true,
-            Event::Exited(status) => self.exited(status, out),
+            Event::Piece(Side::NEAR, Piece::Line(line)) => self.take(&line),
+            Event::Piece(Side::NEAR, Piece::Part { number, last: true, .. }) => self.take_part(number),
+            Event::Piece(Side::Far(WORLD), Piece::Line(line)) => self.take_world_line(&line)?,
+            Event::Piece(Side::Far(WORLD), Piece::Part { bytes, number, last }) => {
+                self.take_world_part(bytes, number, last);
+            }
+            Event::Piece(Side::Far(HTTP), Piece::Line(line)) => self.take_inbound(&line),
+            Event::Closed(Side::NEAR) => self.near_ended = true,
+            Event::Exited(WORLD, status) => self.exited(status, out),
             Event::Due => self.due(out)?,
             _ => {}
         }
@@ -240,16 +237,9 @@ impl Serving {
     }
 }
 
-impl Stage for Serving {
+impl Stage for McpServer {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        let done = match event {
-            Event::Piece(Side::Far, Piece::Line(line)) if out.far() == HTTP => {
-                self.take_inbound(&line);
-                Ok(())
-            }
-            _ if out.far() == HTTP => Ok(()),
-            event => self.on_world_or_stdin(event, out),
-        };
+        let done = self.take_event(event, out);
         self.send(out);
         done
     }

@@ -1,23 +1,26 @@
 //! `policy-check test RULES CASES`: whether rules give the expected verdicts, and which rules no case matches.
 
 use crate::cmd::needs_input;
-use crate::cmd::rules_file::{Judged, RulesFile, agent_id, judge};
-use crate::io::descriptor::stdout;
-use crate::io::report::{Failure, Report, Status};
-use crate::json::why_none;
-use crate::policy::Verdict;
-use crate::policy::annotations::Hint;
-use crate::policy::builtin::Builtin;
-use crate::record::recognise;
-use serde::Deserialize;
-use serde_json::json;
+use crate::cmd::rules_file::{JudgedCall, RulesFile, agent_id, judge};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::why_not_json;
+use pipewright_policy::Verdict;
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::Builtin;
+use pipewright_record::{Record, recognise};
+use pipewright_sys::descriptor::stdout;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
-pub struct TestArguments {
+pub(super) struct TestArguments {
     /// The rules file
     rules: PathBuf,
     /// One case per line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
@@ -33,8 +36,36 @@ struct Case<'a> {
     rule: Option<String>,
 }
 
+/// A case with another verdict than expected, or the summary of all cases.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "policy_case_result")]
+pub enum CaseResult {
+    /// A case with another verdict than expected.
+    Failed {
+        /// The line number of the case.
+        #[schemars(range(min = 1))]
+        case: u64,
+        /// For people: the expected and the actual verdict.
+        failed: String,
+    },
+    /// The summary of all cases.
+    #[schemars(extend("not" = { "required": ["case"] }))]
+    Summary {
+        /// The number of cases.
+        cases: u64,
+        /// The number of failed cases.
+        failed: u64,
+        /// For each rule, by id, the number of cases whose call it matches.
+        #[schemars(with = "BTreeMap<String, u64>")]
+        rules: Map<String, Value>,
+    },
+}
+
+impl Record for CaseResult {}
+
 /// Tries each case; gives status 1 if one of them has another verdict.
-pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
+pub(super) fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Failure> {
     let mut rules = RulesFile::open(&arguments.rules, report)?;
     let is_stdin = arguments.cases == Path::new("-");
     let place = if is_stdin { "stdin".into() } else { arguments.cases.to_string_lossy() };
@@ -44,7 +75,7 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
     } else {
         std::fs::read_to_string(&arguments.cases)
     };
-    let text = read.map_err(|error| Failure::new(Status::Usage, format_args!("{place}: {error}")))?;
+    let text = read.map_err(|error| usage(format_args!("{place}: {error}")))?;
     let (mut tried, mut failed, mut meant) = (0, 0, vec![0; rules.rules().len()]);
     let mut lines = String::new();
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
@@ -54,17 +85,17 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
             Ok(Some(difference)) => {
                 failed += 1;
                 report.fail();
-                lines += &format!("{}\n", json!({"case": number, "failed": difference}));
+                lines += &CaseResult::Failed { case: number, failed: difference }.line();
             }
-            Err(why) => return Err(Failure::new(Status::Usage, format_args!("{place}:{number}: {why}"))),
+            Err(why) => return Err(usage(format_args!("{place}:{number}: {why}"))),
         }
     }
-    let count = |(rule, count): (&crate::policy::rules::Rule, &u64)| (rule.id.clone(), json!(count));
-    let counts: serde_json::Map<_, _> = rules.rules().iter().zip(&meant).map(count).collect();
+    let count = |(rule, count): (&pipewright_policy::rules::Rule, &u64)| (rule.id.clone(), Value::from(*count));
+    let counts = rules.rules().iter().zip(&meant).map(count).collect();
     for (rule, _) in rules.rules().iter().zip(&meant).filter(|(_, count)| **count == 0) {
         report.note(format_args!("no case matches rule {:?}", rule.id));
     }
-    lines += &format!("{}\n", json!({"cases": tried, "failed": failed, "rules": counts}));
+    lines += &CaseResult::Summary { cases: tried, failed, rules: counts }.line();
     match stdout().and_then(|mut stdout| stdout.write_all(lines.as_bytes())) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
@@ -76,11 +107,11 @@ pub fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Status, Fa
 /// How the verdict differs from the expected one, if it does.
 fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
     let wrong = |error: &dyn std::fmt::Display| format!("not {{\"call\",\"verdict\",\"rule\"?}}: {error}");
-    let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_none(&error)))?;
+    let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_not_json(&error)))?;
     let call =
         recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is not a call"))?;
     rules.set_agent(agent_id(&call));
-    let Judged { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), Hint::None);
+    let JudgedCall { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), Hint::None);
     matching.into_iter().for_each(|index| meant[index] += 1);
     let is_meant = decision.verdict == case.verdict && case.rule.as_ref().is_none_or(|rule| *rule == decision.rule);
     let by = case.rule.map_or(String::new(), |rule| format!(" by {rule}"));

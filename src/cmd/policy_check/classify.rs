@@ -2,13 +2,12 @@
 
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
-use crate::io::between::{Ends, between};
-use crate::io::lines::{Change, Limits, Line, Piece, change, deeper_than};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::why_none;
-use crate::policy::detector::{Element, classify};
+use pipewright_io::between::{Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Change, Limits, Line, Piece, change, deeper_than, why_not_json};
+use pipewright_policy::detector::{Element, classify};
+use pipewright_sys::signal::Signals;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -36,7 +35,7 @@ pub fn run(arguments: &ClassifyArguments, signals: &Signals, report: &Arc<Report
     needs_input("names, such as {\"role\":\"button\",\"name\":\"Pay now\"},")?;
     let limits = Limits::from(arguments.limits);
     let stage = Classifier { max_depth: limits.max_depth, report: Arc::clone(report) };
-    between(Box::new(stage), Ends { limits, ..Ends::default() }, signals, report)
+    between(Box::new(stage), Sides { limits, ..Sides::default() }, signals, report)
 }
 
 impl Classifier {
@@ -46,7 +45,7 @@ impl Classifier {
         }
         let body = std::str::from_utf8(line.body()).map_err(|_| "it is not UTF-8".to_owned())?;
         let ElementInput { role, name, value, locale, context } = serde_json::from_str(body).map_err(|error| {
-            format!("it is not {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_none(&error))
+            format!("it is not {{\"role\"?,\"name\",\"locale\"?,\"context\"?}}: {}", why_not_json(&error))
         })?;
         let found = classify(&Element {
             role: role.as_deref(),
@@ -74,7 +73,7 @@ impl Classifier {
 impl Stage for Classifier {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let Event::Piece(_, piece) = event else { return Ok(()) };
-        let to = out.to(Side::Near);
+        let to = out.to(Side::NEAR);
         let (number, error) = match &piece {
             Piece::Line(line) if line.is_blank() => (line.number(), None),
             Piece::Line(line) => match self.classify(line, to) {

@@ -1,19 +1,21 @@
-//! The gate's own requests for the wrapped server's list of tools, whose hints it uses. Their answers are not passed to the client.
+//! The gate's own requests for the wrapped server's list of tools, whose hints it uses. Their answers are not passed to
+//! the client.
 
-use crate::io::lines::{Piece, text};
-use crate::io::session::token;
-use crate::io::stage::{Out, Side};
-use crate::json::Object;
-use crate::policy::annotations::Annotations;
-use crate::record::{Fields, ListTools, is_same_id, type_of};
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::{Piece, text};
+use pipewright_policy::annotations::Annotations;
+use pipewright_record::json::Object;
+use pipewright_record::{Fields, ListTools, Record, is_same_id, type_of};
+use pipewright_sys::random::token;
 use serde_json::value::RawValue;
 use std::io;
 
 /// At most this many pages of one list are requested.
-const MOST_PAGES: u32 = 100;
+const MAX_PAGES: u32 = 100;
 
-/// Requests the list of an MCP server after the client has sent `notifications/initialized`, and again after the server has sent
-/// `notifications/tools/list_changed`. The list of a world of ours is requested before the first call, if the server is trusted.
+/// Requests the list of an MCP server after the client has sent `notifications/initialized`, and again after the server
+/// has sent `notifications/tools/list_changed`. The list of a world of ours is requested before the first call, if the
+/// server is trusted.
 #[derive(Debug)]
 pub struct Discovery {
     /// JSON text that cannot be guessed, so no request of the client's has it.
@@ -50,11 +52,12 @@ impl Discovery {
             let id: Option<Box<RawValue>> = serde_json::from_str(&self.id).ok();
             annotations.expect(&self.id);
             self.is_pending = true;
-            out.add_line(Side::Far, &ListTools { request_id: id.as_deref() }.record());
+            out.add_line(Side::FAR, &ListTools { request_id: id.as_deref() }.json());
         }
     }
 
-    /// Reads a line of the server, or a part of one. Gives whether it is about our request and must not reach the client.
+    /// Reads a line of the server, or a part of one. Gives whether it is about our request and must not reach the
+    /// client.
     pub fn observe_answer(&mut self, piece: &Piece<'_>, annotations: &mut Annotations, out: &mut Out) -> bool {
         let line = match piece {
             Piece::Line(line) => line.body(),
@@ -64,7 +67,7 @@ impl Discovery {
         if !self.is_pending {
             let text = text(line);
             if self.pages > 0 && method_of(&text).as_deref() == Some("notifications/tools/list_changed") {
-                annotations.distrust();
+                annotations.invalidate();
                 self.request_first(annotations, out);
             }
             return false;
@@ -72,7 +75,7 @@ impl Discovery {
         match answer {
             Some(answer) if answer.id == self.id => {
                 self.is_pending = false;
-                if let Some(cursor) = answer.next_cursor.filter(|_| self.pages < MOST_PAGES) {
+                if let Some(cursor) = answer.next_cursor.filter(|_| self.pages < MAX_PAGES) {
                     self.request(Some(&cursor), annotations, out);
                 }
                 true
@@ -94,7 +97,7 @@ impl Discovery {
         self.pages += 1;
         let params = Object::default().put_some("cursor", cursor).end();
         let request = Object::default().text("jsonrpc", "2.0").put("id", &self.id).text("method", "tools/list");
-        out.add_line(Side::Far, &request.put("params", params).end());
+        out.add_line(Side::FAR, &request.put("params", params).end());
     }
 
     /// Whether a program that is not a world of ours has sent the request back.

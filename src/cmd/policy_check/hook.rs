@@ -1,22 +1,24 @@
 //! `policy-check hook`: judges one tool call of Claude Code, as the command of a PreToolUse hook.
 //!
-//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There, exit status 2 blocks
-//! the call, with stderr as the reason. Any other failure lets the call pass, so every failure here exits with 2. Without any output,
-//! the client decides by its own settings. `allow` would switch its question off, so by default the hook never gives it.
+//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There,
+//! exit status 2 blocks the call, with stderr as the reason. Any other failure lets the call pass, so every failure
+//! here exits with 2. Without any output, the client decides by its own settings. `allow` would switch its question
+//! off, so by default the hook never gives it.
 
 use crate::cmd::needs_input;
 use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
-use crate::cmd::rules_file::{Judged, RulesOptions, judge};
+use crate::cmd::rules_file::{JudgedCall, RulesOptions, judge};
+use crate::cmd::usage;
 use crate::cmd::working_tree::{home, runs_nothing};
-use crate::io::descriptor::stdout;
-use crate::io::lines::{Limits, deeper_than};
-use crate::io::report::{Failure, Report, Status};
-use crate::json::Object;
-use crate::policy::annotations::Hint;
-use crate::policy::builtin::place::Place;
-use crate::policy::builtin::{Builtin, may_disclose};
-use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Fields};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::{Limits, deeper_than};
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_policy::builtin::{Builtin, may_disclose};
+use pipewright_policy::{Decision, Verdict};
+use pipewright_record::json::Object;
+use pipewright_record::{Call, Fields};
+use pipewright_sys::descriptor::stdout;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
@@ -36,11 +38,11 @@ pub struct HookArguments {
 
 /// Reads the call, and writes the decision.
 pub fn run(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
-    decide(arguments, report).map_err(|failure| Failure::new(Status::Usage, failure))
+    decide(arguments, report).map_err(usage)
 }
 
 fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
-    let failed = |why: &dyn std::fmt::Display| Failure::new(Status::Usage, format_args!("stdin: {why}"));
+    let failed = |why: &dyn std::fmt::Display| usage(format_args!("stdin: {why}"));
     needs_input("a tool call from a PreToolUse hook")?;
     let rules = arguments.rules.open(report)?;
     let limits = Limits::from(arguments.limits);
@@ -55,16 +57,16 @@ fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> 
     }
     let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
     let folder = Fields::read(&input).ok().and_then(|fields| fields.text("cwd"));
-    let place = Place { folder: absolute(folder.as_deref()), home: home(), runs_nothing: Some(runs_nothing) };
+    let place = WorkingFolder { folder: absolute(folder.as_deref()), home: home(), runs_nothing: Some(runs_nothing) };
     let builtin = Builtin::of_client().with_place(place);
-    let Judged { decision, acts, .. } = judge(&call, &builtin, rules.as_ref(), Hint::None);
-    let may_allow = arguments.allow_reads && acts.are_reading() && {
+    let JudgedCall { decision, acts, .. } = judge(&call, &builtin, rules.as_ref(), Hint::None);
+    let may_allow = arguments.allow_reads && acts.is_read_only() && {
         // A rule that allows more than reading does not make it reading.
         builtin.judge(&call, Hint::None).0.verdict == Verdict::Allow && !may_disclose(&call, folder.as_deref())
     };
     let answer = answer(&decision, may_allow);
     let written = stdout().and_then(|mut stdout| stdout.write_all(answer.as_bytes()));
-    written.map_err(|error| Failure::new(Status::Usage, format_args!("stdout: {error}")))?;
+    written.map_err(|error| usage(format_args!("stdout: {error}")))?;
     Ok(Status::Well)
 }
 

@@ -1,6 +1,6 @@
 //! `policy-check`: judges calls before they are carried out, and marks those that need a person's approval.
 
-mod cases;
+pub mod cases;
 mod classify;
 mod discovery;
 mod gate;
@@ -12,22 +12,21 @@ mod verify;
 
 use super::audit::Audit;
 use super::caller::CallerOptions;
-use super::deliveries::Deliveries;
 use super::options::LimitOptions;
+use super::passage::Passage;
 use super::rules_file::RulesOptions;
 use super::working_tree::{home, runs_nothing};
-use super::world::intake::Intake;
-use super::{Command, needs_input};
-use crate::io::between::{Ends, Way, between};
-use crate::io::lines::Limits;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::policy::annotations::Annotations;
-use crate::policy::builtin::Builtin;
-use crate::policy::builtin::place::Place;
+use super::{Command, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use discovery::Discovery;
-use gate::{Confirm, Gate, Mode, Settings};
+use gate::{ConfirmAction, Gate, GateMode, GateSettings};
+use pipewright_io::between::{FarEndpoint, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Limits;
+use pipewright_policy::annotations::Annotations;
+use pipewright_policy::builtin::Builtin;
+use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_sys::signal::Signals;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -56,10 +55,10 @@ pub struct Arguments {
     /// What to do with a call that needs a person's approval: mark it for the hitl-gate that follows, or refuse it. By default a JSON-RPC
     /// call is refused, since a server that does not know about marks would carry it out
     #[arg(long, value_enum)]
-    confirm: Option<Confirm>,
+    confirm: Option<ConfirmAction>,
     /// Whether verdicts take effect. `observe` prints a summary of each tool's calls and verdicts on stderr at the end
-    #[arg(long, value_enum, default_value_t = Mode::Enforce)]
-    mode: Mode,
+    #[arg(long, value_enum, default_value_t = GateMode::Enforce)]
+    mode: GateMode,
     /// Trust the wrapped server: do not ask about a tool that it annotates with "readOnlyHint": true, unless the tool's name contains a
     /// word for deleting, sending, paying or the like. Also do not ask about a tool without annotations whose name has no verb
     #[arg(long)]
@@ -115,15 +114,14 @@ Rules (see pipewright(7) for all conditions):
     arguments = { \".path\" = { within = \"/home/me/project\" } }
 
 Exit status:
-  0 success; 1 a call was refused, or a line could not be read; 2 wrong usage, or the rules could not be read; 3 CMD could not be started; \
-  with CMD, its own status if that is not 0. See pipewright(7).";
+  0 success; 1 a call was refused, or a line could not be read; 2 wrong usage, or the rules could not be read; 3 CMD \
+  could not be started; with CMD, its own status if that is not 0. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |error: &dyn std::fmt::Display| Failure::new(Status::Usage, error);
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(&error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     match arguments.action {
         Some(Action::Classify(own)) => return classify::run(&own, signals, &report),
@@ -137,7 +135,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let wraps = !arguments.command.is_empty();
     if arguments.trust_hints && !wraps {
         return Err(usage(
-            &"--trust-hints needs -- CMD: in a pipe, the gate does not receive the server's list of tools",
+            "--trust-hints needs -- CMD: in a pipe, the gate does not receive the server's list of tools",
         ));
     }
     let discovery = wraps.then(|| Discovery::new(arguments.trust_hints)).transpose();
@@ -146,21 +144,23 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let rules = arguments.rules.open(&report)?;
     let reopens = rules.is_some();
     let (confirm, mode, explain) = (arguments.confirm, arguments.mode, arguments.explain);
-    let settings = Settings { confirm, mode, explain, refuse_as: arguments.caller.refuse_as, wraps };
+    let settings = GateSettings { confirm, mode, explain, wraps };
+    let audit = Audit::open_some(arguments.audit.as_deref(), NAME, &report)?;
+    let events = arguments.caller.open_events(!wraps, &report)?;
+    let passage = Passage::new(limits.max_depth, arguments.caller.refuse_as, events, audit, Arc::clone(&report));
     let gate = Gate {
         settings,
-        builtin: Builtin::new(wraps).with_place(Place { folder: None, home: home(), runs_nothing: Some(runs_nothing) }),
+        builtin: Builtin::new(wraps).with_place(WorkingFolder {
+            folder: None,
+            home: home(),
+            runs_nothing: Some(runs_nothing),
+        }),
         rules,
         annotations: Annotations::new(arguments.trust_hints),
         discovery,
         summary: Summary::default(),
-        audit: arguments.audit.as_deref().map(|path| Audit::open(path, NAME, &report)).transpose()?,
-        events: arguments.caller.open_events(!wraps, &report)?,
-        report: Arc::clone(&report),
-        intake: Intake::new(limits.max_depth),
-        deliveries: Deliveries::default(),
-        broken: None,
+        passage,
     };
-    let far = Way::child(arguments.command);
-    between(Box::new(gate), Ends { far, limits, reopens, drains: true, ..Ends::default() }, signals, &report)
+    let far = FarEndpoint::child(arguments.command);
+    between(Box::new(gate), Sides { far, limits, reopens, drains: true, ..Sides::default() }, signals, &report)
 }

@@ -1,11 +1,11 @@
 //! The summary of `--mode observe`: how often each tool was called, and the verdicts on its calls.
 
-use crate::io::report::Report;
-use crate::policy::Verdict;
+use pipewright_io::report::Report;
+use pipewright_policy::Verdict;
 use std::collections::BTreeMap;
 
 /// At most this many tools are counted one by one.
-const MOST_TOOLS: usize = 1000;
+const MAX_TOOLS: usize = 1000;
 
 /// The verdicts of each tool's calls.
 #[derive(Debug, Default)]
@@ -54,12 +54,13 @@ impl std::fmt::Display for Counts {
 impl Summary {
     /// Counts a call.
     pub fn count(&mut self, tool: &str, verdict: Verdict) {
-        let is_counted = self.tools.contains_key(tool) || self.tools.len() < MOST_TOOLS;
+        let is_counted = self.tools.contains_key(tool) || self.tools.len() < MAX_TOOLS;
         let counts = if is_counted { self.tools.entry(tool.to_owned()).or_default() } else { &mut self.others };
         counts.add(verdict);
     }
 
-    /// Writes a line for each tool, those with the most calls to confirm or deny first, and one for all; nothing if there was no call.
+    /// Writes a line for each tool, those with the most calls to confirm or deny first, and one for all; nothing if
+    /// there was no call.
     pub fn say(&self, report: &Report) {
         let all = self.tools.values().fold(self.others, |all, counts| all.plus(*counts));
         if all.calls() == 0 {

@@ -1,21 +1,22 @@
 //! `policy-check tools`: how each tool of a list is judged, as a table or as a rules file to start from.
 
 use crate::cmd::needs_input;
-use crate::io::between::{Ends, Near, Way, between};
-use crate::io::child::describe;
-use crate::io::descriptor::stdout;
-use crate::io::lines::{Limits, Piece, text};
-use crate::io::lock;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::io::terminal::printable;
-use crate::json::Object;
-use crate::mcp::{Client, Era, ServerMessage, Tool, Wants};
-use crate::policy::annotations::{Hint, listed};
-use crate::policy::builtin::Builtin;
-use crate::policy::{Decision, Verdict};
-use crate::record::recognise;
+use crate::cmd::usage;
+use pipewright_io::between::{FarEndpoint, NearKind, Sides, between};
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Piece, text};
+use pipewright_mcp::{Client, ClientOptions, Era, ServerMessage, Tool};
+use pipewright_policy::annotations::{Hint, listed};
+use pipewright_policy::builtin::Builtin;
+use pipewright_policy::{Decision, Verdict};
+use pipewright_record::json::Object;
+use pipewright_record::recognise;
+use pipewright_sys::descriptor::stdout;
+use pipewright_sys::lock;
+use pipewright_sys::process::describe;
+use pipewright_sys::signal::Signals;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -39,7 +40,7 @@ pub struct ToolsArguments {
 }
 
 /// A tool, and the decision about it.
-struct Judged {
+struct JudgedTool {
     name: String,
     decision: Decision,
     /// Neither arguments nor an element would change the decision.
@@ -49,28 +50,27 @@ struct Judged {
 /// The longest line of a server, in bytes, and its deepest nesting.
 const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
 /// How long a server may take to start and to list its tools.
-const LISTING: Duration = Duration::from_secs(120);
+const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Prints the table, or the rules.
 ///
 /// # Errors
-/// [`Status::Usage`] if stdin is not a list, [`Status::NotStarted`] or [`Status::Lost`] if the server gives none.
+/// [`usage`] if stdin is not a list, [`Status::NotStarted`] or [`Status::Lost`] if the server gives none.
 pub fn run(arguments: ToolsArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let list = if arguments.server.is_empty() {
         needs_input("a list of tools (the answer to tools/list, or a tool_list record)")?;
-        io::read_to_string(io::stdin()).map_err(|error| Failure::new(Status::Usage, format_args!("stdin: {error}")))?
+        io::read_to_string(io::stdin()).map_err(|error| usage(format_args!("stdin: {error}")))?
     } else {
         match ask(arguments.server, signals, report)? {
             Ok(list) => list,
             Err(status) => return Ok(status),
         }
     };
-    let tools = find_list(&list, arguments.trust_hints).ok_or_else(|| {
-        Failure::new(Status::Usage, "stdin: not a list of tools: give an answer to tools/list, or a tool_list record")
-    })?;
+    let tools = find_list(&list, arguments.trust_hints)
+        .ok_or_else(|| usage("stdin: not a list of tools: give an answer to tools/list, or a tool_list record"))?;
     let mut builtin = Builtin::default();
     builtin.learn_tools(tools.iter().map(|(name, _)| name.as_str()));
-    let judged: Vec<Judged> = tools.into_iter().filter_map(|(name, hint)| judge(&builtin, name, hint)).collect();
+    let judged: Vec<JudgedTool> = tools.into_iter().filter_map(|(name, hint)| judge(&builtin, name, hint)).collect();
     let printed = if arguments.starter_rules { rules(&judged) } else { table(&judged) };
     match stdout().and_then(|mut stdout| stdout.write_all(printed.as_bytes())) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -85,16 +85,16 @@ fn find_list(text: &str, is_trusted: bool) -> Option<Vec<(String, Hint)>> {
     listed(text, is_trusted).or_else(|| text.lines().find_map(|line| listed(line, is_trusted)))
 }
 
-fn judge(builtin: &Builtin, name: String, hint: Hint) -> Option<Judged> {
+fn judge(builtin: &Builtin, name: String, hint: Hint) -> Option<JudgedTool> {
     let call = Object::default().text("tool", &name).end();
     let (decision, acts) = builtin.judge(&recognise(&call).ok()??, hint);
-    Some(Judged { is_decided_by_name: acts.are_decided_by_name(), name, decision })
+    Some(JudgedTool { is_decided_by_name: acts.are_decided_by_name(), name, decision })
 }
 
-fn table(tools: &[Judged]) -> String {
+fn table(tools: &[JudgedTool]) -> String {
     let widest = tools.iter().map(|tool| printable(&tool.name).width()).max().unwrap_or_default();
     let mut table = String::new();
-    for Judged { name, decision, is_decided_by_name } in tools {
+    for JudgedTool { name, decision, is_decided_by_name } in tools {
         let name = printable(name);
         let pad = widest - name.width();
         let verdict = decision.verdict.name();
@@ -107,10 +107,13 @@ fn table(tools: &[Judged]) -> String {
     table
 }
 
-fn rules(tools: &[Judged]) -> String {
-    let mut rules = "# How the built-in policy judges these tools. Change a verdict to \"allow\" or \"deny\" where you know better.\n".to_owned();
+fn rules(tools: &[JudgedTool]) -> String {
+    let mut rules =
+        "# How the built-in policy judges these tools. Change a verdict to \"allow\" or \"deny\" where you \
+                     know better.\n"
+            .to_owned();
     let mut written = HashSet::new();
-    for Judged { name, decision, .. } in tools.iter().filter(|tool| {
+    for JudgedTool { name, decision, .. } in tools.iter().filter(|tool| {
         // A name with a wildcard would be a pattern for others, and control characters are not allowed in TOML.
         let is_plain = !tool.name.contains(|sign: char| sign.is_control() || "*?".contains(sign));
         tool.is_decided_by_name && tool.decision.verdict != Verdict::Allow && is_plain && written.insert(&tool.name)
@@ -121,7 +124,8 @@ fn rules(tools: &[Judged]) -> String {
         let verdict = decision.verdict.name();
         let _ = write!(
             rules,
-            "\n# {}\n[[rule]]\nid = {id}\nverdict = \"{verdict}\"\ninstead_of_builtin = true\ntool = {id}\nmatch = [{example}]\n",
+            "\n# {}\n[[rule]]\nid = {id}\nverdict = \"{verdict}\"\ninstead_of_builtin = true\ntool = {id}\nmatch = \
+             [{example}]\n",
             printable(&decision.reason)
         );
     }
@@ -131,30 +135,30 @@ fn rules(tools: &[Judged]) -> String {
 /// Starts an MCP server and requests its tools. Gives the list, or how the run ended without one (by a signal).
 fn ask(server: Vec<OsString>, signals: &Signals, report: &Arc<Report>) -> Result<Result<String, Status>, Failure> {
     let list = Arc::default();
-    let stage = Listing {
-        client: Client::new("policy-check", Era::Legacy, Wants::default()),
+    let stage = ListStage {
+        client: Client::new("policy-check", Era::Legacy, ClientOptions::default()),
         list: Arc::clone(&list),
-        deadline: Instant::now() + LISTING,
+        deadline: Instant::now() + LIST_TIMEOUT,
     };
-    let ends = Ends { near: Near::Stdout, far: Way::child(server), limits: LIMITS, ..Ends::default() };
-    let status = between(Box::new(stage), ends, signals, report)?;
+    let sides = Sides { near: NearKind::Stdout, far: FarEndpoint::child(server), limits: LIMITS, ..Sides::default() };
+    let status = between(Box::new(stage), sides, signals, report)?;
     let list = lock(&list).take();
     Ok(list.ok_or(status))
 }
 
-struct Listing {
+struct ListStage {
     client: Client,
     list: Arc<Mutex<Option<String>>>,
     deadline: Instant,
 }
 
-impl Stage for Listing {
+impl Stage for ListStage {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         let failed = |why: &dyn std::fmt::Display| Failure::new(Status::NotStarted, format_args!("the server: {why}"));
         match event {
-            Event::Started => self.client.greet(out.to(Side::Far)),
-            Event::Piece(Side::Far, Piece::Line(line)) => {
-                match self.client.receive(&text(line.body()), out.to(Side::Far)) {
+            Event::Started(_) => self.client.start_handshake(out.to(Side::FAR)),
+            Event::Piece(Side::FAR, Piece::Line(line)) => {
+                match self.client.receive(&text(line.body()), out.to(Side::FAR)) {
                     ServerMessage::Ready => {
                         let tools: Vec<&str> = self.client.tools().map(|Tool { raw, .. }| raw.as_str()).collect();
                         *lock(&self.list) = Some(format!("{{\"tools\":[{}]}}", tools.join(",")));
@@ -165,12 +169,12 @@ impl Stage for Listing {
                     _ => {}
                 }
             }
-            Event::Piece(Side::Far, Piece::Part { .. }) => return Err(failed(&"its list is longer than 256 MiB")),
-            Event::Exited(status) => {
+            Event::Piece(Side::FAR, Piece::Part { .. }) => return Err(failed(&"its list is longer than 256 MiB")),
+            Event::Exited(_, status) => {
                 let why = format_args!("the server ended before it listed its tools ({})", describe(status));
                 return Err(Failure::new(Status::Lost, why));
             }
-            Event::Due => return Err(failed(&format_args!("no list of tools within {} s", LISTING.as_secs()))),
+            Event::Due => return Err(failed(&format_args!("no list of tools within {} s", LIST_TIMEOUT.as_secs()))),
             _ => {}
         }
         Ok(())

@@ -1,15 +1,15 @@
 //! The outputs of a verdict: an answer to the caller, a record for `--events`, a line on stderr, and the audit's event.
 
-use super::gate::{Did, Gate, Mode};
-use crate::cmd::caller::Refusal;
-use crate::io::lines::Piece;
-use crate::io::stage::{Out, Side};
-use crate::io::terminal::printable;
-use crate::policy::audit::{self, Subject};
-use crate::policy::target::Target;
-use crate::policy::{Decision, Verdict};
-use crate::record::{Call, Form, Kind, Unreadable};
-use serde_json::value::RawValue;
+use super::gate::{CallAction, Gate, GateMode};
+use crate::cmd::refusal::Refusal;
+use pipewright_io::printable::printable;
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::Piece;
+use pipewright_policy::audit::{self, Subject};
+use pipewright_policy::request::PolicyRequest;
+use pipewright_policy::target::Target;
+use pipewright_policy::{Decision, Verdict};
+use pipewright_record::{Call, Form, Kind, Record, Unreadable};
 
 impl Gate {
     /// Writes what is about to happen; if it can't be written, it must not happen.
@@ -18,10 +18,9 @@ impl Gate {
         subject: impl FnOnce() -> Subject<'s>,
         form: Option<Form>,
         decision: &Decision,
-        did: Did,
+        did: CallAction,
     ) -> Result<(), Decision> {
-        let Some(audit) = &mut self.audit else { return Ok(()) };
-        let event = audit::Event::Verdict {
+        let event = || audit::Event::Verdict {
             subject: subject(),
             form,
             verdict: decision.verdict,
@@ -30,30 +29,20 @@ impl Gate {
             kind: decision.kind,
             severity: decision.severity,
             mode: match self.settings.mode {
-                Mode::Enforce => audit::Mode::Enforce,
-                Mode::Observe => audit::Mode::Observe,
+                GateMode::Enforce => audit::Mode::Enforce,
+                GateMode::Observe => audit::Mode::Observe,
             },
-            did: match did {
-                Did::Pass => audit::Did::Passed,
-                Did::Mark => audit::Did::Marked,
-                Did::Refuse(_) => audit::Did::Refused,
-            },
+            did: did.audited(),
         };
-        audit.write(&event).map_err(|error| {
+        self.passage.audit(event).map_err(|error| {
             Decision::new(Verdict::Deny, "audit", format!("cannot write the verdict (--audit): {error}"))
         })
     }
 
     /// `policy_request`: a person must approve the call.
     pub(super) fn request(&mut self, call: &Call<'_>, decision: &Decision, target: Option<&Target>, out: &mut Out) {
-        let target = target.map(Target::json);
-        let policy = decision.json();
-        let mut more = vec![("policy", policy.as_str())];
-        more.extend(target.as_deref().map(|target| ("target", target)));
-        let record = call.event_record("policy_request", &more);
-        if let Some(events) = &mut self.events {
-            events.take_record(&record, out);
-        }
+        let request = PolicyRequest { about: call.about(), tool_name: &call.tool, policy: decision, target };
+        self.passage.send_event(&request.json(), out);
     }
 
     pub(super) fn refuse(&mut self, call: &Call<'_>, decision: &Decision, kind: Kind, number: u64, out: &mut Out) {
@@ -62,20 +51,10 @@ impl Gate {
             _ => "the policy denies this",
         };
         let message = format!("{how}: {} ({})", decision.reason, decision.rule);
-        self.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
-        let policy = decision.json();
-        let data: Option<Box<RawValue>> = serde_json::from_str(&policy).ok();
-        let refusal = Refusal::new(kind, &message).with_data(data.as_deref());
-        self.settings.refuse_as.refuse(call, &refusal, out);
-    }
-
-    /// Writes that a call that passed was not delivered.
-    pub(super) fn audit_undelivered(&mut self, call: &Call<'_>, marked: bool) {
-        let did = if marked { audit::Did::Marked } else { audit::Did::Passed };
-        let event = audit::Event::Undelivered { subject: Subject::of(call), did };
-        if let Some(Err(error)) = self.audit.as_mut().map(|audit| audit.write(&event)) {
-            self.report.fault("--audit", error);
-        }
+        self.passage.report.fault(format_args!("stdin:{number}"), format_args!("{}: {message}", call.tool));
+        let data = serde_json::from_str(&decision.json()).ok();
+        let refusal = Refusal { data, ..Refusal::new(kind, message) };
+        self.passage.refuse(call, &refusal, out);
     }
 
     /// Refuses a line, or the last part of one, that can't be read for certain.
@@ -84,25 +63,25 @@ impl Gate {
             Piece::Line(line) => (line.number(), line.body()),
             Piece::Part { bytes, number, .. } => (*number, *bytes),
         };
-        if self.settings.mode == Mode::Observe {
+        if self.settings.mode == GateMode::Observe {
             let passed = format_args!("{error}; passed (--mode observe)");
-            self.report.fault(format_args!("stdin:{number}"), passed);
-            return out.pass(Side::Far, piece);
+            self.passage.report.fault(format_args!("stdin:{number}"), passed);
+            return out.pass(Side::FAR, piece);
         }
         let subject = || Subject { call_id: None, tool: None, digest: audit::digest(body) };
         let decision = Decision::new(Verdict::Deny, "builtin.unreadable", error.to_string());
-        // It is always refused, even if it can't be audited.
-        if let Err(failed) = self.audit_verdict(subject, None, &decision, Did::Refuse(kind)) {
-            self.report.fault("--audit", failed.reason);
+        // The call is always refused, even if it can't be audited.
+        if let Err(failed) = self.audit_verdict(subject, None, &decision, CallAction::Refuse(kind)) {
+            self.passage.report.fault("--audit", failed.reason);
         }
-        self.report.fault(format_args!("stdin:{number}"), format_args!("{error}; refused"));
-        out.add_line(Side::Near, &error.refusal(kind, number));
+        self.passage.report.fault(format_args!("stdin:{number}"), format_args!("{error}; refused"));
+        out.add_line(Side::NEAR, &error.refusal(kind, number));
     }
 
     pub(super) fn explain(&self, call: &Call<'_>, number: u64, decision: &Decision) {
         let Decision { verdict, rule, reason, .. } = decision;
         let tool = printable(&call.tool);
         let reason = printable(reason);
-        self.report.say(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
+        self.passage.report.say(format_args!("stdin:{number}: {}: {tool}: {rule}: {reason}", verdict.name()));
     }
 }

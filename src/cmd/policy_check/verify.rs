@@ -1,15 +1,15 @@
 //! `policy-check verify`: whether audits are unchanged and complete, and what they contain.
 
-use crate::io::descriptor::Descriptor;
-use crate::io::lines::{Limits, Piece, Splitter};
-use crate::io::output::Output;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::policy::audit::{Summary, Verification};
-use serde::Serialize;
+use crate::cmd::usage;
+use pipewright_io::output::Output;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::{Limits, Piece, Splitter};
+use pipewright_policy::audit::{AuditVerification, Summary, Verification};
+use pipewright_record::Record;
+use pipewright_sys::descriptor::Descriptor;
+use pipewright_sys::signal::Signals;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// Audits of gates that worked on the same calls
@@ -28,7 +28,7 @@ const MAX_LINE: usize = 64 << 20;
 /// Writes a JSON line on stdout for each file with its contents, and on stderr what is wrong with it.
 ///
 /// # Errors
-/// [`Status::Usage`] if a file can't be opened, [`Status::Fault`] if it can't be read to its end.
+/// [`usage`] if a file can't be opened, [`Status::Fault`] if it can't be read to its end.
 pub fn run(arguments: &VerifyArguments, signals: &Signals, report: &Report) -> Result<Status, Failure> {
     let audits = arguments.files.iter().map(|path| Audit::open(path)).collect::<Result<Vec<Audit>, Failure>>()?;
     let output = Output::open(signals)?;
@@ -53,13 +53,13 @@ struct Audit {
 impl Audit {
     fn open(path: &Path) -> Result<Audit, Failure> {
         let name = path.display().to_string();
-        let failed = |error: io::Error| Failure::new(Status::Usage, format_args!("{name}: {error}"));
+        let failed = |error: io::Error| usage(format_args!("{name}: {error}"));
         let file = File::open(path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_dir() {
             return Err(failed(io::ErrorKind::IsADirectory.into()));
         }
         let limits = Limits { max_line: MAX_LINE, ..Limits::default() };
-        Ok(Audit { from: OwnedFd::from(file).into(), splitter: Splitter::new(limits), name })
+        Ok(Audit { from: Descriptor::new(file), splitter: Splitter::new(limits), name })
     }
 
     /// Gives `verification` the next line, the next part of an over-long one, or the end of the file.
@@ -106,7 +106,8 @@ fn print_summary(name: &str, summary: &Summary, report: &Report) {
     match summary.torn {
         Some(line) => report.fault(
             format_args!("{name}:{line}"),
-            "the last line is torn: its writer was stopped in the middle (a gate that continues the file sets it aside)",
+            "the last line is torn: its writer was stopped in the middle (a gate that continues the file sets it \
+             aside)",
         ),
         None if !summary.ended && summary.broken.is_none() => report.note(format_args!(
             "{name}: no end: the gate is running, or was killed, or lines were cut off (last hash, to compare: {})",
@@ -116,7 +117,8 @@ fn print_summary(name: &str, summary: &Summary, report: &Report) {
     }
     if summary.unanswered > 0 {
         report.note(format_args!(
-            "{name}: {} questions have no answer: the gate is still asking, or was killed meanwhile; these calls did not pass",
+            "{name}: {} questions have no answer: the gate is still asking, or was killed meanwhile; these calls did \
+             not pass",
             summary.unanswered
         ));
     }
@@ -129,30 +131,22 @@ fn print_summary(name: &str, summary: &Summary, report: &Report) {
 }
 
 fn write(name: &str, summary: &Summary, out: &mut Vec<u8>) {
-    #[derive(Serialize)]
-    struct Row<'a> {
-        file: &'a str,
-        #[serde(flatten)]
-        summary: &'a Summary,
-    }
-    // It fails only if the writer or a map's key does: here neither can.
-    let _ = serde_json::to_writer(&mut *out, &Row { file: name, summary });
-    out.push(b'\n');
+    out.extend_from_slice(AuditVerification { file: name, summary }.line().as_bytes());
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::policy::Verdict;
-    use crate::policy::audit::{Broken, By, Chain, Did, Event, Fault, Mode, Settlement, Subject, digest};
+    use pipewright_policy::Verdict;
+    use pipewright_policy::audit::{Broken, Chain, Did, Event, Fault, Mode, SettledBy, Settlement, Subject, digest};
     use serde_json::{Value, json};
 
     const TIME: &str = "2026-11-22T01:00:00.000000Z";
 
     fn write_audit(path: &Path, command: &str, events: &[Event<'_>]) {
         let mut chain = Chain::begin();
-        let start = [Event::Start { command, program: "0.1.0" }];
+        let start = [Event::start(command, "0.1.0")];
         let events = start.iter().chain(events).chain([&Event::End]);
         let lines: String = events.map(|event| chain.link(&event.fields(TIME)) + "\n").collect();
         std::fs::write(path, lines).unwrap();
@@ -177,7 +171,7 @@ mod tests {
     }
 
     fn approved() -> [Event<'static>; 2] {
-        let (verdict, by) = (Settlement::Approved, By::Answers);
+        let (verdict, by) = (Settlement::Approved, SettledBy::Answers);
         [
             Event::Settled { subject: subject(), verdict, by, feedback: None, digest_after: None },
             Event::Passed { subject: subject(), required_approval: true },

@@ -1,10 +1,10 @@
 //! The end of playing a side: the other side has ended, or everything has been played.
 
 use super::role::{Role, State};
-use crate::io::child::{describe, exit_code};
-use crate::io::report::Failure;
-use crate::io::stage::{Out, Side};
-use crate::replay::turns::Turn;
+use pipewright_io::report::Failure;
+use pipewright_io::stage::{Out, Side};
+use pipewright_replay::turns::Turn;
+use pipewright_sys::process::{describe, exit_code};
 use std::process::ExitStatus;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ impl Role {
         let (mut missing, mut owes) = (0, false);
         if self.begun {
             self.alignment.settle();
-            owes = self.alignment.is_owed();
+            owes = self.alignment.is_outstanding();
             self.alignment.give_up();
             self.take_findings();
             self.end_turn();
@@ -81,7 +81,7 @@ impl Role {
     pub(super) fn finish(&mut self, out: &mut Out) {
         self.alignment.give_up();
         self.sum_up();
-        if self.peer == Side::Near {
+        if self.peer == Side::NEAR {
             self.findings.requests.give_up_all();
             self.answer_unanswerable(out);
         }

@@ -1,9 +1,9 @@
 //! The error answers of a recorded world that answers in any order.
 
-use crate::json::{Object, quoted};
-use crate::record::{Kind, Outcome};
-use crate::replay::answers::{Caller, Miss};
-use crate::replay::requests::failed_turn;
+use pipewright_record::json::{Object, quoted};
+use pipewright_record::{Kind, Outcome};
+use pipewright_replay::answers::{Caller, Miss};
+use pipewright_replay::requests::failed_turn;
 use serde_json::value::RawValue;
 
 /// JSON-RPC error codes: parse error, invalid request, method not found, internal error.

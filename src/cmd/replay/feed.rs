@@ -3,16 +3,16 @@
 use super::select::{Bound, Position};
 use crate::cmd::filter::Filter;
 use crate::cmd::log_file::{Entry, LogFile, report_lost, report_problem};
-use crate::io::output::Closed;
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::Direction;
-use crate::journal::read::{Content, Found, Message, Problem};
+use pipewright_io::output::OutputClosed;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_log::Direction;
+use pipewright_log::read::{Content, Found, Message, Problem};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Which messages are played.
-pub struct Choice {
+pub struct MessageSelection {
     /// The directions, for messages in our own format.
     pub directions: Vec<Direction>,
     /// Only messages for which this is true.
@@ -25,7 +25,7 @@ pub struct Choice {
 
 /// A message that is to be played.
 #[derive(Debug, Clone)]
-pub struct Item {
+pub struct FeedItem {
     pub time: Option<i64>,
     pub direction: Option<Direction>,
     pub line: u64,
@@ -45,7 +45,7 @@ pub struct Item {
 struct Feed {
     log: LogFile,
     bytes: Vec<u8>,
-    items: VecDeque<Item>,
+    items: VecDeque<FeedItem>,
     /// The latest time so far: a message without a time, or with an earlier one, is played at this time.
     latest: Option<i64>,
     /// The time of the first message.
@@ -62,25 +62,31 @@ struct Feed {
 /// All logs.
 pub struct Feeds {
     feeds: Vec<Feed>,
-    choice: Choice,
+    choice: MessageSelection,
     follow: bool,
     report: Arc<Report>,
     first: Option<i64>,
 }
 
 /// Why there is no next message.
-pub enum Stop {
+pub enum FeedStop {
     /// All logs have ended.
     Drained,
     /// A log that is followed has no further message yet.
     Waiting,
     Failed(Failure),
-    Closed(Closed),
+    Closed(OutputClosed),
 }
 
 impl Feeds {
     /// `is_timed`: whether messages are played at their times.
-    pub fn new(logs: Vec<LogFile>, choice: Choice, follow: bool, is_timed: bool, report: Arc<Report>) -> Feeds {
+    pub fn new(
+        logs: Vec<LogFile>,
+        choice: MessageSelection,
+        follow: bool,
+        is_timed: bool,
+        report: Arc<Report>,
+    ) -> Feeds {
         let feed = |log| Feed {
             log,
             bytes: Vec::new(),
@@ -96,19 +102,22 @@ impl Feeds {
     }
 
     /// The next message by time, and the index of its log. `before_reading` is called before each read.
-    pub fn next(&mut self, before_reading: &mut dyn FnMut() -> Result<(), Closed>) -> Result<(usize, Item), Stop> {
+    pub fn next(
+        &mut self,
+        before_reading: &mut dyn FnMut() -> Result<(), OutputClosed>,
+    ) -> Result<(usize, FeedItem), FeedStop> {
         loop {
             for at in 0..self.feeds.len() {
                 while self.feeds[at].items.is_empty() && !self.feeds[at].ended {
-                    before_reading().map_err(Stop::Closed)?;
-                    if !self.fill(at).map_err(Stop::Failed)? && self.follow {
+                    before_reading().map_err(FeedStop::Closed)?;
+                    if !self.fill(at).map_err(FeedStop::Failed)? && self.follow {
                         break;
                     }
                 }
             }
             let Some((at, item)) = self.earliest().and_then(|at| Some((at, self.feeds[at].items.pop_front()?))) else {
                 let ended = self.feeds.iter().all(|feed| feed.ended);
-                return Err(if ended { Stop::Drained } else { Stop::Waiting });
+                return Err(if ended { FeedStop::Drained } else { FeedStop::Waiting });
             };
             self.first = self.first.or_else(|| self.feeds.iter().filter_map(|feed| feed.first).min());
             let position = Position { number: item.number, time: item.time, first: self.first };
@@ -127,14 +136,14 @@ impl Feeds {
         // Of two messages at one time, the one from the log that was named first is taken;
         let (first, earliest) = fronts().min_by_key(|(_, item)| item.time)?;
         // but messages from one read share one time, and a rotated log continues in another file.
-        let is_of_the_same = |(_, item): &(usize, &Item)| {
+        let is_of_the_same = |(_, item): &(usize, &FeedItem)| {
             item.time == earliest.time && item.session.is_some() && item.session == earliest.session
         };
         Some(fronts().filter(is_of_the_same).min_by_key(|(_, item)| item.number).map_or(first, |(at, _)| at))
     }
 
     /// The bytes of a message; valid until the next call of [`Feeds::next`].
-    pub fn bytes(&self, at: usize, item: &Item) -> &[u8] {
+    pub fn bytes(&self, at: usize, item: &FeedItem) -> &[u8] {
         &self.feeds[at].bytes[item.bytes.clone()]
     }
 
@@ -161,7 +170,7 @@ impl Feeds {
                 has_messages = true;
                 *latest = message.time.max(*latest);
                 *first = first.or(message.time);
-                let item = |is_break, begins, bytes| Item {
+                let item = |is_break, begins, bytes| FeedItem {
                     begins,
                     time: *latest,
                     direction: message.direction,
@@ -195,7 +204,8 @@ impl Feeds {
         let read = if follows { log.follow(&mut each) } else { log.read(&mut each) };
         if has_messages && std::mem::take(misses_times) && first.is_none() {
             report.note(format_args!(
-                "{name}: its lines have no time, so they are played without pauses; name the field of the time with --time"
+                "{name}: its lines have no time, so they are played without pauses; name the field of the time with \
+                 --time"
             ));
         }
         match read {
@@ -208,7 +218,7 @@ impl Feeds {
     }
 }
 
-impl Choice {
+impl MessageSelection {
     /// `None` if the message is not to be played; otherwise whether to stop at it.
     fn takes(&self, message: &Message<'_>, name: &str, line: u64, report: &Report) -> Option<bool> {
         if message.direction.is_some_and(|direction| !self.directions.contains(&direction)) {

@@ -1,14 +1,14 @@
 //! The results of a comparison: reported to people immediately, written for programs, and summarized at the end.
 
 use super::conversation::Conversation;
-use super::report::{Counts, Line, ReportFile, json, reported};
+use super::report::{Counts, DifferenceKind, Line, ReportFile, json, reported};
 use crate::cmd::distribution::Distribution;
-use crate::io::report::{Failure, Report};
-use crate::replay::alignment::{Finding, LiveLine};
-use crate::replay::compare::{Comparison, Difference, ReportedSettings};
-use crate::replay::ids::Ids;
-use crate::replay::requests::{Requests, is_answer};
-use crate::replay::turns::RecordedLine;
+use pipewright_io::report::{Failure, Report};
+use pipewright_replay::alignment::{Finding, LiveLine};
+use pipewright_replay::compare::{Comparison, Difference, ReportedSettings};
+use pipewright_replay::ids::Ids;
+use pipewright_replay::requests::{Requests, is_answer};
+use pipewright_replay::turns::RecordedLine;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -54,9 +54,6 @@ struct EndedTurn {
 
 impl Findings {
     /// `file` is the path of the report for programs.
-    ///
-    /// # Errors
-    /// As [`ReportFile::create`].
     pub fn new(
         comparison: Comparison,
         file: Option<&Path>,
@@ -135,17 +132,14 @@ impl Findings {
                 self.counts.same += 1;
                 return;
             }
-            Finding::Same(recorded, live) | Finding::Differs(recorded, live) => ("differs", Some(recorded), Some(live)),
-            Finding::Missing(recorded) => ("missing", Some(recorded), None),
-            Finding::Extra(live) => ("extra", None, Some(live)),
-            Finding::Unsaid(recorded) => ("unsaid", Some(recorded), None),
+            Finding::Same(recorded, live) | Finding::Differs(recorded, live) => {
+                (DifferenceKind::Differs, Some(recorded), Some(live))
+            }
+            Finding::Missing(recorded) => (DifferenceKind::Missing, Some(recorded), None),
+            Finding::Extra(live) => (DifferenceKind::Extra, None, Some(live)),
+            Finding::Unsaid(recorded) => (DifferenceKind::Unsaid, Some(recorded), None),
         };
-        *match finding {
-            Finding::Same(..) | Finding::Differs(..) => &mut self.counts.differs,
-            Finding::Missing(_) => &mut self.counts.missing,
-            Finding::Extra(_) => &mut self.counts.extra,
-            _ => &mut self.counts.unsaid,
-        } += 1;
+        self.counts.add(kind);
         self.differs_in(turn);
         let mut differences = match (recorded, live) {
             (Some(recorded), Some(live)) => {
@@ -154,7 +148,7 @@ impl Findings {
             _ => Vec::new(),
         };
         differences.extend(settings);
-        let log = recorded.map(|recorded| conversation.place(recorded.place));
+        let log = recorded.map(|recorded| conversation.lines.place(recorded.place));
         self.write(turn, kind, log.as_deref(), recorded, live, &differences);
         self.file.write(&Line::Difference {
             turn: Some(turn),
@@ -182,7 +176,7 @@ impl Findings {
     fn write(
         &self,
         turn: u64,
-        kind: &str,
+        kind: DifferenceKind,
         log: Option<&str>,
         recorded: Option<&RecordedLine>,
         live: Option<&LiveLine>,
@@ -192,9 +186,9 @@ impl Findings {
             return;
         }
         let what = match kind {
-            "differs" => "the answer differs from the recording",
-            "missing" => "recorded, but did not come",
-            "extra" => "came, but was not recorded",
+            DifferenceKind::Differs => "the answer differs from the recording",
+            DifferenceKind::Missing => "recorded, but did not come",
+            DifferenceKind::Extra => "came, but was not recorded",
             _ if recorded.is_some_and(|recorded| is_answer(recorded.body())) => "not sent: its request was not made",
             _ if self.comparison.ignores_ids => "not sent: the call was not made, and another call has its id now",
             _ => "not sent: the other side was already past it",

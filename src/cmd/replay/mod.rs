@@ -5,27 +5,27 @@ mod ending;
 mod errors;
 mod feed;
 mod findings;
+mod lines;
 mod play;
-mod report;
+pub mod report;
 mod role;
 mod select;
 mod serve;
 mod step;
 
-use super::Command;
 use super::filter::Filter;
 use super::log_file::{LogFile, LogOptions, path};
-use super::options::duration;
-use crate::io::keys::Keys;
-use crate::io::lines::Path;
-use crate::io::output::Output;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::terminal::Terminal;
-use crate::journal::{Direction, Part};
-use crate::replay::schedule::{Schedule, Speed};
+use super::options::{direction, duration, part};
+use super::{Command, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
-use feed::{Choice, Feeds};
+use feed::{Feeds, MessageSelection};
+use pipewright_io::output::Output;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::Path;
+use pipewright_log::{Direction, Part};
+use pipewright_replay::schedule::{Schedule, Speed};
+use pipewright_sys::signal::Signals;
+use pipewright_sys::terminal::{self, Keys, Terminal};
 use play::Player;
 use select::Bound;
 use std::ffi::OsString;
@@ -87,7 +87,7 @@ pub struct Arguments {
 #[command(next_help_heading = "Playing to stdout")]
 struct ChooseOptions {
     /// Play only messages of these directions, separated by commas
-    #[arg(long, value_name = "DIR", value_delimiter = ',', default_values = ["in", "out"])]
+    #[arg(long, value_name = "DIR", value_delimiter = ',', default_values = ["in", "out"], value_parser = direction())]
     dir: Vec<Direction>,
     /// Begin here: a seq (120; a line number in plain NDJSON), a time since the first message (90s, 1.5m), or a date and time in ISO 8601
     #[arg(long, value_name = "PLACE")]
@@ -105,7 +105,7 @@ struct ChooseOptions {
     #[arg(long)]
     step: bool,
     /// The terminal for --step and --break
-    #[arg(long, value_name = "PATH", default_value = "/dev/tty")]
+    #[arg(long, value_name = "PATH", default_value = terminal::OWN)]
     tty: PathBuf,
     /// At the end of the files, wait for more messages
     #[arg(long, short = 'f')]
@@ -117,13 +117,13 @@ struct ChooseOptions {
 #[command(next_help_heading = "Playing a side")]
 struct RoleOptions {
     /// The side to play
-    #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"])]
+    #[arg(long = "as", value_name = "PART", conflicts_with_all = ["filter", "breaks", "step", "follow", "from", "to", "dir"], value_parser = part())]
     part: Option<Part>,
     /// Answer each call or JSON-RPC request (MCP) by its content, not in the recorded order
     #[arg(long, requires = "part", conflicts_with_all = ["session", "timeout", "settle"])]
     any_order: bool,
     /// The part that the recorded child played, if the log does not record it
-    #[arg(long, value_name = "PART", requires = "part")]
+    #[arg(long, value_name = "PART", requires = "part", value_parser = part())]
     child: Option<Part>,
     /// The session of the log to play, from 1; the last by default
     #[arg(long, value_name = "N", requires = "part", value_parser = clap::value_parser!(u64).range(1..))]
@@ -167,9 +167,10 @@ Examples:
     replay --speed max --where '.method == \"order\" and .params.total > 100' shop.jsonl
 
 Exit status:
-  0 success; 1 something differed, a request was not in the recording, or part of a log could not be read; 2 wrong usage, or a log \
-  could not be opened, does not record which part its child played (see --child), or has no call for --any-order; 3 CMD could not \
-  be started; with --any-order and CMD, its own status if that is not 0. See pipewright(7).";
+  0 success; 1 something differed, a request was not in the recording, or part of a log could not be read; 2 wrong \
+  usage, or a log could not be opened, does not record which part its child played (see --child), or has no call for \
+  --any-order; 3 CMD could not be started; with --any-order and CMD, its own status if that is not 0. See \
+  pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
@@ -183,14 +184,14 @@ fn speed(text: &str) -> Result<Speed, String> {
 }
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, arguments.role.quiet));
     if arguments.role.include_rejected && arguments.role.part == Some(Part::World) {
-        return Err(Failure::new(Status::Usage, "--include-rejected applies only to --as agent"));
+        return Err(usage("--include-rejected applies only to --as agent"));
     }
     match arguments.role.part {
         Some(Part::World) if arguments.role.any_order => serve::run(arguments, signals, report),
-        Some(_) if arguments.role.any_order => Err(Failure::new(Status::Usage, "--any-order needs --as world")),
+        Some(_) if arguments.role.any_order => Err(usage("--any-order needs --as world")),
         Some(part) => role::run(arguments, part, signals, report),
         None => play(&arguments, signals, report),
     }
@@ -198,7 +199,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
 
 fn play(arguments: &Arguments, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
     let choose = &arguments.choose;
-    let choice = Choice {
+    let choice = MessageSelection {
         directions: choose.dir.clone(),
         filter: Filter::compile_some("--where", choose.filter.as_ref())?,
         breaks: Filter::compile_some("--break", choose.breaks.as_ref())?,
@@ -208,7 +209,7 @@ fn play(arguments: &Arguments, signals: &Signals, report: Arc<Report>) -> Result
     if let (Some(from), Some(to)) = (choose.from, choose.to)
         && from.is_behind(to)
     {
-        return Err(Failure::new(Status::Usage, "--from is after --to: there is nothing between them"));
+        return Err(usage("--from is after --to: there is nothing between them"));
     }
     let mut logs = LogFile::open_all(&arguments.files, &arguments.log)?;
     let is_max = arguments.speed == Some(Speed::Max);
@@ -218,8 +219,8 @@ fn play(arguments: &Arguments, signals: &Signals, report: Arc<Report>) -> Result
     }
     let output = Output::open(signals)?;
     let stepper = if choose.step || choose.breaks.is_some() {
-        let keys = Keys::read_from(Terminal::open(&choose.tty)?)?;
-        output.on_signal(keys.restorer().map_err(|error| Failure::new(Status::NotStarted, error))?);
+        let keys = Terminal::open(&choose.tty).and_then(Keys::read_from).map_err(Failure::not_started)?;
+        output.on_signal(keys.restorer().map_err(Failure::not_started)?);
         Some(Stepper { keys, report: Arc::clone(&report), every: choose.step })
     } else {
         None

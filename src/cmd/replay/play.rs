@@ -1,16 +1,16 @@
 //! Plays messages to stdout, each at its time.
 
-use super::feed::{Feeds, Item, Stop};
-use super::step::{Answer, Stepper};
-use crate::io::output::{Closed, Output};
-use crate::io::report::{Failure, Report, Status};
-use crate::journal::Direction;
-use crate::replay::schedule::Schedule;
+use super::feed::{FeedItem, FeedStop, Feeds};
+use super::step::{StepAnswer, Stepper};
+use pipewright_io::output::{Output, OutputClosed};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_log::Direction;
+use pipewright_replay::schedule::Schedule;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How often a followed log is checked for more.
-const LOOK: Duration = Duration::from_millis(50);
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Plays messages at their times.
 pub struct Player<'r> {
@@ -25,7 +25,7 @@ type Source = (usize, Option<Direction>);
 
 /// The over-long line that is being played, and the messages that wait for its end.
 #[derive(Default)]
-struct Open {
+struct OpenLine {
     /// The source of the unfinished line.
     source: Option<Source>,
     /// Messages from other sources that came meanwhile.
@@ -37,14 +37,14 @@ struct Open {
 struct Fragment {
     source: Source,
     bytes: Vec<u8>,
-    /// It begins a line, even after an unfinished one.
+    /// The fragment begins a line, even after an unfinished one.
     begins: bool,
     /// The line continues in the next fragment.
     more: bool,
 }
 
 /// The most bytes that wait for an unfinished line; after that the line is cut off.
-const MOST_DEFERRED: usize = 16 << 20;
+const MAX_DEFERRED: usize = 16 << 20;
 
 impl Player<'_> {
     /// Plays everything.
@@ -54,12 +54,12 @@ impl Player<'_> {
     pub fn play(mut self, feeds: &mut Feeds) -> Result<Status, Failure> {
         let ended = self.run(feeds);
         feeds.sum_up();
-        match ended.map_or_else(|stop| stop, |()| Stop::Drained) {
-            Stop::Drained | Stop::Waiting => {
+        match ended.map_or_else(|stop| stop, |()| FeedStop::Drained) {
+            FeedStop::Drained | FeedStop::Waiting => {
                 self.output.flush().map_or_else(|closed| closed.end(self.report), |()| Ok(self.report.finish()))
             }
-            Stop::Closed(closed) => closed.end(self.report),
-            Stop::Failed(failure) => {
+            FeedStop::Closed(closed) => closed.end(self.report),
+            FeedStop::Failed(failure) => {
                 let _ = self.output.flush();
                 self.report.finish();
                 Err(failure)
@@ -67,21 +67,21 @@ impl Player<'_> {
         }
     }
 
-    fn run(&mut self, feeds: &mut Feeds) -> Result<(), Stop> {
-        let mut open = Open::default();
+    fn run(&mut self, feeds: &mut Feeds) -> Result<(), FeedStop> {
+        let mut open = OpenLine::default();
         // The time begins with the first message: reading up to it may take long.
         let mut began = None;
         loop {
             let output = self.output.clone();
             let (at, item) = match feeds.next(&mut || output.flush()) {
                 Ok(next) => next,
-                Err(Stop::Waiting) => {
-                    self.output.flush().map_err(Stop::Closed)?;
-                    std::thread::sleep(LOOK);
+                Err(FeedStop::Waiting) => {
+                    self.output.flush().map_err(FeedStop::Closed)?;
+                    std::thread::sleep(FOLLOW_INTERVAL);
                     continue;
                 }
                 Err(stop) => {
-                    self.output.write(|buffer| open.finish(buffer)).map_err(Stop::Closed)?;
+                    self.output.write(|buffer| open.finish(buffer)).map_err(FeedStop::Closed)?;
                     return Err(stop);
                 }
             };
@@ -90,43 +90,43 @@ impl Player<'_> {
             if let Some(stepper) = &mut self.stepper
                 && stepper.stops_at(&item)
             {
-                self.output.flush().map_err(Stop::Closed)?;
+                self.output.flush().map_err(FeedStop::Closed)?;
                 let place = format!("{}:{}", feeds.name(at), item.line);
-                if stepper.ask(&place, &item, feeds.bytes(at, &item)) == Answer::Quit {
+                if stepper.ask(&place, &item, feeds.bytes(at, &item)) == StepAnswer::Quit {
                     return Ok(());
                 }
                 // Later messages are timed from the answer.
                 *began = Instant::now().checked_sub(due).unwrap_or(*began);
             }
             self.wait_for(*began + due)?;
-            self.write((at, item.direction), feeds.bytes(at, &item), &item, &mut open).map_err(Stop::Closed)?;
+            self.write((at, item.direction), feeds.bytes(at, &item), &item, &mut open).map_err(FeedStop::Closed)?;
         }
     }
 
-    fn wait_for(&self, due: Instant) -> Result<(), Stop> {
+    fn wait_for(&self, due: Instant) -> Result<(), FeedStop> {
         while let Some(left) = due.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
-            self.output.flush().map_err(Stop::Closed)?;
+            self.output.flush().map_err(FeedStop::Closed)?;
             std::thread::sleep(left);
         }
         Ok(())
     }
 
     /// Keeps the parts of an over-long line together, without lines of other sources in between.
-    fn write(&self, source: Source, bytes: &[u8], item: &Item, open: &mut Open) -> Result<(), Closed> {
+    fn write(&self, source: Source, bytes: &[u8], item: &FeedItem, open: &mut OpenLine) -> Result<(), OutputClosed> {
         if open.source.is_none() && !item.more {
             return self.output.write(|buffer| buffer.extend_from_slice(bytes));
         }
         let fragment = Fragment { source, bytes: bytes.to_vec(), begins: item.begins, more: item.more };
         self.output.write(|buffer| {
             open.push(fragment, buffer);
-            if open.bytes > MOST_DEFERRED {
+            if open.bytes > MAX_DEFERRED {
                 open.end(buffer);
             }
         })
     }
 }
 
-impl Open {
+impl OpenLine {
     fn push(&mut self, fragment: Fragment, buffer: &mut Vec<u8>) {
         if fragment.begins && self.source.is_some_and(|(log, _)| log == fragment.source.0) {
             self.end(buffer);

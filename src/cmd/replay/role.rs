@@ -1,40 +1,41 @@
 //! Plays one side of a recorded conversation against live code.
 
-use super::conversation::{Conversation, Sessions, Wanted};
+use super::conversation::{Conversation, ConversationOptions, SessionSelection};
 use super::findings::Findings;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::cmd::silence::Silence;
-use crate::io::between::{Ends, Manner, Near, Way, between};
-use crate::io::lines::{Limits, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::journal::Part;
-use crate::record::ListTools;
-use crate::replay::alignment::{Alignment, Finding, LiveLine, Need};
-use crate::replay::compare::{Comparison, Normalise};
-use crate::replay::model::Conversations;
-use crate::replay::schedule::{Speed, scaled};
-use crate::replay::turns::{Turn, body};
+use crate::cmd::silence::SilenceWatch;
+use pipewright_io::between::{EndMode, FarEndpoint, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Piece};
+use pipewright_log::Part;
+use pipewright_record::ListTools;
+use pipewright_replay::alignment::{Alignment, Finding, LiveLine, Need};
+use pipewright_replay::compare::{Comparison, Normalise};
+use pipewright_replay::model::Conversations;
+use pipewright_replay::schedule::{Speed, scaled};
+use pipewright_replay::turns::{Turn, body};
+use pipewright_sys::signal::Signals;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How many turns are searched for a world that continues on its own.
-const AHEAD: usize = 16;
+const MAX_TURNS_AHEAD: usize = 16;
 
-/// While more unsent bytes than this wait for the other side, nothing more is sent. They are checked again after `LOOK`.
-const MOST: usize = 4 << 20;
-const LOOK: Duration = Duration::from_millis(5);
+/// While more unsent bytes than this wait for the other side, nothing more is sent. They are checked again after
+/// `UNSENT_POLL`.
+const MAX_UNSENT: usize = 4 << 20;
+const UNSENT_POLL: Duration = Duration::from_millis(5);
 
 /// A process that closed its stdout usually ends within this time.
-const SOON: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_secs(1);
 
 /// The most bytes of a live line that are compared.
-const LONGEST: usize = 64 << 20;
+const MAX_COMPARED: usize = 64 << 20;
 
 /// A side that is behind has this many times the settle time for its lines.
-const BEHIND: u32 = 5;
+const BEHIND_FACTOR: u32 = 5;
 
 pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Report>) -> Result<Status, Failure> {
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
@@ -42,8 +43,15 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
         child, session, include_rejected, ignore, normalise, report: file, timeout, settle, quiet, ..
     } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
-    let sessions = session.map_or(Sessions::Last, Sessions::Number);
-    let wanted = Wanted { files: &files, options: &log, part, child, sessions, includes_rejected: include_rejected };
+    let sessions = session.map_or(SessionSelection::Last, SessionSelection::Number);
+    let wanted = ConversationOptions {
+        files: &files,
+        options: &log,
+        part,
+        child,
+        sessions,
+        includes_rejected: include_rejected,
+    };
     let conversation = Conversation::open(&wanted, &report)?;
     // The agent chooses the ids, so a live world must send the recorded ones.
     let comparison = Comparison { ignored: ignore, normalise, ignores_ids: part == Part::World };
@@ -51,7 +59,7 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
     let wraps = !command.is_empty();
     let stage = Role {
         part,
-        peer: if wraps { Side::Far } else { Side::Near },
+        peer: if wraps { Side::FAR } else { Side::NEAR },
         conversation,
         with_model: Conversations::default(),
         alignment: Alignment::new(part == Part::World),
@@ -73,17 +81,17 @@ pub fn run(arguments: Arguments, part: Part, signals: &Signals, report: Arc<Repo
         first_reply: None,
         received: 0,
         line: Vec::new(),
-        silence: Silence::new(Arc::clone(&report)),
+        silence: SilenceWatch::new(Arc::clone(&report)),
         report: Arc::clone(&report),
     };
-    let ends = Ends {
-        far: Way::child(command),
-        near: if wraps { Near::Stdout } else { Near::Stdio },
+    let sides = Sides {
+        far: FarEndpoint::child(command),
+        near: if wraps { NearKind::Stdout } else { NearKind::Stdio },
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
-        manner: Manner::Session,
-        ..Ends::default()
+        end_mode: EndMode::Session,
+        ..Sides::default()
     };
-    between(Box::new(stage), ends, signals, &report)
+    between(Box::new(stage), sides, signals, &report)
 }
 
 /// A line for which the filter gives no output, or fails, stays unchanged.
@@ -122,7 +130,7 @@ pub(super) struct Role {
     received: u64,
     /// The unfinished line of the other side.
     line: Vec<u8>,
-    silence: Silence,
+    silence: SilenceWatch,
     pub(super) report: Arc<Report>,
 }
 
@@ -143,14 +151,14 @@ pub(super) enum State {
 
 impl Role {
     /// Goes to the next turn, and further as long as there is nothing to wait for.
-    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
+    fn advance(&mut self, out: &mut Out) -> Result<(), Failure> {
         let next = match self.alignment.next_ahead() {
             Some(turn) => Some(turn),
             None => self.conversation.next()?,
         };
         // Only a world can continue on its own: an agent receives only our lines.
         while self.part == Part::Agent
-            && self.alignment.ahead() < AHEAD
+            && self.alignment.ahead() < MAX_TURNS_AHEAD
             && let Some(turn) = self.conversation.next()?
         {
             self.alignment.look_ahead(turn);
@@ -181,8 +189,8 @@ impl Role {
     }
 
     fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
-        if out.unsent(self.peer) > MOST {
-            self.state = State::Sending(Instant::now() + LOOK);
+        if out.unsent(self.peer) > MAX_UNSENT {
+            self.state = State::Sending(Instant::now() + UNSENT_POLL);
             return Ok(());
         }
         self.begun = true;
@@ -212,7 +220,7 @@ impl Role {
             (_, State::Starting | State::Sending(_) | State::Silent(_)) | (Need::Next, State::Ending(_)) => Ok(()),
             (Need::Next, _) => {
                 self.end_turn();
-                self.go_on(out)
+                self.advance(out)
             }
             (Need::Explanation, State::Ending(_)) => Ok(()),
             (Need::Explanation, _) => {
@@ -222,9 +230,9 @@ impl Role {
                 Ok(())
             }
             (Need::Line, _) => {
-                let patience = if self.alignment.is_behind() { self.settle * BEHIND } else { self.timeout };
+                let patience = if self.alignment.is_behind() { self.settle * BEHIND_FACTOR } else { self.timeout };
                 self.state = State::Waiting(now + patience);
-                if self.peer == Side::Far {
+                if self.peer == Side::FAR {
                     self.silence.asked();
                 }
                 Ok(())
@@ -236,7 +244,7 @@ impl Role {
         for (turn, finding) in self.alignment.findings() {
             self.findings.take(turn, finding, &self.conversation);
         }
-        if let Some((recorded, live)) = self.alignment.stand_in() {
+        if let Some((recorded, live)) = self.alignment.substitute() {
             self.findings.pair(recorded, live);
         }
     }
@@ -252,16 +260,16 @@ impl Role {
     /// Everything has been played.
     fn end(&mut self, out: &mut Out) {
         // A live loop may send one more model request than was recorded; that gets an error.
-        let waits = self.peer == Side::Far || self.findings.requests.is_used();
+        let waits = self.peer == Side::FAR || self.findings.requests.is_used();
         self.state = State::Ending(Instant::now() + if waits { self.timeout } else { self.settle });
         self.answer_unanswerable(out);
-        if self.peer == Side::Far {
-            out.close_far();
+        if self.peer == Side::FAR {
+            out.close_far(0);
         }
     }
 
     fn receive(&mut self, piece: Piece<'_>, out: &mut Out) -> Result<(), Failure> {
-        let room = LONGEST.saturating_sub(self.line.len());
+        let room = MAX_COMPARED.saturating_sub(self.line.len());
         self.line.extend_from_slice(&piece.raw()[..piece.raw().len().min(room)]);
         if matches!(piece, Piece::Part { last: false, .. }) {
             return Ok(());
@@ -294,7 +302,8 @@ impl Role {
         }
     }
 
-    /// Answers the received line if it is a request for the tools. Such requests may come at any time and belong to no turn.
+    /// Answers the received line if it is a request for the tools. Such requests may come at any time and belong to no
+    /// turn.
     fn answer_discovery(&mut self, out: &mut Out) -> Result<bool, Failure> {
         let line = std::str::from_utf8(body(&self.line)).unwrap_or_default();
         let Ok(Some(request)) = ListTools::read(line) else { return Ok(false) };
@@ -321,13 +330,13 @@ impl Role {
                 if !self.alignment.is_behind() {
                     let seconds = self.timeout.as_secs_f64();
                     let turn = self.turn.number;
-                    let closes = self.peer == Side::Far && !self.closed && !self.read_ahead()?;
+                    let closes = self.peer == Side::FAR && !self.closed && !self.read_ahead()?;
                     let what = if closes { "closing its stdin" } else { "continuing" };
                     self.report.note(format_args!("turn {turn}: nothing came for {seconds} s (--timeout); {what}"));
                     if closes {
                         // Some programs answer only after the end of their input.
                         self.closed = true;
-                        out.close_far();
+                        out.close_far(0);
                         self.state = State::Waiting(now + self.timeout);
                         return Ok(());
                     }
@@ -341,7 +350,7 @@ impl Role {
                 Ok(())
             }
             State::Ending(at) if at <= now => {
-                if self.peer == Side::Far {
+                if self.peer == Side::FAR {
                     self.findings.ended_otherwise(self.turn.number, "did not end after its stdin was closed");
                 }
                 self.finish(out);
@@ -360,7 +369,7 @@ impl Stage for Role {
         let is_news = matches!(event, Event::Piece(..) | Event::Closed(_) | Event::Due);
         if is_news && self.turn.number == 0 && matches!(self.state, State::Sending(_)) {
             // The other side has sent something before our first line was due.
-            self.go_on(out)?;
+            self.advance(out)?;
         }
         if matches!(event, Event::Closed(side) if side == self.peer) && self.alignment.waits_for_passed_only() {
             // The missing calls will not come any more; answer those that were made.
@@ -368,15 +377,15 @@ impl Stage for Role {
             self.follow(need, out)?;
         }
         let done = match event {
-            Event::Started => self.go_on(out),
+            Event::Started(_) => self.advance(out),
             Event::Piece(side, piece) if side == self.peer => self.receive(piece, out),
             Event::Due => self.due(out),
-            Event::Exited(status) => self.exited(status, out),
-            Event::Closed(Side::Near) if self.peer == Side::Near => self.gone("stdin ended", out),
-            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.gone("the reader of stdout closed it", out),
-            Event::Closed(Side::Far) if !matches!(self.state, State::Ending(_)) => {
+            Event::Exited(_, status) => self.exited(status, out),
+            Event::Closed(Side::NEAR) if self.peer == Side::NEAR => self.gone("stdin ended", out),
+            Event::Broken(Side::NEAR, _) if self.peer == Side::NEAR => self.gone("the reader of stdout closed it", out),
+            Event::Closed(Side::FAR) if !matches!(self.state, State::Ending(_)) => {
                 // Usually it has ended, and its exit status follows immediately.
-                self.state = State::Silent(Instant::now() + self.settle.max(SOON));
+                self.state = State::Silent(Instant::now() + self.settle.max(EXIT_GRACE));
                 Ok(())
             }
             // The signal ends the run.

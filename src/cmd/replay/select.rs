@@ -1,6 +1,7 @@
 //! Selects the part of a recording to play.
 
 use crate::cmd::options::duration;
+use pipewright_record::json::quoted;
 use std::str::FromStr;
 
 /// An end of the part that is played, as `--from` and `--to` take it.
@@ -38,10 +39,9 @@ impl FromStr for Bound {
         {
             return Ok(Bound::After(after.as_micros() as i64));
         }
-        // Converting a text to JSON cannot fail.
-        let json = serde_json::to_string(text).unwrap_or_default();
-        crate::journal::time::read(&json).map(Bound::At).ok_or_else(|| {
-            "give a seq (120), a time since the first message (90s, 1.5m, 200ms, 1h), or a date and time (2026-11-22T01:30:00Z)"
+        pipewright_log::time::read(&quoted(text)).map(Bound::At).ok_or_else(|| {
+            "give a seq (120), a time since the first message (90s, 1.5m, 200ms, 1h), or a date and time \
+             (2026-11-22T01:30:00Z)"
                 .to_owned()
         })
     }

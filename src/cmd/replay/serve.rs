@@ -1,28 +1,29 @@
 //! A recorded world that answers calls and requests in any order.
 
-use super::conversation::{Conversation, Sessions, Wanted};
+use super::conversation::{Conversation, ConversationOptions, SessionSelection};
 use super::errors::{INTERNAL, INVALID, UNREADABLE, error, nearest, refusal, words};
 use super::findings::{shortened, shown};
-use super::report::{Counts, Line as ReportLine, ReportFile, json, reported};
+use super::report::{Counts, DifferenceKind, Line as ReportLine, ReportFile, json, reported};
 use super::role::normaliser;
 use super::{Arguments, RoleOptions};
 use crate::cmd::filter::Filter;
-use crate::cmd::world::intake::{Intake, Read};
-use crate::io::between::{Ends, Manner, Near, Way, between};
-use crate::io::child::exit_code;
-use crate::io::lines::{Limits, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::journal::Part;
-use crate::record::{Call, Form, Kind, ListTools, Unreadable, cancelled_id, is_same_id};
-use crate::replay::answers::{Answers, Caller, Due, Exchange, Miss, PING, Recording};
-use crate::replay::compare::{Comparison, DEEPEST, Difference};
-use crate::replay::json_rpc;
-use crate::replay::model::{Conversations, RequestDelta};
-use crate::replay::schedule::{Schedule, Speed};
-use crate::replay::turns::RecordedLine;
-use crate::rpc::{Message, request_progress_token, response};
+use crate::cmd::usage;
+use crate::cmd::world::intake::{Intake, IntakeItem};
+use pipewright_io::between::{EndMode, FarEndpoint, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Piece};
+use pipewright_log::Part;
+use pipewright_record::rpc::{Message, request_progress_token, response};
+use pipewright_record::{Call, Form, Kind, ListTools, Unreadable, cancelled_id, is_same_id};
+use pipewright_replay::answers::{Answers, Caller, DueLine, Exchange, Miss, PING, Recording};
+use pipewright_replay::compare::{Comparison, Difference, MAX_DEPTH};
+use pipewright_replay::json_rpc;
+use pipewright_replay::model::{Conversations, RequestDelta};
+use pipewright_replay::schedule::{Schedule, Speed};
+use pipewright_replay::turns::RecordedLine;
+use pipewright_sys::process::exit_code;
+use pipewright_sys::signal::Signals;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,31 +33,28 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
     let Arguments { files, speed, idle_limit, log, role, command, .. } = arguments;
     let RoleOptions { child, ignore, normalise, report: file, quiet, .. } = role;
     let normalise = Filter::compile_some("--normalise", normalise.as_ref())?.map(normaliser);
-    let wanted = Wanted {
+    let wanted = ConversationOptions {
         files: &files,
         options: &log,
         part: Part::World,
         child,
-        sessions: Sessions::All,
+        sessions: SessionSelection::All,
         includes_rejected: true,
     };
     let mut conversation = Conversation::open(&wanted, &report)?;
     let answers = read(&mut conversation, Comparison { ignored: ignore, normalise, ignores_ids: false })?;
     if answers.requests() == 0 {
         let names = files.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>().join(", ");
-        return Err(Failure::new(
-            Status::Usage,
-            format_args!("{names}: the log contains no call and no request to answer"),
-        ));
+        return Err(usage(format_args!("{names}: the log contains no call and no request to answer")));
     }
     let file = ReportFile::create(file.as_deref(), &report)?;
     let wraps = !command.is_empty();
     let stage = Server {
-        peer: if wraps { Side::Far } else { Side::Near },
+        peer: if wraps { Side::FAR } else { Side::NEAR },
         conversation,
         answers,
         // Deeper values cannot be compared.
-        intake: Intake::new(log.max_depth.min(DEEPEST)),
+        intake: Intake::new(log.max_depth.min(MAX_DEPTH)),
         with_model: Conversations::default(),
         pace: (speed.unwrap_or(Speed::Max), idle_limit),
         pending: BTreeMap::new(),
@@ -67,14 +65,14 @@ pub fn run(arguments: Arguments, signals: &Signals, report: Arc<Report>) -> Resu
         quiet,
         report: Arc::clone(&report),
     };
-    let ends = Ends {
-        far: Way::child(command),
-        near: if wraps { Near::Stdout } else { Near::Stdio },
+    let sides = Sides {
+        far: FarEndpoint::child(command),
+        near: if wraps { NearKind::Stdout } else { NearKind::Stdio },
         limits: Limits { max_line: log.max_line, max_depth: log.max_depth },
-        manner: if wraps { Manner::Session } else { Manner::Relay },
-        ..Ends::default()
+        end_mode: if wraps { EndMode::Session } else { EndMode::Relay },
+        ..Sides::default()
     };
-    between(Box::new(stage), ends, signals, &report)
+    between(Box::new(stage), sides, signals, &report)
 }
 
 fn read(conversation: &mut Conversation, same: Comparison) -> Result<Answers, Failure> {
@@ -106,9 +104,10 @@ struct Server {
     /// The speed, and the longest pause.
     pace: (Speed, Option<Duration>),
     /// Lines to send, by their time and the order in which they were queued.
-    pending: BTreeMap<(Instant, u64), Pending>,
+    pending: BTreeMap<(Instant, u64), PendingLine>,
     queued: u64,
-    /// Requests answered from the recording count as the same, others as extra, and recorded requests that were not made as missing.
+    /// Requests answered from the recording count as the same, others as extra, and recorded requests that were not
+    /// made as missing.
     counts: Counts,
     file: ReportFile,
     finished: bool,
@@ -116,7 +115,7 @@ struct Server {
     report: Arc<Report>,
 }
 
-struct Pending {
+struct PendingLine {
     /// The id of its request or call, as JSON text.
     id: Option<String>,
     line: Vec<u8>,
@@ -125,15 +124,15 @@ struct Pending {
 }
 
 /// The recorded replies to a request.
-struct Found {
+struct FoundReplies {
     t: u64,
-    lines: Vec<Due>,
+    lines: Vec<DueLine>,
     is_answered: bool,
 }
 
-impl Found {
-    fn of(exchange: &Exchange, caller: Caller<'_>) -> Found {
-        Found { t: exchange.t, lines: exchange.replies(caller), is_answered: exchange.is_answered() }
+impl FoundReplies {
+    fn of(exchange: &Exchange, caller: Caller<'_>) -> FoundReplies {
+        FoundReplies { t: exchange.t, lines: exchange.replies(caller), is_answered: exchange.is_answered() }
     }
 }
 
@@ -141,13 +140,13 @@ impl Server {
     fn receive(&mut self, piece: &Piece<'_>, out: &mut Out) -> Result<(), Failure> {
         let number = piece.number();
         match self.intake.read(piece) {
-            Read::Blank | Read::Skipped => {}
-            Read::Call(text, call) if call.requires_approval => self.refuse_held(number, text, &call, out),
-            Read::Call(text, call) if call.form != Form::JsonRpc => {
+            IntakeItem::Blank | IntakeItem::Skipped => {}
+            IntakeItem::Call(text, call) if call.requires_approval => self.refuse_held(number, text, &call, out),
+            IntakeItem::Call(text, call) if call.form != Form::JsonRpc => {
                 self.answer(number, text, Caller::Call(&call), out);
             }
-            Read::Call(text, _) => self.take_message(text, piece, out),
-            Read::Record(text) => {
+            IntakeItem::Call(text, _) => self.take_message(text, piece, out),
+            IntakeItem::Record(text) => {
                 if let Some(id) = cancelled_id(text) {
                     self.cancel(id, out);
                 } else if let Ok(Some(request)) = ListTools::read(text) {
@@ -158,7 +157,7 @@ impl Server {
                     self.take_message(text, piece, out);
                 }
             }
-            Read::Refused(kind, error) => self.refuse_line(piece, kind, &error, out),
+            IntakeItem::Refused(kind, error) => self.refuse_line(piece, kind, &error, out),
         }
         Ok(())
     }
@@ -189,10 +188,10 @@ impl Server {
     }
 
     fn answer(&mut self, number: u64, line: &str, caller: Caller<'_>, out: &mut Out) {
-        match self.answers.find_request(line).map(|exchange| Found::of(exchange, caller)) {
+        match self.answers.find_request(line).map(|exchange| FoundReplies::of(exchange, caller)) {
             Ok(found) => {
                 self.counts.same += u64::from(found.is_answered);
-                self.give(number, line, found, caller);
+                self.queue_replies(number, line, found, caller);
             }
             Err(miss) => self.give_error(number, line, &miss, caller, out),
         }
@@ -203,36 +202,36 @@ impl Server {
         let caller = Caller::ModelRequest(request.request_id.as_deref());
         match self.answers.find_model_request(request) {
             Ok((exchange, differences)) => {
-                let found = Found::of(exchange, caller);
+                let found = FoundReplies::of(exchange, caller);
                 if !differences.is_empty() {
-                    let (log, asked) = (self.conversation.place(exchange.place), exchange.asked.clone());
+                    let (log, asked) = (self.conversation.lines.place(exchange.place), exchange.asked.clone());
                     self.differ(log, &asked, &request.line, &differences);
                 }
                 let same = found.is_answered && differences.is_empty();
                 self.counts.same += u64::from(same);
                 self.counts.differs += u64::from(found.is_answered && !same);
-                self.give(number, &request.line, found, caller);
+                self.queue_replies(number, &request.line, found, caller);
             }
             Err(miss) => self.give_error(number, &request.line, &miss, caller, out),
         }
     }
 
     /// Queues the recorded replies, and an error if there is no recorded answer.
-    fn give(&mut self, number: u64, line: &str, found: Found, caller: Caller<'_>) {
-        let Found { t, mut lines, is_answered } = found;
+    fn queue_replies(&mut self, number: u64, line: &str, found: FoundReplies, caller: Caller<'_>) {
+        let FoundReplies { t, mut lines, is_answered } = found;
         if !is_answered {
             let message = "this request is in the recording but was never answered there";
-            self.miss(number, line.as_bytes(), message);
+            self.report_missing(number, line.as_bytes(), message);
             // The error comes after all recorded lines about the request.
             let t = lines.last().map_or(t, |line| line.t);
-            lines.push(Due { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
+            lines.push(DueLine { t, line: error(caller, (Kind::NotFound, INTERNAL), message, None) });
         }
         self.queue(t, lines, caller);
     }
 
     fn give_error(&mut self, number: u64, line: &str, miss: &Miss, caller: Caller<'_>, out: &mut Out) {
         let (kind, message) = words(miss);
-        self.miss(number, line.as_bytes(), &message);
+        self.report_missing(number, line.as_bytes(), &message);
         out.to(self.peer).extend_from_slice(&error(caller, kind, &message, Some(&nearest(miss))));
     }
 
@@ -244,7 +243,7 @@ impl Server {
         }
         self.file.write(&ReportLine::Difference {
             turn: None,
-            kind: "differs",
+            kind: DifferenceKind::Differs,
             log: Some(log),
             recorded: Some(json(asked.as_bytes())),
             now: Some(json(now.as_bytes())),
@@ -268,7 +267,7 @@ impl Server {
     /// Refuses a call that still requires approval, as every world does.
     fn refuse_held(&mut self, number: u64, line: &str, call: &Call<'_>, out: &mut Out) {
         let message = "it still requires approval: a gate has to decide on it first";
-        self.miss(number, line.as_bytes(), message);
+        self.report_missing(number, line.as_bytes(), message);
         out.add_line(self.peer, &call.answer(refusal(Kind::NeedsApproval, message)));
     }
 
@@ -276,7 +275,7 @@ impl Server {
     fn refuse_line(&mut self, piece: &Piece<'_>, kind: Kind, unreadable: &Unreadable, out: &mut Out) {
         let line = if let Piece::Line(line) = piece { line.body() } else { b"null" };
         let message = unreadable.to_string();
-        self.miss(piece.number(), line, &message);
+        self.report_missing(piece.number(), line, &message);
         let unreadable = unreadable.clone().in_json_rpc(self.answers.is_json_rpc());
         let call = unreadable.call();
         let answer = match (call.form, call.id) {
@@ -291,11 +290,11 @@ impl Server {
     }
 
     /// Reports a line that gets no recorded answer.
-    fn miss(&mut self, number: u64, line: &[u8], why: &str) {
+    fn report_missing(&mut self, number: u64, line: &[u8], why: &str) {
         self.counts.extra += 1;
         self.file.write(&ReportLine::Difference {
             turn: None,
-            kind: "extra",
+            kind: DifferenceKind::Extra,
             log: None,
             recorded: None,
             now: Some(json(line)),
@@ -305,12 +304,12 @@ impl Server {
         if self.quiet {
             return self.report.fail();
         }
-        let who = if self.peer == Side::Far { "client" } else { "stdin" };
+        let who = if self.peer == Side::FAR { "client" } else { "stdin" };
         self.report.fault(format_args!("{who}:{number}"), why);
     }
 
     /// Queues lines for the caller, each for its time.
-    fn queue(&mut self, asked_at: u64, lines: Vec<Due>, caller: Caller<'_>) {
+    fn queue(&mut self, asked_at: u64, lines: Vec<DueLine>, caller: Caller<'_>) {
         let (speed, idle_limit) = self.pace;
         let (mut schedule, now) = (Schedule::new(speed, idle_limit), Instant::now());
         schedule.due(i64::try_from(asked_at).ok());
@@ -320,14 +319,14 @@ impl Server {
             Caller::Notification | Caller::ModelRequest(_) => None,
         };
         let last = lines.len().saturating_sub(1);
-        for (index, Due { t, line }) in lines.into_iter().enumerate() {
+        for (index, DueLine { t, line }) in lines.into_iter().enumerate() {
             let due = schedule.due(i64::try_from(t).ok());
             self.queued += 1;
             let when_cancelled = match caller {
                 Caller::Call(call) if index == last => call.answer(refusal(Kind::Cancelled, "it was cancelled")) + "\n",
                 _ => String::new(),
             };
-            let pending = Pending { id: id.map(str::to_owned), line, when_cancelled };
+            let pending = PendingLine { id: id.map(str::to_owned), line, when_cancelled };
             self.pending.insert((now + due, self.queued), pending);
         }
     }
@@ -341,20 +340,20 @@ impl Server {
         }
     }
 
-    /// Lists the recorded requests that were not made and writes the summary, once. They are not a fault: a client need not make
-    /// all recorded requests.
+    /// Lists the recorded requests that were not made and writes the summary, once. They are not a fault: a client need
+    /// not make all recorded requests.
     fn sum_up(&mut self) {
         if std::mem::replace(&mut self.finished, true) {
             return;
         }
         for exchange in self.answers.unasked() {
             self.counts.missing += 1;
-            let log = self.conversation.place(exchange.place);
+            let log = self.conversation.lines.place(exchange.place);
             let asked = shortened(&exchange.asked);
             self.report.note_again(format_args!("{log}: recorded, but not requested: {asked}"));
             self.file.write(&ReportLine::Difference {
                 turn: None,
-                kind: "missing",
+                kind: DifferenceKind::Missing,
                 log: Some(log),
                 recorded: Some(json(exchange.asked.as_bytes())),
                 now: None,
@@ -367,7 +366,8 @@ impl Server {
         let requests = if answered + extra == 1 { "request" } else { "requests" };
         let settings = if differs > 0 { format!("; with other settings: {differs}") } else { String::new() };
         self.report.say(format_args!(
-            "{} {requests}: {answered} answered from the recording, {extra} not; recorded and not made: {missing}{settings}",
+            "{} {requests}: {answered} answered from the recording, {extra} not; recorded and not made: \
+             {missing}{settings}",
             answered + extra
         ));
         self.file.write(&ReportLine::Served { lines: &self.counts });
@@ -383,19 +383,19 @@ impl Stage for Server {
             Event::Closed(side) if side == self.peer => {
                 // A client that sends nothing more only waits for the answers: send them without pauses.
                 self.send_due(None, out);
-                if side == Side::Far {
-                    out.close_far();
+                if side == Side::FAR {
+                    out.close_far(0);
                 } else {
                     self.sum_up();
                     out.stop(self.report.finish());
                 }
             }
-            Event::Exited(status) => {
+            Event::Exited(_, status) => {
                 self.sum_up();
                 out.stop(Status::Child(exit_code(status)));
             }
             Event::Signal(_) => self.sum_up(),
-            Event::Broken(Side::Near, _) if self.peer == Side::Near => self.sum_up(),
+            Event::Broken(Side::NEAR, _) if self.peer == Side::NEAR => self.sum_up(),
             _ => {}
         }
         self.send_due(Some(Instant::now()), out);

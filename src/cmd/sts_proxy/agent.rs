@@ -1,22 +1,22 @@
 //! An agent: gets one line per decision and answers each with one line.
 
 use super::decision::{Decision, is_answer, named_decision, shortened};
-use super::player::{Player, Reply};
+use super::player::{Player, PlayerReply};
 use super::process::Process;
-use super::questions::{For, Questions};
+use super::questions::{AnswerClass, Questions};
 use crate::cmd::options::TOO_LONG;
-use crate::cmd::silence::Silence;
-use crate::io::lines::{self, Piece};
-use crate::io::report::{Failure, Report};
-use crate::io::stage::{Out, Side};
-use crate::json::{Object, quoted};
+use crate::cmd::silence::SilenceWatch;
+use pipewright_io::report::{Failure, Report};
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::{self as lines, Piece};
+use pipewright_record::json::{Object, quoted};
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// An agent whose answer was refused, or that sent one too many, may be about to send another. It is asked only after it has been
-/// quiet for this long: a line that comes before then is not an answer to the new question.
-const QUIET: Duration = Duration::from_millis(100);
+/// An agent whose answer was refused, or that sent one too many, may be about to send another. It is asked only after
+/// it has been quiet for this long: a line that comes before then is not an answer to the new question.
+const QUIET_TIME: Duration = Duration::from_millis(100);
 
 /// The connection to the agent.
 pub(super) struct Agent {
@@ -40,7 +40,7 @@ pub(super) struct Agent {
     /// Whether a decision is open. Otherwise nothing is due.
     waiting: bool,
     is_first_line: bool,
-    silence: Silence,
+    silence: SilenceWatch,
 }
 
 impl Agent {
@@ -49,7 +49,7 @@ impl Agent {
             timeout,
             attempts,
             process: Process::new(restarts, Arc::clone(&report)),
-            silence: Silence::new(Arc::clone(&report)),
+            silence: SilenceWatch::new(Arc::clone(&report)),
             report,
             questions: Questions::default(),
             postponed: None,
@@ -65,9 +65,9 @@ impl Agent {
     }
 
     fn send(&mut self, decision: &Decision, out: &mut Out) {
-        let to = out.to(Side::Far);
+        let to = out.to(Side::FAR);
         match self.refused.take().filter(|(number, _)| *number == decision.number) {
-            Some((_, refused)) => to.extend_from_slice(&decision.offered_again(&refused)),
+            Some((_, refused)) => to.extend_from_slice(&decision.repeated_offer(&refused)),
             None => to.extend_from_slice(&decision.offered),
         }
         self.questions.asked(decision.number);
@@ -103,7 +103,7 @@ impl Agent {
     fn refuse(&mut self, decision: &Decision, answer: Option<&str>, why: &str, out: &mut Out) -> Result<(), Failure> {
         if self.fail(decision, out)? {
             self.refused = Some((decision.number, refusal(answer, &format!("the answer {why}"))));
-            self.postpone(decision.number, Instant::now() + QUIET);
+            self.postpone(decision.number, Instant::now() + QUIET_TIME);
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Player for Agent {
     fn ask(&mut self, decision: &Decision, out: &mut Out) {
         let number = decision.number;
         if self.questions.awaits(number) || self.postponed.is_some_and(|(postponed, _)| postponed == number) {
-            // The same state again while the agent thinks: its answer still counts if it comes in time.
+            // An equal state again while the agent thinks: its answer still counts if it comes in time.
             self.waiting = true;
             return;
         }
@@ -140,9 +140,9 @@ impl Player for Agent {
         }
     }
 
-    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<PlayerReply, Failure> {
         let (number, answer) = match piece {
-            Piece::Part { last: false, .. } => return Ok(Reply::Nothing),
+            Piece::Part { last: false, .. } => return Ok(PlayerReply::Nothing),
             Piece::Part { number, .. } => (number, None),
             Piece::Line(line) => (line.number(), Some(lines::text(line.body()))),
         };
@@ -151,13 +151,13 @@ impl Player for Agent {
         // Programs that were written for the mod first send "ready".
         if std::mem::take(&mut self.is_first_line) && answer.is_some_and(|answer| answer.eq_ignore_ascii_case("ready"))
         {
-            return Ok(Reply::Nothing);
+            return Ok(PlayerReply::Nothing);
         }
         let shown = answer.map_or(TOO_LONG.to_owned(), shortened);
         if answer.is_some_and(|answer| !is_answer(answer, open)) {
             self.report
                 .fault(place, format_args!("ignored: {shown:?} is not an id, {{\"action_id\":N}} or a mod command"));
-            return Ok(Reply::Nothing);
+            return Ok(PlayerReply::Nothing);
         }
         let named = answer.and_then(named_decision);
         let open_number = open.map(|decision| decision.number);
@@ -165,11 +165,11 @@ impl Player for Agent {
         let acted = self.acted.as_ref().map(|(number, answer)| (Some(*number), answer.as_str()));
         let is_repeated = acted == Some((named, shown.as_str()));
         let meant = self.questions.answered(named, open_number, refused, is_repeated);
-        if !matches!(meant, For::Late(_)) {
+        if !matches!(meant, AnswerClass::Late(_)) {
             self.silence.answered();
         }
         match (meant, open) {
-            (For::Open, Some(decision)) => {
+            (AnswerClass::Open, Some(decision)) => {
                 let read = match answer {
                     Some(answer) => decision.read(answer),
                     None => Err(format!("was {TOO_LONG}")),
@@ -182,7 +182,7 @@ impl Player for Agent {
                         self.acted = Some((decision.number, shown));
                         let was_asked_again = self.failed > 0 && self.failed_at == decision.number;
                         let may_say_more = named.is_none() && was_asked_again;
-                        self.quiet_until = may_say_more.then(|| Instant::now() + QUIET);
+                        self.quiet_until = may_say_more.then(|| Instant::now() + QUIET_TIME);
                         return Ok(reply);
                     }
                     Err(why) => {
@@ -191,19 +191,19 @@ impl Player for Agent {
                     }
                 }
             }
-            (For::Wrong(why), Some(decision)) => {
+            (AnswerClass::Wrong(why), Some(decision)) => {
                 self.report.fault(place, format_args!("not sent, the answer {why}: {shown}"));
                 self.refuse(decision, answer, &why, out)?;
             }
-            (For::Late(why), _) => {
+            (AnswerClass::Late(why), _) => {
                 self.report.fault(place, format_args!("not sent, the answer came late, {why}: {shown}"));
             }
             _ => {
                 self.report.fault(place, format_args!("not sent, nothing was asked: {shown}"));
-                self.quiet_until = Some(Instant::now() + QUIET);
+                self.quiet_until = Some(Instant::now() + QUIET_TIME);
             }
         }
-        Ok(Reply::Nothing)
+        Ok(PlayerReply::Nothing)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -229,7 +229,7 @@ impl Player for Agent {
             if let (Some(decision), Some(timeout)) = (open, self.timeout) {
                 let why = format!("no answer within {} s (--agent-timeout)", timeout.as_secs_f64());
                 self.report.fault("agent", &why);
-                self.questions.are_late();
+                self.questions.mark_late();
                 if self.fail(decision, out)? {
                     self.refused = Some((decision.number, refusal(None, &why)));
                     self.send(decision, out);
@@ -252,9 +252,9 @@ impl Player for Agent {
         }
     }
 
-    fn closed(&mut self) -> Reply {
+    fn closed(&mut self) -> PlayerReply {
         self.process.closed();
-        Reply::Nothing
+        PlayerReply::Nothing
     }
 
     fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {

@@ -1,16 +1,16 @@
 //! A decision point: a state in which the game waits and at least one action is legal, or only a command helps.
 
-use super::player::Reply;
-use super::situation::Situation;
-use crate::io::lines::{self, FieldPosition, Line};
-use crate::record::{Fields, Unreadable, flag, unreadable};
-use crate::spire::action::{Action, is_command};
-use crate::spire::command::{self, Meaning};
-use crate::spire::mask::needs_a_command;
-use crate::spire::message::Message;
-use crate::spire::offer;
-use crate::spire::targets::Targets;
+use super::decision_state::DecisionState;
+use super::player::PlayerReply;
 use memchr::memmem;
+use pipewright_games::spire::action::{Action, is_command};
+use pipewright_games::spire::command::{self, CommandEffect};
+use pipewright_games::spire::legal_actions::needs_a_command;
+use pipewright_games::spire::message::Message;
+use pipewright_games::spire::offer;
+use pipewright_games::spire::targets::Targets;
+use pipewright_lines::{self as lines, FieldPosition, Line};
+use pipewright_record::{Fields, Unreadable, flag, unreadable};
 use std::ops::Deref;
 
 /// What a player is asked, kept until the decision is recorded.
@@ -18,7 +18,7 @@ use std::ops::Deref;
 pub(super) struct Decision {
     /// Counts the decisions of this process, from 1.
     pub(super) number: u64,
-    situation: Situation,
+    situation: DecisionState,
     /// The line that asks an agent.
     pub(super) offered: Vec<u8>,
     /// No action leaves the screen: the player has to find a command.
@@ -28,8 +28,8 @@ pub(super) struct Decision {
 }
 
 impl Deref for Decision {
-    type Target = Situation;
-    fn deref(&self) -> &Situation {
+    type Target = DecisionState;
+    fn deref(&self) -> &DecisionState {
         &self.situation
     }
 }
@@ -55,7 +55,7 @@ impl Decision {
         let offered = with_field(offered, "decision", &number.to_string());
         Some(Decision {
             number,
-            situation: Situation { labelled: actions_json, ..Situation::new(line, message, actions)? },
+            situation: DecisionState { labelled: actions_json, ..DecisionState::new(line, message, actions)? },
             offered,
             needs_a_command,
             needs_pace: &*state.screen_state.event_id == "Match and Keep!",
@@ -63,7 +63,7 @@ impl Decision {
     }
 
     /// The line that asks the agent again; `refused` is a JSON object that says why.
-    pub(super) fn offered_again(&self, refused: &str) -> Vec<u8> {
+    pub(super) fn repeated_offer(&self, refused: &str) -> Vec<u8> {
         with_field(self.offered.clone(), "refused", refused)
     }
 
@@ -71,22 +71,22 @@ impl Decision {
     ///
     /// # Errors
     /// Why it is none of these, or not legal here, in words that follow "the answer".
-    pub(super) fn read(&self, answer: &str) -> Result<Reply, String> {
+    pub(super) fn read(&self, answer: &str) -> Result<PlayerReply, String> {
         read_answer(answer, &self.actions, &self.targets)
-            .map(Reply::Act)
+            .map(PlayerReply::Act)
             .or_else(|why| self.read_command(answer).unwrap_or(Err(why)))
     }
 
     /// A command in a form that is not in the action table; `None` if it is no command that is known here.
-    fn read_command(&self, answer: &str) -> Option<Result<Reply, String>> {
+    fn read_command(&self, answer: &str) -> Option<Result<PlayerReply, String>> {
         let answer = answer.trim();
         if !is_answer(answer, Some(self)) {
             return None;
         }
         match command::read(answer, &Message::read(&self.text()).ok()??) {
-            Ok(Meaning::Action(action)) if self.actions.contains(&action) => Some(Ok(Reply::Act(action))),
-            Ok(Meaning::Other) => Some(Ok(Reply::Other(answer.to_owned()))),
-            Ok(Meaning::Ask) => Some(Ok(Reply::Ask(answer.to_owned()))),
+            Ok(CommandEffect::Action(action)) if self.actions.contains(&action) => Some(Ok(PlayerReply::Act(action))),
+            Ok(CommandEffect::Other) => Some(Ok(PlayerReply::Other(answer.to_owned()))),
+            Ok(CommandEffect::Ask) => Some(Ok(PlayerReply::Ask(answer.to_owned()))),
             // (That another action is not legal here says more.)
             Err(refusal) if is_command(answer) && Action::from_command(answer, &self.targets).is_none() => {
                 Some(Err(format!("would be refused by the mod: {}", refusal.error)))
@@ -96,7 +96,7 @@ impl Decision {
     }
 
     /// Whether the game lists this command on a screen that no action leaves.
-    fn lists(&self, line: &str) -> bool {
+    fn is_listed(&self, line: &str) -> bool {
         let text = self.text();
         let word = line.split_whitespace().next().unwrap_or_default().to_lowercase();
         // A sentence may begin with the name of a command.
@@ -117,7 +117,8 @@ impl Decision {
     }
 }
 
-/// The line, which is an object, with a field set to this JSON text. A line that has the field twice is returned unchanged.
+/// The line, which is an object, with a field set to this JSON text. A line that has the field twice is returned
+/// unchanged.
 fn with_field(line: Vec<u8>, field: &str, json: &str) -> Vec<u8> {
     // Most states are long and do not have the field, which is seen without parsing them once more.
     let has = |text: &str| memmem::find(&line, text.as_bytes()).is_some();
@@ -150,15 +151,15 @@ pub(super) fn named_decision(answer: &str) -> Option<u64> {
     Fields::read(answer).ok()?.get("decision")?.get().parse().ok()
 }
 
-/// Whether a line is meant as an answer, valid or not: a whole number, an object, a mod command, or a choice of the `open`
-/// decision by name, or a command that only its screen has. Any other output of a program is ignored.
+/// Whether a line is meant as an answer, valid or not: a whole number, an object, a mod command, or a choice of the
+/// `open` decision by name, or a command that only its screen has. Any other output of a program is ignored.
 pub(super) fn is_answer(line: &str, open: Option<&Decision>) -> bool {
     let line = line.trim();
     let is_choice = || {
         let name = line.get(..7).filter(|word| word.eq_ignore_ascii_case("choose ")).and_then(|_| line.get(7..));
         name.zip(open).is_some_and(|(name, open)| open.has_choice(name.trim()))
     };
-    let is_listed = || open.is_some_and(|open| open.lists(line));
+    let is_listed = || open.is_some_and(|open| open.is_listed(line));
     line.parse::<i64>().is_ok() || line.starts_with('{') || is_command(line) || is_choice() || is_listed()
 }
 
@@ -192,8 +193,8 @@ fn from_id(id: i64) -> Result<Action, String> {
 
 /// Foreign text, cut to a length that fits into a message.
 pub(super) fn shortened(text: &str) -> String {
-    const MOST: usize = 80;
-    match text.char_indices().nth(MOST) {
+    const MAX_LISTED: usize = 80;
+    match text.char_indices().nth(MAX_LISTED) {
         Some((at, _)) => format!("{}...", &text[..at]),
         None => text.to_owned(),
     }

@@ -1,18 +1,18 @@
 //! `--fallback`: continues to play when the agent is lost.
 
 use super::decision::Decision;
-use super::player::{Player, Reply};
-use crate::io::lines::Piece;
-use crate::io::report::Failure;
-use crate::io::stage::Out;
-use crate::spire::action::Action;
+use super::player::{Player, PlayerReply};
 use clap::ValueEnum;
+use pipewright_games::spire::action::Action;
+use pipewright_io::report::Failure;
+use pipewright_io::stage::Out;
+use pipewright_lines::Piece;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Which action is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Policy {
+pub(super) enum FallbackPolicy {
     /// The first legal action, in the order of the ids
     First,
     /// Any legal action; runs with the same seed get the same ones
@@ -22,18 +22,18 @@ pub(super) enum Policy {
 }
 
 pub(super) struct Fallback {
-    policy: Policy,
+    policy: FallbackPolicy,
     /// The agent is lost.
     pub(super) is_active: bool,
     count: u64,
     floor: i64,
-    /// How often each state has been decided on this floor. A shop can be entered and left forever, so each time a state comes
-    /// again, the next action is taken.
+    /// How often each state has been decided on this floor. A shop can be entered and left forever, so each time a
+    /// state comes again, the next action is taken.
     times: HashMap<u64, usize>,
 }
 
 impl Fallback {
-    pub(super) fn new(policy: Policy) -> Fallback {
+    pub(super) fn new(policy: FallbackPolicy) -> Fallback {
         Fallback { policy, is_active: false, count: 0, floor: 0, times: HashMap::new() }
     }
 
@@ -49,9 +49,9 @@ impl Fallback {
         let times = self.times.entry(hasher.finish()).or_insert(0);
         let end = || actions.iter().position(|&action| action == Action::End);
         let wanted = match self.policy {
-            Policy::First => *times,
-            Policy::End => end().unwrap_or(0) + *times,
-            Policy::Random => {
+            FallbackPolicy::First => *times,
+            FallbackPolicy::End => end().unwrap_or(0) + *times,
+            FallbackPolicy::Random => {
                 let seed = decision.run.seed.unwrap_or_default().cast_unsigned();
                 split_mix(seed.wrapping_add(self.count)) as usize
             }
@@ -71,14 +71,14 @@ fn split_mix(number: u64) -> u64 {
 }
 
 /// Takes the place of a lost agent.
-pub(super) struct Nobody;
+pub(super) struct NoPlayer;
 
-impl Player for Nobody {
+impl Player for NoPlayer {
     fn ask(&mut self, _decision: &Decision, _out: &mut Out) {}
 
     fn withdraw(&mut self, _out: &mut Out) {}
 
-    fn receive(&mut self, _: Piece<'_>, _: Option<&Decision>, _: &mut Out) -> Result<Reply, Failure> {
-        Ok(Reply::Nothing)
+    fn receive(&mut self, _: Piece<'_>, _: Option<&Decision>, _: &mut Out) -> Result<PlayerReply, Failure> {
+        Ok(PlayerReply::Nothing)
     }
 }

@@ -1,18 +1,17 @@
 //! The connection to the game: reads the mod's messages, follows its runs, and keeps the records.
 
-use super::ledger::Ledger;
+use super::optional_recorder::OptionalRecorder;
 use crate::cmd::options::TOO_DEEP;
-use crate::io::lines::{self, Limits, Line};
-use crate::io::report::Report;
-use crate::json::why_none;
-use crate::spire::message::Message;
-use crate::spire::run::{Runs, Turn};
-use crate::spire::targets::without_target;
+use pipewright_games::spire::message::Message;
+use pipewright_games::spire::run::{RunTransition, Runs};
+use pipewright_games::spire::targets::without_target;
+use pipewright_io::report::Report;
+use pipewright_lines::{self as lines, Limits, Line, why_not_json};
 use std::fmt::Display;
 use std::sync::Arc;
 
 pub(super) struct Game {
-    pub(super) ledger: Ledger,
+    pub(super) ledger: OptionalRecorder,
     pub(super) runs: Runs,
     pub(super) report: Arc<Report>,
     /// End after this many games.
@@ -27,7 +26,7 @@ pub(super) fn place(line: &Line<'_>) -> String {
 }
 
 impl Game {
-    pub(super) fn new(ledger: Ledger, games: Option<u64>, limits: Limits, report: Arc<Report>) -> Game {
+    pub(super) fn new(ledger: OptionalRecorder, games: Option<u64>, limits: Limits, report: Arc<Report>) -> Game {
         Game { ledger, runs: Runs::default(), report, games, games_over: 0, limits }
     }
 
@@ -39,7 +38,7 @@ impl Game {
         match Message::read(text) {
             Ok(Some(message)) => Some(message),
             Ok(None) => self.not_read(line, "not a CommunicationMod message"),
-            Err(error) => self.not_read(line, format_args!("not a CommunicationMod message: {}", why_none(&error))),
+            Err(error) => self.not_read(line, format_args!("not a CommunicationMod message: {}", why_not_json(&error))),
         }
     }
 
@@ -62,12 +61,12 @@ impl Game {
     }
 
     /// Takes the next state. Returns what it means for the run, and whether the wanted number of games is over.
-    pub(super) fn follow(&mut self, message: &Message<'_>) -> (Turn, bool) {
+    pub(super) fn follow(&mut self, message: &Message<'_>) -> (RunTransition, bool) {
         let turn = self.runs.follow(message);
         self.close_run();
         self.ledger.follow(turn);
-        self.games_over += u64::from(turn == Turn::BackInMenu);
-        let all_over = turn == Turn::BackInMenu && self.games.is_some_and(|games| self.games_over >= games);
+        self.games_over += u64::from(turn == RunTransition::BackInMenu);
+        let all_over = turn == RunTransition::BackInMenu && self.games.is_some_and(|games| self.games_over >= games);
         (turn, all_over)
     }
 

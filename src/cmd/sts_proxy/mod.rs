@@ -2,9 +2,10 @@
 
 mod agent;
 mod decision;
+mod decision_state;
 mod fallback;
 mod game;
-mod ledger;
+mod optional_recorder;
 mod person;
 mod player;
 mod process;
@@ -12,37 +13,35 @@ mod proxy;
 mod questions;
 mod recorder;
 mod relay;
-mod relieved;
-mod situation;
+mod relay_with_fallback;
 mod watchdog;
 
-use super::Command;
-use super::options::{LimitOptions, duration};
+use super::options::{Limit, LimitOptions};
+use super::{Command, usage};
 use crate::cmd::options::Color;
-use crate::io::between::{Ends, Manner, Way, between};
-use crate::io::descriptor::stdout;
-use crate::io::folders;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::terminal::Terminal;
 use agent::Agent;
 use clap::builder::FalseyValueParser;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
-use fallback::{Fallback, Policy};
+use fallback::{Fallback, FallbackPolicy};
 use game::Game;
-use ledger::Ledger;
+use optional_recorder::OptionalRecorder;
 use person::Person;
+use pipewright_io::between::{EndMode, FarEndpoint, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_sys::descriptor::stdout;
+use pipewright_sys::folders;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::terminal::{self, Terminal};
 use process::Process;
-use proxy::{Proxy, Settings};
+use proxy::{Proxy, ProxySettings};
 use recorder::{PlayerKind, Recorder};
 use relay::Relay;
-use relieved::Relieved;
+use relay_with_fallback::RelayWithFallback;
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Play Slay the Spire through CommunicationMod's pipe
 ///
@@ -60,7 +59,7 @@ pub struct Arguments {
     agent: Vec<OsString>,
 
     /// The person's terminal
-    #[arg(long, value_name = "PATH", default_value = "/dev/tty")]
+    #[arg(long, value_name = "PATH", default_value = terminal::OWN)]
     tty: PathBuf,
     /// Colour on the person's terminal
     #[arg(long, value_name = "WHEN", default_value = "auto")]
@@ -74,11 +73,11 @@ pub struct Arguments {
     pass_illegal: bool,
     /// How to play on after the agent is lost for good; these decisions have "by":"fallback" in their records
     #[arg(long, value_name = "WHAT", help_heading = "Agent")]
-    fallback: Option<Policy>,
+    fallback: Option<FallbackPolicy>,
     /// How long an agent may take to answer before it is asked again; a later answer is not sent unless it names the decision; 0 means
     /// no limit
-    #[arg(long, value_name = "DURATION", default_value = "0", value_parser = duration, help_heading = "Agent")]
-    agent_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "0", help_heading = "Agent")]
+    agent_timeout: Limit,
     /// How many times an agent is asked for one decision before it is given up; 1 gives it up after the first illegal, late or missing answer
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Agent")]
     attempts: u32,
@@ -94,10 +93,10 @@ pub struct Arguments {
     games: Option<u64>,
     /// What to send while there is nothing to decide
     #[arg(long, value_name = "WHAT", default_value = "silent", help_heading = "Game")]
-    idle: Idle,
+    idle: IdleAction,
     /// Request the state when the game has sent nothing for this long; 0 disables this
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration, help_heading = "Game")]
-    watchdog: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "5s", help_heading = "Game")]
+    watchdog: Limit,
 
     /// The folder for records [default: pipewright/spire in the XDG data folder]
     #[arg(long, value_name = "DIR", env = "AI_STS_PROXY_DATA_DIR", value_parser = clap::value_parser!(OsString), help_heading = "Records")]
@@ -110,7 +109,7 @@ pub struct Arguments {
     full_state: bool,
     /// When to sync records to disk, against power loss
     #[arg(long, value_name = "WHEN", default_value = "each", help_heading = "Records")]
-    sync: Sync,
+    sync: SyncOption,
 
     /// Report only errors on stderr
     #[arg(short, long)]
@@ -130,7 +129,7 @@ enum Protocol {
 
 /// What to send while there is nothing to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Idle {
+enum IdleAction {
     /// Nothing: the mod sends each stable state by itself
     Silent,
     /// `wait 30` in a run, so that the mod answers after 30 frames
@@ -140,7 +139,7 @@ enum Idle {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sync {
+enum SyncOption {
     /// After each record, before the next command is sent
     Each,
     /// Never: a power loss may lose the last records
@@ -159,16 +158,16 @@ Examples:
     command=/usr/local/bin/sts-proxy --protocol mod -- /home/me/my-bot
 
 Exit status:
-  0 success; 1 an answer or a line was refused, an answer came late, the agent was restarted, a monster had no id, or a record was lost; \
-  2 wrong usage; \
-  3 the agent could not be started, or there is no terminal; 4 the agent was lost, or gave no legal answer. See pipewright(7).";
+  0 success; 1 an answer or a line was refused, an answer came late, the agent was restarted, a monster had no id, or \
+  a record was lost; 2 wrong usage; \
+  3 the agent could not be started, or there is no terminal; 4 the agent was lost, or gave no legal answer. See \
+  pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let usage = |error| Failure::new(Status::Usage, error);
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| usage(error.to_string()))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     check_protocol(matches, &arguments).map_err(usage)?;
     let start = start_command(&arguments.start).map_err(usage)?;
     if !say_ready()? {
@@ -176,28 +175,27 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     }
     let report = Arc::new(Report::new(NAME, arguments.quiet));
     let recorder = recorder(&arguments, &report)?;
-    let ledger = Ledger::new(recorder, arguments.full_state, Arc::clone(&report));
-    let mut ends = Ends { limits: arguments.limits.into(), manner: Manner::Session, ..Ends::default() };
-    let settings = Settings { start, idle: arguments.idle, watchdog: arguments.watchdog };
+    let ledger = OptionalRecorder::new(recorder, arguments.full_state, Arc::clone(&report));
+    let mut sides = Sides { limits: arguments.limits.into(), end_mode: EndMode::Session, ..Sides::default() };
+    let settings = ProxySettings { start, idle: arguments.idle, watchdog: arguments.watchdog.0 };
     let fallback = arguments.fallback.map(Fallback::new);
-    let game = Game::new(ledger, arguments.games, ends.limits, Arc::clone(&report));
+    let game = Game::new(ledger, arguments.games, sides.limits, Arc::clone(&report));
     if arguments.agent.is_empty() {
-        let terminal = Terminal::open(&arguments.tty)?;
+        let terminal = Terminal::open(&arguments.tty).map_err(Failure::not_started)?;
         let person = Person::new(&terminal, arguments.color)?;
-        ends.person = Some(terminal);
+        sides.person = Some(terminal);
         let proxy = Proxy::new(settings, Box::new(person), None, game);
-        return between(Box::new(proxy), ends, signals, &report);
+        return between(Box::new(proxy), sides, signals, &report);
     }
-    ends.far = Way::child(arguments.agent);
+    sides.far = FarEndpoint::child(arguments.agent);
     if arguments.protocol == Protocol::Mod {
         let process = Process::new(arguments.restart, Arc::clone(&report));
         let relay = Relay::new(game, process, arguments.pass_illegal);
-        return between(Box::new(Relieved::new(relay, settings, fallback)), ends, signals, &report);
+        return between(Box::new(RelayWithFallback::new(relay, settings, fallback)), sides, signals, &report);
     }
-    let timeout = Some(arguments.agent_timeout).filter(|timeout| !timeout.is_zero());
-    let agent = Agent::new(timeout, arguments.attempts, arguments.restart, Arc::clone(&report));
+    let agent = Agent::new(arguments.agent_timeout.0, arguments.attempts, arguments.restart, Arc::clone(&report));
     let proxy = Proxy::new(settings, Box::new(agent), fallback, game);
-    between(Box::new(proxy), ends, signals, &report)
+    between(Box::new(proxy), sides, signals, &report)
 }
 
 /// Refuses options that would have no effect.
@@ -257,18 +255,18 @@ fn recorder(arguments: &Arguments, report: &Arc<Report>) -> Result<Option<Record
     // Set but empty counts as unset.
     let named = arguments.data_dir.clone().filter(|folder| !folder.is_empty());
     let folder = named.map(PathBuf::from).or_else(data_folder).ok_or_else(|| {
-        Failure::new(
-            Status::Usage,
-            "no folder for records: neither XDG_DATA_HOME nor HOME is set; give one with --data-dir, or --no-record",
+        usage(
+            "no folder for records: the variable of the folder for data is not set (XDG_DATA_HOME or HOME; \
+             LOCALAPPDATA on Windows); give one with --data-dir, or --no-record",
         )
     })?;
     let kind = if arguments.agent.is_empty() { PlayerKind::Human } else { PlayerKind::Agent };
-    Recorder::new(folder, kind, arguments.sync == Sync::Each, Arc::clone(report)).map(Some)
+    Recorder::new(folder, kind, arguments.sync == SyncOption::Each, Arc::clone(report)).map(Some)
 }
 
 /// The XDG data folder's `pipewright/spire`.
 fn data_folder() -> Option<PathBuf> {
-    Some(folders::data()?.join("pipewright/spire"))
+    Some(folders::data()?.join("pipewright").join("spire"))
 }
 
 #[cfg(test)]

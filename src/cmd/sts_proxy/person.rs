@@ -1,14 +1,15 @@
 //! A person at a terminal: sees the state and the legal actions, and types an id.
 
 use super::decision::Decision;
-use super::player::{Player, Reply};
+use super::player::{Player, PlayerReply};
 use crate::cmd::options::Color;
 use crate::cmd::spire_screen::Screen;
-use crate::io::lines::{self, Piece};
-use crate::io::report::{Failure, Status};
-use crate::io::stage::{Out, Side};
-use crate::io::terminal::{Terminal, printable};
-use crate::spire::message::Message;
+use pipewright_games::spire::message::Message;
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Status};
+use pipewright_io::stage::{Out, Side};
+use pipewright_lines::{self as lines, Piece};
+use pipewright_sys::terminal::Terminal;
 
 const HELP: &str = "\
   a number   the action with that id (a mod command such as `end` does as well)
@@ -29,7 +30,11 @@ impl Person {
     /// # Errors
     /// The terminal cannot be opened again.
     pub(super) fn new(terminal: &Terminal, color: Color) -> Result<Person, Failure> {
-        Ok(Person { terminal: Terminal::open(terminal.path())?, color: color.wanted(), open: false })
+        Ok(Person {
+            terminal: Terminal::open(terminal.path()).map_err(Failure::not_started)?,
+            color: color.is_enabled(),
+            open: false,
+        })
     }
 
     fn say(&self, out: &mut Out, text: &str) {
@@ -69,16 +74,16 @@ impl Player for Person {
         self.say(out, &format!("the game refused that: {}\n", printable(error)));
     }
 
-    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure> {
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<PlayerReply, Failure> {
         let Piece::Line(line) = piece else {
-            return Ok(Reply::Nothing); // a terminal does not give lines that long
+            return Ok(PlayerReply::Nothing); // a terminal does not give lines that long
         };
         let text = lines::text(line.body());
         match (text.trim(), open) {
-            ("quit", _) => return Ok(Reply::Stop(Status::Well)),
+            ("quit", _) => return Ok(PlayerReply::Stop(Status::Well)),
             ("q" | "state", _) => {
                 self.open = false;
-                return Ok(Reply::Ask("state".to_owned()));
+                return Ok(PlayerReply::Ask("state".to_owned()));
             }
             ("?", Some(decision)) => {
                 self.say(out, HELP);
@@ -96,10 +101,10 @@ impl Player for Person {
                 Err(why) => self.say(out, &format!("the answer {} (? for help)\n{PROMPT}", printable(&why))),
             },
         }
-        Ok(Reply::Nothing)
+        Ok(PlayerReply::Nothing)
     }
 
-    fn closed(&mut self) -> Reply {
-        Reply::Stop(Status::Well)
+    fn closed(&mut self) -> PlayerReply {
+        PlayerReply::Stop(Status::Well)
     }
 }

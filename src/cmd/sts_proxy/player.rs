@@ -1,16 +1,16 @@
 //! The player who decides: a person at a terminal, or an agent.
 
 use super::decision::Decision;
-use crate::io::lines::Piece;
-use crate::io::report::{Failure, Status};
-use crate::io::stage::Out;
-use crate::spire::action::Action;
+use pipewright_games::spire::action::Action;
+use pipewright_io::report::{Failure, Status};
+use pipewright_io::stage::Out;
+use pipewright_lines::Piece;
 use std::process::ExitStatus;
 use std::time::Instant;
 
 /// What a player's line asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Reply {
+pub(super) enum PlayerReply {
     /// Nothing for now.
     Nothing,
     /// A legal action of the open decision.
@@ -23,8 +23,8 @@ pub(super) enum Reply {
     Stop(Status),
 }
 
-/// A player is asked at each decision and may answer at any time. `open` is the decision that waits for an answer, if there is
-/// one.
+/// A player is asked at each decision and may answer at any time. `open` is the decision that waits for an answer, if
+/// there is one.
 pub(super) trait Player: Send {
     /// Asks for a decision, which replaces any earlier one. It may be the same one again.
     fn ask(&mut self, decision: &Decision, out: &mut Out);
@@ -39,7 +39,7 @@ pub(super) trait Player: Send {
     ///
     /// # Errors
     /// The player has used its last attempt.
-    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<Reply, Failure>;
+    fn receive(&mut self, piece: Piece<'_>, open: Option<&Decision>, out: &mut Out) -> Result<PlayerReply, Failure>;
 
     /// When [`Player::due`] is to be called.
     fn deadline(&self) -> Option<Instant> {
@@ -58,14 +58,14 @@ pub(super) trait Player: Send {
     fn started(&mut self, _open: Option<&Decision>, _out: &mut Out) {}
 
     /// The player's input or output is closed.
-    fn closed(&mut self) -> Reply {
-        Reply::Nothing
+    fn closed(&mut self) -> PlayerReply {
+        PlayerReply::Nothing
     }
 
     /// The player's process has ended.
     ///
     /// # Errors
-    /// It is not started again.
+    /// The player is not started again.
     fn exited(&mut self, _status: ExitStatus, _out: &mut Out) -> Result<(), Failure> {
         Ok(())
     }

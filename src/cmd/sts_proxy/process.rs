@@ -1,14 +1,14 @@
 //! The agent's process: when it counts as lost, and whether it is restarted.
 
-use crate::io::child::describe;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::Out;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::Out;
+use pipewright_sys::process::describe;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// An agent that closes its stdout usually ends at once. Its exit status is then the better message.
-const TO_END: Duration = Duration::from_millis(500);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 pub(super) struct Process {
     restarts: u32,
@@ -37,12 +37,10 @@ impl Process {
         }
         self.restarted += 1;
         self.report.fault("agent", format_args!("{how}; restarting it"));
-        out.respawn();
+        out.respawn(0);
         Ok(())
     }
 
-    /// # Errors
-    /// As [`Process::lost`].
     pub(super) fn exited(&mut self, status: ExitStatus, out: &mut Out) -> Result<(), Failure> {
         self.lost(&format!("ended with {}", describe(status)), out)
     }
@@ -53,13 +51,10 @@ impl Process {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.closed_since.map(|since| since + TO_END)
+        self.closed_since.map(|since| since + EXIT_TIMEOUT)
     }
 
     /// Returns whether the agent is lost because it has closed its stdin or stdout but still runs.
-    ///
-    /// # Errors
-    /// As [`Process::lost`].
     pub(super) fn due(&mut self, out: &mut Out) -> Result<bool, Failure> {
         if self.deadline().is_none_or(|deadline| deadline > Instant::now()) {
             return Ok(false);

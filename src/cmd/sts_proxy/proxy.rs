@@ -2,34 +2,34 @@
 
 mod alone;
 
-use super::Idle;
+use super::IdleAction;
 use super::decision::Decision;
 use super::fallback::Fallback;
 use super::game::{Game, place};
-use super::player::{Player, Reply};
+use super::player::{Player, PlayerReply};
 use super::watchdog::Watchdog;
 use crate::cmd::options::TOO_LONG;
-use crate::io::lines::{self, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::spire::action::Action;
-use crate::spire::mask::{legal_actions, needs_a_command};
-use crate::spire::message::{GameState, Message};
-use crate::spire::record::{Command, Decided, Outcome};
-use crate::spire::run::Turn;
+use pipewright_games::spire::action::Action;
+use pipewright_games::spire::legal_actions::{legal_actions, needs_a_command};
+use pipewright_games::spire::message::{GameState, Message};
+use pipewright_games::spire::record::{Command, Outcome, PendingRecord};
+use pipewright_games::spire::run::RunTransition;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{self as lines, Line, Piece};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// In Match and Keep a choice is held for this long before it is sent, so the cards can turn over.
-const PACE: Duration = Duration::from_secs(1);
+const MATCH_DELAY: Duration = Duration::from_secs(1);
 
 /// Settings from the options.
-pub(super) struct Settings {
+pub(super) struct ProxySettings {
     /// The command that starts a run from the menu.
     pub(super) start: Option<String>,
-    pub(super) idle: Idle,
+    pub(super) idle: IdleAction,
     /// 0 is never.
-    pub(super) watchdog: Duration,
+    pub(super) watchdog: Option<Duration>,
 }
 
 /// The state of the latest decision.
@@ -41,20 +41,20 @@ enum Phase {
     /// The player has answered; the command is held until this time.
     Held(Action, Instant),
     /// The command was sent; the record waits for the mod's next message (`None` without a recorder).
-    Sent(Command, Option<Box<Decided>>),
+    Sent(Command, Option<Box<PendingRecord>>),
 }
 
 /// The stage between the mod and the player.
 pub(super) struct Proxy {
-    settings: Settings,
+    settings: ProxySettings,
     report: Arc<Report>,
     player: Box<dyn Player>,
     game: Game,
     fallback: Option<Fallback>,
     decision: Option<Decision>,
     phase: Phase,
-    /// The state was asked for since the last command. If so, a message like the previous one is the answer; otherwise it is the
-    /// same frame sent again.
+    /// The state was asked for since the last command. If so, a message like the previous one is the answer; otherwise
+    /// it is the same frame sent again.
     asked_for_state: bool,
     /// What the mod refused in the state of `decision`.
     refused: Vec<Action>,
@@ -64,7 +64,12 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    pub(super) fn new(settings: Settings, player: Box<dyn Player>, fallback: Option<Fallback>, game: Game) -> Proxy {
+    pub(super) fn new(
+        settings: ProxySettings,
+        player: Box<dyn Player>,
+        fallback: Option<Fallback>,
+        game: Game,
+    ) -> Proxy {
         Proxy {
             watchdog: Watchdog::new(settings.watchdog),
             settings,
@@ -82,7 +87,7 @@ impl Proxy {
     }
 
     fn send(&mut self, command: &str, out: &mut Out) {
-        let to = out.to(Side::Near);
+        let to = out.to(Side::NEAR);
         to.extend_from_slice(command.as_bytes());
         to.push(b'\n');
         self.watchdog.rest();
@@ -165,12 +170,12 @@ impl Proxy {
         self.in_game = message.in_game;
         let (turn, all_over) = self.game.follow(message);
         let starts_no_other = self.is_alone() && self.settings.start.is_none();
-        if all_over || turn == Turn::BackInMenu && starts_no_other {
+        if all_over || turn == RunTransition::BackInMenu && starts_no_other {
             self.finish(out);
             return Ok(());
         }
         let mut actions = legal_actions(message);
-        let needs_a_command = needs_a_command(message, &actions) && self.stays(message);
+        let needs_a_command = needs_a_command(message, &actions) && self.waits_for_command(message);
         actions.retain(|action| !self.refused.contains(action));
         if !same {
             self.game.report_gaps(message, needs_a_command, &place(line));
@@ -186,7 +191,7 @@ impl Proxy {
     }
 
     /// Whether the game does not go on by itself. Between two screens of a known type it does.
-    fn stays(&self, message: &Message<'_>) -> bool {
+    fn waits_for_command(&self, message: &Message<'_>) -> bool {
         self.watchdog.has_woken() || message.game_state.as_ref().is_some_and(GameState::is_on_unknown_screen)
     }
 
@@ -226,31 +231,31 @@ impl Proxy {
             return;
         }
         match self.settings.idle {
-            Idle::Silent => {}
-            Idle::Wait if message.offers("wait") => self.send("wait 30", out),
-            Idle::Wait => {}
-            Idle::State => self.ask_for_state(out),
+            IdleAction::Silent => {}
+            IdleAction::Wait if message.offers("wait") => self.send("wait 30", out),
+            IdleAction::Wait => {}
+            IdleAction::State => self.ask_for_state(out),
         }
     }
 
-    fn reply(&mut self, reply: Reply, out: &mut Out) {
+    fn reply(&mut self, reply: PlayerReply, out: &mut Out) {
         match reply {
-            Reply::Nothing => {}
-            Reply::Ask(command) => self.ask(&command, out),
-            Reply::Other(text) => {
+            PlayerReply::Nothing => {}
+            PlayerReply::Ask(command) => self.ask(&command, out),
+            PlayerReply::Other(text) => {
                 self.carry_out(Command { text, action: None, is_legal: true, by: None }, out);
                 // The game may be in the same state as before.
                 self.asked_for_state = true;
             }
-            Reply::Stop(status) => {
+            PlayerReply::Stop(status) => {
                 self.give_up_waiting();
                 if status == Status::Well { self.finish(out) } else { out.stop(status) }
             }
-            Reply::Act(action) => {
+            PlayerReply::Act(action) => {
                 let held = self.decision.as_ref().is_some_and(|decision| decision.needs_pace)
                     && matches!(action, Action::Choose { .. });
                 if held {
-                    self.phase = Phase::Held(action, Instant::now() + PACE);
+                    self.phase = Phase::Held(action, Instant::now() + MATCH_DELAY);
                 } else {
                     self.act(action, out);
                 }
@@ -318,7 +323,7 @@ impl Stage for Proxy {
         self.play_on(result, out)
     }
 
-    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+    fn not_started(&mut self, _far: usize, failure: Failure, out: &mut Out) -> Result<(), Failure> {
         // An agent that cannot be started is not a lost agent, but one that cannot be restarted is.
         let status = if self.decision.is_some() { Status::Lost } else { failure.status };
         self.play_on(Err(Failure { status, ..failure }), out)
@@ -342,8 +347,8 @@ impl Stage for Proxy {
 impl Proxy {
     fn receive(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, Piece::Line(line)) => self.receive_mod(&line, out),
-            Event::Piece(Side::Near, Piece::Part { number, last, .. }) => {
+            Event::Piece(Side::NEAR, Piece::Line(line)) => self.receive_mod(&line, out),
+            Event::Piece(Side::NEAR, Piece::Part { number, last, .. }) => {
                 if last {
                     self.report.fault(format_args!("stdin:{number}"), format_args!("not acted on: {TOO_LONG}"));
                     self.close_question(out);
@@ -356,27 +361,27 @@ impl Proxy {
                 self.reply(reply, out);
                 Ok(())
             }
-            Event::Closed(Side::Near) => {
-                self.reply(Reply::Stop(Status::Well), out);
+            Event::Closed(Side::NEAR) => {
+                self.reply(PlayerReply::Stop(Status::Well), out);
                 Ok(())
             }
-            Event::Closed(_) | Event::Broken(Side::Far | Side::Person, _) => {
+            Event::Closed(_) | Event::Broken(Side::Far(_) | Side::Person, _) => {
                 let reply = self.player.closed();
                 self.reply(reply, out);
                 Ok(())
             }
-            Event::Started => {
+            Event::Started(_) => {
                 let open = open(&self.decision, &self.phase);
                 self.player.started(open, out);
                 Ok(())
             }
-            Event::Exited(status) => self.player.exited(status, out),
+            Event::Exited(_, status) => self.player.exited(status, out),
             Event::Due => self.due(out),
-            Event::Broken(Side::Near, _) | Event::Signal(_) => {
+            Event::Broken(Side::Near(_), _) | Event::Signal(_) => {
                 self.give_up_waiting();
                 Ok(())
             }
-            Event::Broken(Side::FarError | Side::Answers, _) | Event::Joined | Event::Reopen => Ok(()),
+            Event::Broken(Side::FarError(_) | Side::Answers, _) | Event::Joined(_) | Event::Reopen => Ok(()),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 /// The questions sent to an agent.
 ///
-/// An answer that names its decision counts only for that decision. An answer that names none belongs to the oldest unanswered
-/// question, since each question is answered with one line. That way a late answer is recognised as late.
+/// An answer that names its decision counts only for that decision. An answer that names none belongs to the oldest
+/// unanswered question, since each question is answered with one line. That way a late answer is recognised as late.
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     /// The unanswered questions, oldest first.
@@ -25,7 +25,7 @@ struct Question {
 
 /// How an answer is classified.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum For {
+pub(super) enum AnswerClass {
     /// The open decision.
     Open,
     /// For the open decision, but it names another: what is wrong, in words that follow "the answer".
@@ -49,7 +49,7 @@ impl Questions {
     }
 
     /// Marks all open questions as late.
-    pub(super) fn are_late(&mut self) {
+    pub(super) fn mark_late(&mut self) {
         self.unanswered.iter_mut().for_each(|question| question.late = true);
     }
 
@@ -58,16 +58,17 @@ impl Questions {
         self.unanswered.clear();
     }
 
-    /// Takes an answer, which may name its decision, and marks its question as answered. `open` is the decision that waits for an
-    /// answer. `refused` is a decision whose answer was refused and that was not asked again yet: an answer may still belong to
-    /// the earlier question. An answer that `is_repeated` word for word does not count again.
+    /// Takes an answer, which may name its decision, and marks its question as answered. `open` is the decision that
+    /// waits for an answer. `refused` is a decision whose answer was refused and that was not asked again yet: an
+    /// answer may still belong to the earlier question. An answer that `is_repeated` word for word does not count
+    /// again.
     pub(super) fn answered(
         &mut self,
         named: Option<u64>,
         open: Option<u64>,
         refused: Option<u64>,
         is_repeated: bool,
-    ) -> For {
+    ) -> AnswerClass {
         let refused = refused.filter(|_| refused == open);
         let was_asked = |number: u64| (1..=self.last).contains(&number);
         if let Some(named) = named.filter(|named| was_asked(*named)) {
@@ -76,31 +77,31 @@ impl Questions {
                 self.unanswered.drain(..=place);
             }
             if open == Some(named) && (place.is_some() || refused.is_some()) {
-                return For::Open;
+                return AnswerClass::Open;
             }
             if place.is_some() {
-                return For::Late("the game has gone on".to_owned());
+                return AnswerClass::Late("the game has gone on".to_owned());
             }
             if is_repeated {
-                return For::Late("it was given before".to_owned());
+                return AnswerClass::Late("it was given before".to_owned());
             }
         }
         let last = self.last;
         let refused = refused.map(|decision| Question { decision, late: false });
         let Some(question) = self.unanswered.pop_front().or(refused) else {
-            return For::Nothing;
+            return AnswerClass::Nothing;
         };
         if question.late {
-            return For::Late("it was asked again".to_owned());
+            return AnswerClass::Late("it was asked again".to_owned());
         }
         if open != Some(question.decision) {
-            return For::Late("the game has gone on".to_owned());
+            return AnswerClass::Late("the game has gone on".to_owned());
         }
         match named {
-            None => For::Open,
+            None => AnswerClass::Open,
             Some(named) => {
                 let why = if (1..=last).contains(&named) { "is over" } else { "was never asked" };
-                For::Wrong(format!("is for decision {named}, which {why}; this is {}", question.decision))
+                AnswerClass::Wrong(format!("is for decision {named}, which {why}; this is {}", question.decision))
             }
         }
     }
@@ -116,44 +117,62 @@ mod tests {
         questions
     }
 
-    fn repeated(questions: &mut Questions, named: u64, open: u64) -> For {
+    fn repeated(questions: &mut Questions, named: u64, open: u64) -> AnswerClass {
         questions.answered(Some(named), Some(open), None, true)
     }
 
     #[test]
     fn an_answer_without_a_number_is_for_the_oldest_question() {
         let mut questions = asked(&[1, 2]);
-        assert_eq!(questions.answered(None, Some(2), None, false), For::Late("the game has gone on".to_owned()));
-        assert_eq!(questions.answered(None, Some(2), None, false), For::Open);
-        assert_eq!(questions.answered(None, Some(3), None, false), For::Nothing);
-        assert_eq!(questions.answered(None, Some(2), Some(2), false), For::Open, "it may answer the earlier question");
-        assert_eq!(questions.answered(None, Some(3), Some(2), false), For::Nothing);
+        assert_eq!(
+            questions.answered(None, Some(2), None, false),
+            AnswerClass::Late("the game has gone on".to_owned())
+        );
+        assert_eq!(questions.answered(None, Some(2), None, false), AnswerClass::Open);
+        assert_eq!(questions.answered(None, Some(3), None, false), AnswerClass::Nothing);
+        assert_eq!(
+            questions.answered(None, Some(2), Some(2), false),
+            AnswerClass::Open,
+            "it may answer the earlier question"
+        );
+        assert_eq!(questions.answered(None, Some(3), Some(2), false), AnswerClass::Nothing);
         questions.asked(4);
-        questions.are_late();
+        questions.mark_late();
         questions.asked(4);
-        assert_eq!(questions.answered(None, Some(4), None, false), For::Late("it was asked again".to_owned()));
-        assert_eq!(questions.answered(None, Some(4), None, false), For::Open);
+        assert_eq!(questions.answered(None, Some(4), None, false), AnswerClass::Late("it was asked again".to_owned()));
+        assert_eq!(questions.answered(None, Some(4), None, false), AnswerClass::Open);
     }
 
     #[test]
     fn an_answer_with_a_number_is_for_that_decision_alone() {
         let mut questions = asked(&[1, 2, 2]);
-        assert_eq!(questions.answered(Some(2), Some(2), None, false), For::Open, "the first was passed over");
-        assert_eq!(questions.answered(Some(2), None, None, false), For::Late("the game has gone on".to_owned()));
-        assert_eq!(questions.answered(Some(2), None, None, false), For::Nothing);
+        assert_eq!(questions.answered(Some(2), Some(2), None, false), AnswerClass::Open, "the first was passed over");
+        assert_eq!(
+            questions.answered(Some(2), None, None, false),
+            AnswerClass::Late("the game has gone on".to_owned())
+        );
+        assert_eq!(questions.answered(Some(2), None, None, false), AnswerClass::Nothing);
         questions.asked(3);
-        assert_eq!(repeated(&mut questions, 2, 3), For::Late("it was given before".to_owned()));
+        assert_eq!(repeated(&mut questions, 2, 3), AnswerClass::Late("it was given before".to_owned()));
         let over = "is for decision 2, which is over; this is 3".to_owned();
-        assert_eq!(questions.answered(Some(2), Some(3), None, false), For::Wrong(over), "of another bot's count");
+        assert_eq!(
+            questions.answered(Some(2), Some(3), None, false),
+            AnswerClass::Wrong(over),
+            "of another bot's count"
+        );
         assert!(!questions.awaits(3), "it counts as an answer");
         questions.asked(3);
-        assert!(matches!(questions.answered(Some(0), Some(3), None, false), For::Wrong(_)));
+        assert!(matches!(questions.answered(Some(0), Some(3), None, false), AnswerClass::Wrong(_)));
         questions.asked(3);
-        questions.are_late();
-        assert_eq!(questions.answered(Some(3), Some(3), None, false), For::Open, "late, but for the open decision");
-        assert_eq!(questions.answered(Some(9), None, None, false), For::Nothing);
+        questions.mark_late();
+        assert_eq!(
+            questions.answered(Some(3), Some(3), None, false),
+            AnswerClass::Open,
+            "late, but for the open decision"
+        );
+        assert_eq!(questions.answered(Some(9), None, None, false), AnswerClass::Nothing);
         questions.asked(4);
-        assert!(matches!(questions.answered(Some(9), Some(4), None, false), For::Wrong(_)));
+        assert!(matches!(questions.answered(Some(9), Some(4), None, false), AnswerClass::Wrong(_)));
         assert!(!questions.awaits(4), "it counts as an answer");
     }
 }

@@ -1,11 +1,12 @@
 //! The record files: one per run, continued when the run continues.
 
-use crate::io::append::{Appender, OpenError, find_last};
-use crate::io::private;
-use crate::io::report::{Failure, Report, Status};
-use crate::spire::run::{Run, Turn};
+use crate::cmd::usage;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use pipewright_games::spire::run::{Run, RunTransition};
+use pipewright_io::append::{Appender, OpenError, find_last};
+use pipewright_io::report::{Failure, Report};
+use pipewright_sys::private;
 use serde::Deserialize;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -33,28 +34,27 @@ pub(super) struct Recorder {
 }
 
 /// How many of the newest files are searched for the run that continues.
-const LOOKED_INTO: usize = 50;
+const MAX_SEARCHED: usize = 50;
 
 impl Recorder {
     /// # Errors
-    /// [`Status::Usage`]: the folder cannot be created.
+    /// [`usage`]: the folder cannot be created.
     pub(super) fn new(folder: PathBuf, kind: PlayerKind, sync: bool, report: Arc<Report>) -> Result<Recorder, Failure> {
         private::folder().recursive(true).create(&folder).map_err(|error| {
             let folder = folder.display();
-            Failure::new(
-                Status::Usage,
-                format_args!("cannot create the folder for records: {folder}: {error}; give another with --data-dir, or --no-record"),
-            )
+            usage(format_args!(
+                "cannot create the folder for records: {folder}: {error}; give another with --data-dir, or --no-record"
+            ))
         })?;
         Ok(Recorder { folder, kind, sync, report, file: None, joined: false, unsynced: false })
     }
 
     /// The run continues, or another begins. Its file is opened at its first record.
-    pub(super) fn follow(&mut self, turn: Turn) {
-        if matches!(turn, Turn::New | Turn::Joined) {
+    pub(super) fn follow(&mut self, turn: RunTransition) {
+        if matches!(turn, RunTransition::New | RunTransition::Joined) {
             self.sync();
             self.file = None;
-            self.joined = turn == Turn::Joined;
+            self.joined = turn == RunTransition::Joined;
         }
     }
 
@@ -141,7 +141,7 @@ impl Recorder {
             })
             .collect();
         names.sort_unstable_by_key(|path| std::cmp::Reverse(fs::metadata(path).and_then(|file| file.modified()).ok()));
-        let path = names.iter().take(LOOKED_INTO).find(|path| goes_on(path, run, floor))?;
+        let path = names.iter().take(MAX_SEARCHED).find(|path| continues(path, run, floor))?;
         match Appender::resume(path) {
             Ok((appender, torn)) => {
                 if let Some(torn) = torn {
@@ -175,16 +175,16 @@ struct RecordedRun {
     floor: i64,
 }
 
-/// The same fields of a reduced or a complete state.
+/// What a reduced and a complete state have in common.
 #[derive(Deserialize)]
 struct RecordedState {
     screen_type: Option<String>,
 }
 
 /// Whether a file's last complete record belongs to this run, which was not over and not further on then.
-fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
+fn continues(path: &Path, run: &Run, floor: i64) -> bool {
     /// Far more than two records with full states.
-    const TAIL: u64 = 1 << 20;
+    const TAIL_LEN: u64 = 1 << 20;
     let goes_on = |line: &[u8]| {
         serde_json::from_slice::<Recorded>(line).is_ok_and(|record| {
             record.run.seed == run.seed
@@ -192,5 +192,5 @@ fn goes_on(path: &Path, run: &Run, floor: i64) -> bool {
                 && record.state.screen_type.as_deref() != Some("GAME_OVER")
         })
     };
-    find_last(path, TAIL, |line| Some(goes_on(line))).is_ok_and(|found| found == Some(true))
+    find_last(path, TAIL_LEN, |line| Some(goes_on(line))).is_ok_and(|found| found == Some(true))
 }

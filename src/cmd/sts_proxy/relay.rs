@@ -1,37 +1,37 @@
-//! `--protocol mod`: connects the mod with a bot that was written for it. Messages pass unchanged. Commands are checked, passed
-//! on, and recorded if they decide something.
+//! `--protocol mod`: connects the mod with a bot that was written for it. Messages pass unchanged. Commands are
+//! checked, passed on, and recorded if they decide something.
 
+use super::decision_state::DecisionState;
 use super::game::{Game, place};
 use super::process::Process;
-use super::situation::Situation;
 use crate::cmd::options::TOO_LONG;
-use crate::cmd::silence::Silence;
-use crate::io::lines::{self, Line, Piece};
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::Object;
-use crate::spire::command::{self, Meaning};
-use crate::spire::mask::{actions_when_ready, needs_a_command};
-use crate::spire::message::{GameState, Message};
-use crate::spire::record::{Command, Decided, Outcome};
+use crate::cmd::silence::SilenceWatch;
+use pipewright_games::spire::command::{self, CommandEffect};
+use pipewright_games::spire::legal_actions::{actions_when_ready, needs_a_command};
+use pipewright_games::spire::message::{GameState, Message};
+use pipewright_games::spire::record::{Command, Outcome, PendingRecord};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{self as lines, Line, Piece};
+use pipewright_record::json::Object;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// The error that answers a command after a message that could not be read. The command follows.
-const NOT_CHECKED: &str = "The game's latest message could not be read, so this was not sent (`state` asks for another message, \
-                           --pass-illegal sends without a check):";
+const NOT_CHECKED: &str = "The game's latest message could not be read, so this was not sent (`state` asks for another \
+                           message, --pass-illegal sends without a check):";
 
 /// A command that was sent; the record waits for the mod's next message.
 pub(super) struct Sent {
     pub(super) text: String,
-    pub(super) decided: Option<Box<Decided>>,
+    pub(super) decided: Option<Box<PendingRecord>>,
 }
 
 pub(super) struct Relay {
     pub(super) game: Game,
     process: Process,
-    silence: Silence,
+    silence: SilenceWatch,
     pass_illegal: bool,
     report: Arc<Report>,
     /// The mod's latest state or menu that could be read, as it came.
@@ -40,10 +40,11 @@ pub(super) struct Relay {
     is_outdated: bool,
     is_ready: bool,
     /// The latest state, during a run.
-    situation: Option<Situation>,
+    situation: Option<DecisionState>,
     /// The commands that the mod has not answered yet, oldest first.
     pub(super) unanswered: Vec<Sent>,
-    /// A message was asked for since the latest one. If so, one like it is the answer; otherwise it is the same frame sent again.
+    /// A message was asked for since the latest one. If so, one like it is the answer; otherwise it is the same frame
+    /// sent again.
     asked: bool,
     /// The bot has not sent its first line, for which the mod waits.
     is_starting: bool,
@@ -57,7 +58,7 @@ impl Relay {
         Relay {
             game,
             process,
-            silence: Silence::new(Arc::clone(&report)),
+            silence: SilenceWatch::new(Arc::clone(&report)),
             pass_illegal,
             report,
             latest: Vec::new(),
@@ -97,7 +98,7 @@ impl Relay {
             let is_unknown = message.game_state.as_ref().is_some_and(GameState::is_on_unknown_screen);
             self.game.report_gaps(&message, is_unknown && needs_a_command(&message, &actions), &place(line));
         }
-        self.situation = Situation::new(line, &message, actions);
+        self.situation = DecisionState::new(line, &message, actions);
         self.latest = line.raw().to_vec();
         if self.is_ready && self.situation.is_some() {
             self.silence.asked();
@@ -108,8 +109,8 @@ impl Relay {
     }
 
     fn receive_error(&mut self, error: &str, place: &str) {
-        // Errors come at once, states only when the game is stable. So if several commands are unanswered, the mod took the
-        // earlier ones.
+        // Errors come at once, states only when the game is stable. So if several commands are unanswered, the mod took
+        // the earlier ones.
         match self.unanswered.pop() {
             Some(Sent { text, decided }) => {
                 self.report.fault(place, format_args!("the mod refused `{text}`: {error}"));
@@ -152,16 +153,16 @@ impl Relay {
             None => command::read(text, &message),
         };
         match read {
-            Ok(Meaning::Action(action)) => {
+            Ok(CommandEffect::Action(action)) => {
                 let targets = self.situation.as_ref().map(|situation| situation.targets).unwrap_or_default();
                 self.decide(Command::of(action, &targets), out);
             }
-            Ok(Meaning::Other) => self.decide(as_it_is(), out),
-            Ok(Meaning::Ask) => {
+            Ok(CommandEffect::Other) => self.decide(as_it_is(), out),
+            Ok(CommandEffect::Ask) => {
                 self.asked = true;
                 self.send(text.to_owned(), None, out);
             }
-            Ok(Meaning::Start) => {
+            Ok(CommandEffect::Start) => {
                 self.start = Some(text.to_owned());
                 self.send(text.to_owned(), None, out);
             }
@@ -177,7 +178,7 @@ impl Relay {
                 let is_ready = self.is_outdated || self.is_ready && self.unanswered.is_empty();
                 let answer = Object::default().text("error", &refusal.error);
                 let answer = answer.put("ready_for_command", if is_ready { "true" } else { "false" });
-                out.add_line(Side::Far, &answer.end());
+                out.add_line(Side::FAR, &answer.end());
             }
         }
     }
@@ -189,8 +190,8 @@ impl Relay {
         self.send(text, decided, out);
     }
 
-    fn send(&mut self, text: String, decided: Option<Box<Decided>>, out: &mut Out) {
-        let to = out.to(Side::Near);
+    fn send(&mut self, text: String, decided: Option<Box<PendingRecord>>, out: &mut Out) {
+        let to = out.to(Side::NEAR);
         to.extend_from_slice(text.as_bytes());
         to.push(b'\n');
         self.unanswered.push(Sent { text, decided });
@@ -201,7 +202,7 @@ impl Relay {
         self.is_starting = true;
         self.silence.answered();
         if self.process.was_restarted() && self.unanswered.is_empty() && !self.latest.is_empty() {
-            out.pass(Side::Far, &Piece::Line(Line::new(&self.latest, 1)));
+            out.pass(Side::FAR, &Piece::Line(Line::new(&self.latest, 1)));
         }
     }
 
@@ -220,7 +221,7 @@ impl Relay {
         out.stop(self.report.finish());
     }
 
-    /// This process's run ends: commands without an answer are recorded as such.
+    /// Our run ends: commands without an answer are recorded as such.
     pub(super) fn end(&mut self) {
         for sent in std::mem::take(&mut self.unanswered) {
             self.game.ledger.settle(sent.decided, Outcome::Unknown);
@@ -232,8 +233,8 @@ impl Relay {
 impl Stage for Relay {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, piece) => {
-                out.pass(Side::Far, &piece);
+            Event::Piece(Side::NEAR, piece) => {
+                out.pass(Side::FAR, &piece);
                 match piece {
                     Piece::Line(line) => self.receive_mod(&line, out),
                     Piece::Part { number, last: true, .. } => {
@@ -247,18 +248,18 @@ impl Stage for Relay {
             Event::Piece(_, Piece::Part { number, last: true, .. }) => {
                 self.report.fault(format_args!("agent:{number}"), format_args!("not sent: {TOO_LONG}"));
             }
-            Event::Closed(Side::Near) => self.stop(out),
-            Event::Closed(_) | Event::Broken(Side::Far | Side::Person, _) => self.process.closed(),
-            Event::Started => self.started(out),
-            Event::Exited(status) => self.exited(status, out)?,
+            Event::Closed(Side::NEAR) => self.stop(out),
+            Event::Closed(_) | Event::Broken(Side::Far(_) | Side::Person, _) => self.process.closed(),
+            Event::Started(_) => self.started(out),
+            Event::Exited(_, status) => self.exited(status, out)?,
             Event::Due => {
                 self.silence.due();
                 self.process.due(out)?;
             }
-            Event::Broken(Side::Near, _) | Event::Signal(_) => self.end(),
+            Event::Broken(Side::Near(_), _) | Event::Signal(_) => self.end(),
             Event::Piece(_, Piece::Part { .. })
-            | Event::Broken(Side::FarError | Side::Answers, _)
-            | Event::Joined
+            | Event::Broken(Side::FarError(_) | Side::Answers, _)
+            | Event::Joined(_)
             | Event::Reopen => {}
         }
         Ok(())
@@ -269,7 +270,7 @@ impl Stage for Relay {
         Ok(())
     }
 
-    fn not_started(&mut self, failure: Failure, _out: &mut Out) -> Result<(), Failure> {
+    fn not_started(&mut self, _far: usize, failure: Failure, _out: &mut Out) -> Result<(), Failure> {
         // A bot that cannot be started is not a lost bot, but one that cannot be restarted is.
         let status = if self.process.was_restarted() { Status::Lost } else { failure.status };
         Err(Failure { status, ..failure })

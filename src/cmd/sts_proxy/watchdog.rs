@@ -3,20 +3,21 @@
 use std::time::{Duration, Instant};
 
 /// An idle game is asked at growing intervals, but at least this often.
-const RAREST: Duration = Duration::from_secs(60);
+const MAX_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Wakes when nothing has come for a while. Every second time it sends `wait` instead of `state`: after a choice without an
-/// effect (a potion that didn't fit), the game answers `state` with ready=false forever, and becomes ready only after a `wait`.
+/// Wakes when nothing has come for a while. Every second time it sends `wait` instead of `state`: after a choice
+/// without an effect (a potion that didn't fit), the game answers `state` with ready=false forever, and becomes ready
+/// only after a `wait`.
 pub(super) struct Watchdog {
-    interval: Duration,
+    interval: Option<Duration>,
     since: Instant,
     /// How often it has woken since the game was last ready.
     woken: u32,
 }
 
 impl Watchdog {
-    /// `interval` 0 never wakes.
-    pub(super) fn new(interval: Duration) -> Watchdog {
+    /// Without an `interval` it never wakes.
+    pub(super) fn new(interval: Option<Duration>) -> Watchdog {
         Watchdog { interval, since: Instant::now(), woken: 0 }
     }
 
@@ -32,11 +33,8 @@ impl Watchdog {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        if self.interval.is_zero() {
-            return None;
-        }
-        let factor = 1 << self.woken.min(16);
-        let wait = self.interval.saturating_mul(factor).min(RAREST.max(self.interval));
+        let interval = self.interval?;
+        let wait = interval.saturating_mul(1 << self.woken.min(16)).min(MAX_INTERVAL.max(interval));
         Some(self.since + wait)
     }
 

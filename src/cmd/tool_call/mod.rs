@@ -6,21 +6,22 @@ mod result;
 mod session;
 mod table;
 
-use super::options::duration;
+use super::options::Limit;
 use super::{Command, call_arguments};
-use crate::io::output::Output;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::terminal::{printable, width};
-use crate::record::{Kind, ToolError, ToolList};
+use crate::cmd::usage;
 use clap::{ArgGroup, ArgMatches, CommandFactory, FromArgMatches, Parser};
+use pipewright_io::output::Output;
+use pipewright_io::printable::printable;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_record::{Kind, ToolError, ToolList};
+use pipewright_sys::signal::Signals;
+use pipewright_sys::terminal::width;
 use request::Request;
 use session::Session;
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{IsTerminal, stdout};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Call one tool of a world, from a shell
 ///
@@ -57,8 +58,8 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = session::name, requires = "world", group = "action", help_heading = "Sessions")]
     start: Option<String>,
     /// With --start: end the session after this time without a call; 0 disables this
-    #[arg(long, value_name = "DURATION", default_value = "30m", value_parser = duration, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
-    idle_timeout: Duration,
+    #[arg(long, value_name = "DURATION", default_value = "30m", conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
+    idle_timeout: Limit,
     /// With --start: keep the session after the shell (the leader of the terminal's session) has ended
     #[arg(long, conflicts_with_all = ["tool", "list", "stop", "sessions"], help_heading = "Sessions")]
     detach: bool,
@@ -91,9 +92,10 @@ const USAGE: &str = "tool-call TOOL [KEY=VALUE]... [-- WORLD ARGS]
        tool-call --start NAME [OPTIONS] -- WORLD ARGS
        tool-call --stop NAME | --sessions";
 const AFTER_HELP: &str = "\
-A session ends with --stop, when it is idle, when its world ends, and when the terminal session (setsid) of the shell that started it ends. \
-Use --detach in a program that runs each of its commands in a new terminal session. Calls of a session pass the same gates as other calls. \
-There is no terminal in the background: a gate that has to ask a person rejects the call, unless it has --approver, --answers FIFO or --tty.
+A session ends with --stop, when it is idle, when its world ends, and when the terminal session (setsid) of the shell \
+that started it ends. Use --detach in a program that runs each of its commands in a new terminal session. Calls of a \
+session pass the same gates as other calls. There is no terminal in the background: a gate that has to ask a person \
+rejects the call, unless it has --approver, --answers FIFO or --tty.
 
 Examples:
   One call:
@@ -107,14 +109,14 @@ Examples:
     tool-call --list --session shop
 
 Exit status:
-  0 success; 1 the call failed; 2 wrong usage; 3 the world or the session could not be started, or the session does not exist; 4 the world \
-  or the session was lost before it answered. See pipewright(7).";
+  0 success; 1 the call failed; 2 wrong usage; 3 the world or the session could not be started, or the session does \
+  not exist; 4 the world or the session was lost before it answered. See pipewright(7).";
 
 /// The command.
 pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run };
 
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
-    let arguments = Arguments::from_arg_matches(matches).map_err(|error| Failure::new(Status::Usage, error))?;
+    let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     let Arguments { idle_timeout, detach, sessions, .. } = arguments;
     if let Some(name) = &arguments.serve {
@@ -173,7 +175,8 @@ fn tools(line: &str) -> Result<ToolList<'_>, Failure> {
     Err(Failure::new(Status::Fault, format_args!("the world's list of tools cannot be read: {why}")))
 }
 
-/// Sends the request to the chosen world or session. Gives the line that answers it, or the status if a signal ended the run first.
+/// Sends the request to the chosen world or session. Gives the line that answers it, or the status if a signal ended
+/// the run first.
 fn ask(
     arguments: Arguments,
     signals: &Signals,
@@ -193,9 +196,7 @@ fn ask(
     };
     match &arguments.session {
         Some(name) => Session::named(name)?.ask(&request).map(Ok),
-        None if arguments.world.is_empty() => {
-            Err(Failure::new(Status::Usage, "which world? --session NAME, or -- WORLD ARGS"))
-        }
+        None if arguments.world.is_empty() => Err(usage("which world? --session NAME, or -- WORLD ARGS")),
         None => one_shot::ask(request, arguments.world, signals, report),
     }
 }

@@ -1,28 +1,30 @@
 //! Starts a world for one request.
 
 use super::request::{Request, ended};
-use crate::io::between::{Ends, Near, Way, between};
-use crate::io::lines::{Limits, Piece, text};
-use crate::io::lock;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::record::type_of;
+use pipewright_io::between::{FarEndpoint, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Limits, Piece, text};
+use pipewright_record::type_of;
+use pipewright_sys::lock;
+use pipewright_sys::signal::Signals;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a world may take to list its tools. Worlds have their own time limits for starting and for calls; this
 /// limit is for a world that never answers.
-pub const LISTING: Duration = Duration::from_secs(120);
+pub const LIST_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The longest line that is read from a world, in bytes: more than the longest result that `mcp-pipe` passes on by default.
+/// The longest line that is read from a world, in bytes: more than the longest result that `mcp-pipe` passes on by
+/// default.
 pub const LIMITS: Limits = Limits { max_line: 256 << 20, max_depth: 512 };
 
 /// How long to wait for the exit status after a world's output has ended.
 pub const EXIT: Duration = Duration::from_millis(500);
 
-/// Starts a world, sends the request, and ends the world. Gives the line that answers, or the status if a signal ended the run first.
+/// Starts a world, sends the request, and ends the world. Gives the line that answers, or the status if a signal ended
+/// the run first.
 ///
 /// # Errors
 /// [`Status::NotStarted`] or [`Status::Lost`] if there is no answer.
@@ -33,15 +35,15 @@ pub fn ask(
     report: &Arc<Report>,
 ) -> Result<Result<String, Status>, Failure> {
     let answer = Arc::default();
-    let deadline = matches!(request, Request::Tools).then(|| Instant::now() + LISTING);
-    let stage = Asking { request, answer: Arc::clone(&answer), deadline, has_started: false, has_closed: false };
-    let ends = Ends { near: Near::Stdout, far: Way::child(world), limits: LIMITS, ..Ends::default() };
-    let status = between(Box::new(stage), ends, signals, report)?;
+    let deadline = matches!(request, Request::Tools).then(|| Instant::now() + LIST_TIMEOUT);
+    let stage = OneShot { request, answer: Arc::clone(&answer), deadline, has_started: false, has_closed: false };
+    let sides = Sides { near: NearKind::Stdout, far: FarEndpoint::child(world), limits: LIMITS, ..Sides::default() };
+    let status = between(Box::new(stage), sides, signals, report)?;
     let answer = lock(&answer).take();
     Ok(answer.ok_or(status))
 }
 
-struct Asking {
+struct OneShot {
     request: Request,
     answer: Arc<Mutex<Option<String>>>,
     deadline: Option<Instant>,
@@ -51,11 +53,11 @@ struct Asking {
     has_closed: bool,
 }
 
-impl Stage for Asking {
+impl Stage for OneShot {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Started => out.add_line(Side::Far, &self.request.record()),
-            Event::Piece(Side::Far, Piece::Line(line)) => {
+            Event::Started(_) => out.add_line(Side::FAR, &self.request.record()),
+            Event::Piece(Side::FAR, Piece::Line(line)) => {
                 let line = text(line.body());
                 self.has_started |= type_of(&line).is_some();
                 if self.request.is_answered_by(&line)? {
@@ -63,12 +65,12 @@ impl Stage for Asking {
                     out.stop(Status::Well);
                 }
             }
-            Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
-            Event::Closed(Side::Far) => {
+            Event::Piece(Side::FAR, Piece::Part { .. }) => return Err(too_long()),
+            Event::Closed(Side::FAR) => {
                 self.has_closed = true;
                 self.deadline = Some(Instant::now() + EXIT);
             }
-            Event::Exited(status) => return Err(ended(status, self.has_started)),
+            Event::Exited(_, status) => return Err(ended(status, self.has_started)),
             Event::Due => return Err(if self.has_closed { closed() } else { no_list() }),
             _ => {}
         }
@@ -93,6 +95,6 @@ pub fn closed() -> Failure {
 
 /// The world did not list its tools in time.
 pub fn no_list() -> Failure {
-    let seconds = LISTING.as_secs();
+    let seconds = LIST_TIMEOUT.as_secs();
     Failure::new(Status::NotStarted, format_args!("the world did not list its tools within {seconds} s"))
 }

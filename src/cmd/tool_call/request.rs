@@ -1,9 +1,9 @@
 //! Requests to a world, and their answers.
 
-use crate::io::child::{describe, exit_code};
-use crate::io::report::{Failure, Status};
-use crate::json::Object;
-use crate::record::{Fields, is_same_id, recognise, type_of};
+use pipewright_io::report::{Failure, Status};
+use pipewright_record::json::raw;
+use pipewright_record::{Fields, ListTools, Record, ToolCall, is_same_id, recognise, type_of};
+use pipewright_sys::process::{describe, exit_code};
 use std::process::ExitStatus;
 
 /// A request. A connection carries only one at a time.
@@ -27,11 +27,8 @@ impl Request {
     /// The record as JSON text, without a line feed.
     pub fn record(&self) -> String {
         match self {
-            Request::Call { tool, arguments } => {
-                let call = Object::default().text("type", "tool_call").put("call_id", ID);
-                call.text("tool_name", tool).put("arguments", arguments).end()
-            }
-            Request::Tools => Object::default().text("type", "list_tools").put("request_id", ID).end(),
+            Request::Call { tool, arguments } => ToolCall::new(raw(ID), tool, Some(raw(arguments))).json(),
+            Request::Tools => ListTools { request_id: Some(raw(ID)) }.json(),
         }
     }
 
@@ -63,8 +60,8 @@ pub fn no_world() -> Failure {
     Failure::new(Status::NotStarted, why)
 }
 
-/// The error for a world that ended without an answer. It may have reported the reason on stderr. `has_started` is whether it wrote a record:
-/// if so, the call may have been carried out, whatever the exit status.
+/// The error for a world that ended without an answer. It may have reported the reason on stderr. `has_started` is
+/// whether it wrote a record: if so, the call may have been carried out, whatever the exit status.
 pub fn ended(status: ExitStatus, has_started: bool) -> Failure {
     let never_started = !has_started && matches!(exit_code(status), 2 | 3);
     let (ends_with, verb) = if never_started { (Status::NotStarted, "did not start") } else { (Status::Lost, "ended") };

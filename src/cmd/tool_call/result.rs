@@ -1,8 +1,8 @@
 //! Formats the result of a call as text for people.
 
-use crate::io::report::{Failure, Status};
-use crate::policy::arguments::pretty;
-use crate::record::{Fields, ToolError, ToolResult};
+use pipewright_io::report::{Failure, Status};
+use pipewright_policy::arguments::pretty;
+use pipewright_record::{Fields, ToolError, ToolResult};
 use serde_json::value::RawValue;
 
 /// Reads a line that [answers](super::request::Request::is_answered_by) a call: the result as JSON text, or the error.
@@ -14,8 +14,8 @@ pub fn read(line: &str) -> Result<Result<&RawValue, ToolError<'_>>, Failure> {
     Fields::read(line).and_then(|fields| ToolResult::read(&fields)).map(|result| result.outcome).map_err(unreadable)
 }
 
-/// A result (JSON text) for people. MCP content becomes its text, with a line for every other block; a string stays as it is; any other value is
-/// formatted as JSON.
+/// A result (JSON text) for people. MCP content becomes its text, with a line for every other block; a string stays as
+/// it is; any other value is formatted as JSON.
 pub fn plain(json: &str) -> String {
     if let Ok(text) = serde_json::from_str::<String>(json) {
         return text;

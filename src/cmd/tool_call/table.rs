@@ -1,6 +1,6 @@
 //! Formats the tools of a world as a table.
 
-use crate::record::{Fields, ToolList};
+use pipewright_record::{Fields, ToolList};
 use serde_json::value::RawValue;
 use unicode_width::UnicodeWidthStr;
 
@@ -65,12 +65,12 @@ fn arguments(schema: &str) -> Vec<String> {
 }
 
 /// Below this depth a schema is shown as `any`: a table has no room for it.
-const DEEPEST: usize = 3;
+const MAX_DEPTH: usize = 3;
 
 /// The type that a schema allows: `string`, `a|b|c` for an enumeration, `string[]` for an array.
 fn type_in(schema: &str, depth: usize) -> String {
     const ANY: &str = "any";
-    let Some(fields) = Fields::read(schema).ok().filter(|_| depth < DEEPEST) else { return ANY.to_owned() };
+    let Some(fields) = Fields::read(schema).ok().filter(|_| depth < MAX_DEPTH) else { return ANY.to_owned() };
     let list = |key| fields.get(key).and_then(|list| serde_json::from_str::<Vec<&RawValue>>(list.get()).ok());
     let joined = |parts: Vec<String>| parts.join("|");
     if let Some(values) = list("enum") {
@@ -136,7 +136,8 @@ mod tests {
         let list = ToolList::read(line).unwrap().unwrap();
         assert_eq!(
             table(&list, 80),
-            "click  Clicks an element\n       ref=string [button=left|right|middle]\na_name_that_is_longer_than_any\n       x\nbare\n"
+            "click  Clicks an element\n       ref=string \
+             [button=left|right|middle]\na_name_that_is_longer_than_any\n       x\nbare\n"
         );
         let wide = table(&list, 36);
         assert!(

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Ends of the names of variables with a program or a part of a shell's text, in any section of a repository's own configuration
-/// (git-config(1)), or with the path of another file with variables.
+/// Ends of the names of variables with a program or a part of a shell's text, in any section of a repository's own
+/// configuration (git-config(1)), or with the path of another file with variables.
 const PROGRAMS: &[&str] = &[
     "askpass",
     "clean",
@@ -39,15 +39,16 @@ const LFS: &[&str] = &[
 ];
 
 /// The greatest depth of submodules.
-const DEEP: usize = 5;
+const MAX_DEPTH: usize = 5;
 
 /// Whether git's reading subcommands run nothing here that the repository names.
 pub(super) fn runs_nothing(folder: &Path) -> bool {
-    !folder.is_dir() || repository_runs_nothing(folder, DEEP)
+    !folder.is_dir() || repository_runs_nothing(folder, MAX_DEPTH)
 }
 
 fn repository_runs_nothing(folder: &Path, deep: usize) -> bool {
-    // Without git, it runs nothing. git itself says which repository it finds here, and what its configuration is: this runs no program.
+    // Without git, it runs nothing. git itself says which repository it finds here, and what its configuration is: this
+    // runs no program.
     let Ok(configuration) = git(folder, &["config", "--list", "--show-scope", "-z"]) else { return true };
     if deep == 0 || !configuration.is_some_and(|configuration| all_harmless(&configuration)) {
         return false;
@@ -61,7 +62,8 @@ fn repository_runs_nothing(folder: &Path, deep: usize) -> bool {
     own(&top) == own(folder) && has_no_hook(folder) && submodules_run_nothing(&top, deep)
 }
 
-/// Whether there is no hook that reading subcommands run: when they refresh the index, or fetch what a partial clone lacks.
+/// Whether there is no hook that reading subcommands run: when they refresh the index, or fetch what a partial clone
+/// lacks.
 fn has_no_hook(folder: &Path) -> bool {
     ["post-index-change", "pre-auto-gc", "reference-transaction"].iter().all(|hook| {
         let path = output(folder, &["rev-parse", "--git-path", &format!("hooks/{hook}")]);
@@ -79,8 +81,8 @@ fn submodules_run_nothing(top: &Path, deep: usize) -> bool {
         .all(|submodule| repository_runs_nothing(&submodule, deep - 1))
 }
 
-/// Whether no variable of the repository names a program. The text has, for each variable, its scope, and its name and value after a line
-/// feed, each with a NUL behind it.
+/// Whether no variable of the repository names a program. The text has, for each variable, its scope, and its name and
+/// value after a line feed, each with a NUL behind it.
 fn all_harmless(configuration: &str) -> bool {
     let mut parts = configuration.split_terminator('\0');
     while let Some(scope) = parts.next() {
@@ -105,7 +107,7 @@ fn is_harmless(name: &str, value: &str) -> bool {
         ("filter", _) if name.starts_with("filter.lfs.") => is_switch || LFS.contains(&value),
         ("core", "fsmonitor") | ("pager", _) => is_switch,
         ("protocol", _) => false,
-        // It runs git in the submodule's folder, wherever the submodule comes from.
+        // `diff.submodule` runs git in the submodule's folder, wherever the submodule comes from.
         ("diff", "submodule") => value != "diff",
         // A helper for a kind of address may run anything: `ext::sh -c ...`.
         ("remote", _) if value.contains("::") => false,

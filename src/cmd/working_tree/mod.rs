@@ -1,28 +1,29 @@
 //! Whether files of a folder make programs that read run other code, for the policy, which reads no files itself.
 //!
-//! A repository that was unpacked, or a folder within one that was cloned, may have a configuration that its reader has never seen. What
-//! cannot be read counts as code. A configuration of the user (in the home folder) does not count: it is theirs.
+//! A repository that was unpacked, or a folder within one that was cloned, may have a configuration that its reader has
+//! never seen. What cannot be read counts as code. A configuration of the user (in the home folder) does not count: it
+//! is theirs.
 
 mod git;
 mod node;
 mod rust;
 
-use crate::policy::builtin::place::Runner;
+use pipewright_policy::builtin::working_folder::ProgramFamily;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Whether no file in a folder, or above it, makes these programs run other code.
-pub fn runs_nothing(runner: Runner, folder: &Path) -> bool {
+pub fn runs_nothing(runner: ProgramFamily, folder: &Path) -> bool {
     match runner {
-        Runner::Any => names_no_program(folder),
-        Runner::Git => git::runs_nothing(folder),
-        Runner::Rust => rust::runs_nothing(folder),
-        Runner::Node => node::runs_nothing(folder),
+        ProgramFamily::Any => names_no_program(folder),
+        ProgramFamily::Git => git::runs_nothing(folder),
+        ProgramFamily::Rust => rust::runs_nothing(folder),
+        ProgramFamily::Node => node::runs_nothing(folder),
     }
 }
 
 /// The largest file that is read, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE: u64 = 1 << 20;
 
 /// A file's text, or `None` if there is no such file.
 fn text(path: &Path) -> io::Result<Option<String>> {
@@ -32,11 +33,11 @@ fn text(path: &Path) -> io::Result<Option<String>> {
         metadata => metadata?,
     };
     // A FIFO would stop the reader.
-    if !metadata.is_file() || metadata.len() > LARGEST {
+    if !metadata.is_file() || metadata.len() > MAX_FILE {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     let mut text = String::new();
-    std::fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?;
+    std::fs::File::open(path)?.take(MAX_FILE).read_to_string(&mut text)?;
     Ok(Some(text))
 }
 
@@ -63,7 +64,8 @@ pub fn home() -> Option<PathBuf> {
     std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }
 
-/// Whether no file names a folder in place of the version of a program. Managers of versions (asdf, mise) run what is in it.
+/// Whether no file names a folder in place of the version of a program. Managers of versions (asdf, mise) run what is
+/// in it.
 fn names_no_program(folder: &Path) -> bool {
     const VERSIONS: &[&str] = &[
         ".tool-versions",
@@ -76,11 +78,12 @@ fn names_no_program(folder: &Path) -> bool {
         ".mise/config.toml",
         "mise/config.toml",
     ];
-    const OF_ONE: &[&str] = &[".go-version", ".java-version", ".node-version", ".python-version", ".ruby-version"];
+    const VERSION_FILES: &[&str] =
+        &[".go-version", ".java-version", ".node-version", ".python-version", ".ruby-version"];
     // A template may run a command.
     let is_version = |text: &str| !text.contains("path:") && !text.contains("{{");
     all_above(folder, VERSIONS, &of_user("XDG_CONFIG_HOME", ".config", &["mise.toml", "mise/config.toml"]), is_version)
-        && all_above(folder, OF_ONE, &[], |text| is_version(text) && !text.contains(".."))
+        && all_above(folder, VERSION_FILES, &[], |text| is_version(text) && !text.contains(".."))
 }
 
 #[cfg(test)]

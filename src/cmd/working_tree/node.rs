@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::path::Path;
 
 /// Settings of an `.npmrc` that name no program and no other file with settings; any other may.
-const HARMLESS: &[&str] = &[
+const SAFE_SETTINGS: &[&str] = &[
     "access",
     "always-auth",
     "audit",
@@ -74,7 +74,7 @@ fn npmrc_is_harmless(text: &str) -> bool {
         let key = key.trim().trim_end_matches("[]").to_lowercase();
         let is_registry = key.starts_with('@') && key.ends_with(":registry");
         // A variable may be a secret, which goes to the server.
-        key.starts_with("//") || (is_registry || HARMLESS.contains(&&*key)) && !value.contains("${")
+        key.starts_with("//") || (is_registry || SAFE_SETTINGS.contains(&&*key)) && !value.contains("${")
     })
 }
 

@@ -46,10 +46,10 @@ fn is_harmless(key: &str, value: &Value) -> bool {
 
 /// Whether flags of rustc may load code, read more flags from a file, or write one.
 fn loads(flags: &Value) -> bool {
-    const HARMLESS: &[&str] =
+    const SAFE_SETTINGS: &[&str] =
         &["-A", "-C", "-D", "-F", "-L", "-W", "-l", "--cap-lints", "--cfg", "--check-cfg", "--codegen"];
     let is_harmless = |flag: &str| {
-        let is_known = !flag.starts_with('-') || HARMLESS.iter().any(|known| flag.starts_with(known));
+        let is_known = !flag.starts_with('-') || SAFE_SETTINGS.iter().any(|known| flag.starts_with(known));
         is_known && !["@", "codegen-backend", "plugin", "-load"].iter().any(|part| flag.contains(part))
     };
     match flags {

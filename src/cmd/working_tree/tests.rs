@@ -89,7 +89,7 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("a/b");
     create_dir_all(folder.join(".cargo")).unwrap();
-    let all = [Runner::Any, Runner::Git, Runner::Rust, Runner::Node];
+    let all = [ProgramFamily::Any, ProgramFamily::Git, ProgramFamily::Rust, ProgramFamily::Node];
     assert!(all.iter().all(|runner| runs_nothing(*runner, &folder)));
     let is_found = |runner, name: &str, text: &str| {
         let file = scratch.path().join(name);
@@ -98,21 +98,21 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
         std::fs::remove_file(file).unwrap();
         found
     };
-    assert!(is_found(Runner::Rust, "rust-toolchain.toml", "[toolchain]\npath = \"x\"\n"));
-    assert!(!is_found(Runner::Rust, "rust-toolchain.toml", "[toolchain]\nchannel = \"stable\"\n"));
-    assert!(is_found(Runner::Rust, "a/b/.cargo/config.toml", "[build]\nrustc-wrapper = \"x\"\n"));
-    assert!(is_found(Runner::Node, "a/.pnpmfile.cjs", "") && is_found(Runner::Node, ".npmrc", "git=x"));
+    assert!(is_found(ProgramFamily::Rust, "rust-toolchain.toml", "[toolchain]\npath = \"x\"\n"));
+    assert!(!is_found(ProgramFamily::Rust, "rust-toolchain.toml", "[toolchain]\nchannel = \"stable\"\n"));
+    assert!(is_found(ProgramFamily::Rust, "a/b/.cargo/config.toml", "[build]\nrustc-wrapper = \"x\"\n"));
+    assert!(is_found(ProgramFamily::Node, "a/.pnpmfile.cjs", "") && is_found(ProgramFamily::Node, ".npmrc", "git=x"));
     assert!(
-        is_found(Runner::Any, "a/.tool-versions", "nodejs path:./x")
-            && !is_found(Runner::Any, ".tool-versions", "nodejs 20")
+        is_found(ProgramFamily::Any, "a/.tool-versions", "nodejs path:./x")
+            && !is_found(ProgramFamily::Any, ".tool-versions", "nodejs 20")
     );
-    assert!(is_found(Runner::Any, ".python-version", "../../x"));
+    assert!(is_found(ProgramFamily::Any, ".python-version", "../../x"));
     // Bytes that are no text; a folder in place of a file; a link to a file that never ends.
     write(folder.join("rust-toolchain"), [0xff, 0xfe]).unwrap();
-    assert!(!runs_nothing(Runner::Rust, &folder));
+    assert!(!runs_nothing(ProgramFamily::Rust, &folder));
     std::fs::remove_file(folder.join("rust-toolchain")).unwrap();
     create_dir_all(folder.join("rust-toolchain")).unwrap();
-    assert!(!runs_nothing(Runner::Rust, &folder));
+    assert!(!runs_nothing(ProgramFamily::Rust, &folder));
     std::os::unix::fs::symlink("/dev/zero", folder.join(".npmrc")).unwrap();
-    assert!(!runs_nothing(Runner::Node, &folder));
+    assert!(!runs_nothing(ProgramFamily::Node, &folder));
 }

@@ -1,35 +1,50 @@
 //! The unanswered calls of a world: the order of their answers, the far side that works on each, and its deadline.
 
-use super::far_side::{FarSide, Flight, LONGEST_LINGER, Over};
+use super::far_side::{FarSide, FarSideLoss, MAX_LINGER, SentCall};
 use super::queue::{Queue, Queued};
-use super::refusal::{Refusal, Times};
 use super::restarts::Restarts;
-use crate::io::report::{Report, Status};
-use crate::record::{Call, OwnedCall};
+use super::times::Times;
+use crate::cmd::refusal::Refusal;
+use pipewright_io::report::{Report, Status};
+use pipewright_record::{Call, OwnedCall};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The index of a far side, and the number of a call there.
-pub type Number = (usize, u64);
+/// A call that was sent: the index of its far side, and its number there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FarCall {
+    pub far: usize,
+    pub id: u64,
+}
 
 /// The result of sending a call.
-pub enum Sending {
-    /// It was sent under this number. Without a `timeout`, the world itself enforces the time limit.
+pub enum SendResult {
+    /// The call was sent under this number. Without a `timeout`, the world itself enforces the time limit.
     Sent { id: u64, timeout: Option<Duration>, is_repeatable: bool },
-    /// It is not sent.
+    /// The call is not sent.
     Refused(Refusal),
-    /// It cannot be sent now.
+    /// The call cannot be sent now.
     Later,
 }
 
+/// What was cancelled.
+pub(super) enum CancelResult {
+    /// A call that was sent under this number.
+    Sent(FarCall),
+    /// A call that was not sent.
+    Unsent,
+    /// Nothing: no call has this id.
+    Unknown,
+}
+
 /// A call without an answer.
-pub struct Waiting {
+pub struct WaitingCall {
     pub call: OwnedCall,
     /// The index of its far side.
     pub far: usize,
     /// Its number at the far side, after it was sent.
-    number: Option<Number>,
+    number: Option<FarCall>,
     /// When it was first sent.
     sent_at: Option<Instant>,
     /// Whether it is sent once more, since the far side has not carried it out.
@@ -38,7 +53,7 @@ pub struct Waiting {
 
 /// A line of the near side, until its answer is written.
 enum Line {
-    Call(Waiting),
+    Call(WaitingCall),
     /// The answer to write, with its line feed.
     Ready(Vec<u8>),
 }
@@ -122,7 +137,7 @@ impl Calls {
         flights.keys().next().filter(|_| flights.len() == 1).copied()
     }
 
-    fn sent(&self, number: Number) -> Option<&Waiting> {
+    fn sent(&self, number: FarCall) -> Option<&WaitingCall> {
         self.lines.iter().find_map(|line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => Some(waiting),
             _ => None,
@@ -130,12 +145,12 @@ impl Calls {
     }
 
     /// The call that was sent under this number.
-    pub fn call(&self, number: Number) -> Option<&OwnedCall> {
+    pub fn call(&self, number: FarCall) -> Option<&OwnedCall> {
         self.sent(number).map(|waiting| &waiting.call)
     }
 
     /// When it was sent.
-    pub fn sent_at(&self, number: Number) -> Option<Instant> {
+    pub fn sent_at(&self, number: FarCall) -> Option<Instant> {
         self.sent(number)?.sent_at
     }
 
@@ -148,7 +163,7 @@ impl Calls {
 
     /// Adds a call.
     pub(super) fn push(&mut self, far: usize, call: &Call<'_>) {
-        self.lines.push(Line::Call(Waiting {
+        self.lines.push(Line::Call(WaitingCall {
             call: call.into(),
             far,
             number: None,
@@ -178,24 +193,24 @@ impl Calls {
     }
 
     /// Passes each unsent call to `send`, in order, until `send` returns `None`.
-    pub(super) fn send(&mut self, mut send: impl FnMut(&Waiting) -> Option<Sending>) {
+    pub(super) fn send(&mut self, mut send: impl FnMut(&WaitingCall) -> Option<SendResult>) {
         let Calls { lines, settled, fars, report, .. } = self;
         let mut all_settled = true;
         lines.change(*settled, |line| {
             let is_settled = match line {
                 Line::Call(waiting) if waiting.number.is_none() => match send(waiting) {
                     None => return ControlFlow::Break(()),
-                    Some(Sending::Later) => false,
-                    Some(Sending::Refused(refusal)) => {
+                    Some(SendResult::Later) => false,
+                    Some(SendResult::Refused(refusal)) => {
                         report.fail();
                         *line = refused(waiting, &refusal, fars);
                         true
                     }
-                    Some(Sending::Sent { id, timeout, is_repeatable }) => {
-                        waiting.number = Some((waiting.far, id));
+                    Some(SendResult::Sent { id, timeout, is_repeatable }) => {
+                        waiting.number = Some(FarCall { far: waiting.far, id });
                         waiting.sent_at.get_or_insert_with(Instant::now);
                         let until = timeout.map(|timeout| Instant::now() + timeout);
-                        fars[waiting.far].insert(id, Flight { timeout, until, is_repeatable });
+                        fars[waiting.far].insert(id, SentCall { timeout, until, is_repeatable });
                         true
                     }
                 },
@@ -208,8 +223,8 @@ impl Calls {
     }
 
     /// Answers the call that was sent under this number; false if it already has an answer.
-    pub fn answer(&mut self, number: Number, answer: impl FnOnce(&Call<'_>, Times) -> String) -> bool {
-        if self.fars[number.0].remove(number.1).is_none() {
+    pub fn answer(&mut self, number: FarCall, answer: impl FnOnce(&Call<'_>, Times) -> String) -> bool {
+        if self.fars[number.far].remove(number.id).is_none() {
             return false;
         }
         let (fars, mut answer) = (&self.fars, Some(answer));
@@ -227,7 +242,7 @@ impl Calls {
     }
 
     /// Refuses the call that was sent under this number; false if it already has an answer.
-    pub fn refuse(&mut self, number: Number, refusal: &Refusal) -> bool {
+    pub fn refuse(&mut self, number: FarCall, refusal: &Refusal) -> bool {
         let found = self.answer(number, |call, times| times.refuse(call, refusal));
         if found {
             self.report.fail();
@@ -236,14 +251,14 @@ impl Calls {
     }
 
     /// Refuses the calls for which `is_it` is true; returns whether there were any.
-    fn refuse_those(&mut self, is_it: impl Fn(&Waiting) -> bool, refusal: &Refusal) -> bool {
+    fn refuse_those(&mut self, is_it: impl Fn(&WaitingCall) -> bool, refusal: &Refusal) -> bool {
         let (fars, mut any) = (&mut self.fars, false);
         self.lines.change(0, |line| {
             if let Line::Call(waiting) = line
                 && is_it(waiting)
             {
                 any = true;
-                waiting.number.map(|(far, id)| fars[far].remove(id));
+                waiting.number.map(|FarCall { far, id }| fars[far].remove(id));
                 *line = refused(waiting, refusal, fars);
             }
             ControlFlow::Continue(())
@@ -256,9 +271,9 @@ impl Calls {
         self.refuse_those(|_| true, refusal)
     }
 
-    /// Refuses the call with this id (JSON text). Returns its number if it was sent; the outer `None` means that no call has this id.
-    pub(super) fn cancel(&mut self, id: &str, refusal: &Refusal) -> Option<Option<Number>> {
-        let position = self.lines.position(id)?;
+    /// Refuses the call with this id (JSON text).
+    pub(super) fn cancel(&mut self, id: &str, refusal: &Refusal) -> CancelResult {
+        let Some(position) = self.lines.position(id) else { return CancelResult::Unknown };
         let (fars, mut index, mut number) = (&self.fars, 0, None);
         self.lines.change(0, |line| {
             if let Line::Call(waiting) = line
@@ -270,21 +285,22 @@ impl Calls {
             index += 1;
             if index > position { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        number.map(|(far, id)| self.fars[far].remove(id));
         self.report.fail();
-        Some(number)
+        let Some(FarCall { far, id }) = number else { return CancelResult::Unsent };
+        self.fars[far].remove(id);
+        CancelResult::Sent(FarCall { far, id })
     }
 
     /// Changes the number of a call that was sent, and restarts its time limit.
-    pub fn renumber(&mut self, number: Number, again: Number) {
-        if let Some(flight) = self.fars[number.0].remove(number.1) {
+    pub fn renumber(&mut self, number: FarCall, again: FarCall) {
+        if let Some(flight) = self.fars[number.far].remove(number.id) {
             let until = flight.timeout.map(|timeout| Instant::now() + timeout);
-            self.fars[again.0].insert(again.1, Flight { until, ..flight });
+            self.fars[again.far].insert(again.id, SentCall { until, ..flight });
             self.set_number(number, Some(again));
         }
     }
 
-    fn set_number(&mut self, number: Number, again: Option<Number>) {
+    fn set_number(&mut self, number: FarCall, again: Option<FarCall>) {
         self.lines.change(0, |line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => {
                 waiting.number = again;
@@ -294,10 +310,10 @@ impl Calls {
         });
     }
 
-    /// The far side is about to be lost, and has certainly not carried out this call: it is sent once more after a restart. The second
-    /// time, it is refused like a call that was not sent.
-    pub fn send_once_more(&mut self, number: Number) {
-        let Some(flight) = self.fars[number.0].flights.get_mut(&number.1) else { return };
+    /// The far side is about to be lost, and has certainly not carried out this call: it is sent once more after a
+    /// restart. The second time, it is refused like a call that was not sent.
+    pub fn send_once_more(&mut self, number: FarCall) {
+        let Some(flight) = self.fars[number.far].flights.get_mut(&number.id) else { return };
         self.lines.change(0, |line| match line {
             Line::Call(waiting) if waiting.number == Some(number) => {
                 flight.is_repeatable |= !std::mem::replace(&mut waiting.is_sent_once_more, true);
@@ -309,10 +325,10 @@ impl Calls {
     }
 
     /// Stops the clock of a call that waits for something other than the far side.
-    pub fn suspend(&mut self, number: Number) {
-        let far = &mut self.fars[number.0];
-        if let Some(flight) = far.remove(number.1) {
-            far.insert(number.1, Flight { until: None, ..flight });
+    pub fn suspend(&mut self, number: FarCall) {
+        let far = &mut self.fars[number.far];
+        if let Some(flight) = far.remove(number.id) {
+            far.insert(number.id, SentCall { until: None, ..flight });
         }
     }
 
@@ -329,41 +345,41 @@ impl Calls {
 
     /// Gives late calls time until `until`.
     pub(super) fn postpone(&mut self, far: usize, now: Instant, until: Instant) {
-        for (_, id) in self.late(far, now) {
+        for FarCall { id, .. } in self.late(far, now) {
             let far = &mut self.fars[far];
             if let Some(flight) = far.remove(id) {
-                far.insert(id, Flight { until: Some(until), ..flight });
+                far.insert(id, SentCall { until: Some(until), ..flight });
             }
         }
     }
 
     /// The calls of a far side whose time has passed.
-    pub(super) fn late(&self, far: usize, now: Instant) -> Vec<Number> {
+    pub(super) fn late(&self, far: usize, now: Instant) -> Vec<FarCall> {
         let deadlines = self.fars[far].deadlines.iter();
-        deadlines.take_while(|(until, _)| *until <= now).map(|(_, id)| (far, *id)).collect()
+        deadlines.take_while(|(until, _)| *until <= now).map(|(_, id)| FarCall { far, id: *id }).collect()
     }
 
     /// A far side was lost. Its calls are refused, except repeatable ones if it `is_restarted`.
-    pub fn lose(&mut self, far: usize, refusal: &Refusal, is_restarted: bool) {
+    pub fn far_side_lost(&mut self, far: usize, refusal: &Refusal, is_restarted: bool) {
         let lost: Vec<(u64, bool)> =
             self.fars[far].flights.iter().map(|(id, flight)| (*id, flight.is_repeatable)).collect();
         for (id, is_repeatable) in lost {
             if is_restarted && is_repeatable {
                 self.fars[far].remove(id);
-                self.set_number((far, id), None);
+                self.set_number(FarCall { far, id }, None);
                 self.settled = 0;
             } else {
-                self.refuse((far, id), refusal);
+                self.refuse(FarCall { far, id }, refusal);
             }
         }
     }
 
-    /// A far side is lost permanently: calls for it are refused. After all far sides are lost, the run ends with `failure` when no
-    /// call comes for `patience`: calls may be on their way.
+    /// A far side is lost permanently: calls for it are refused. After all far sides are lost, the run ends with
+    /// `failure` when no call comes for `patience`: calls may be on their way.
     pub fn give_up(&mut self, far: usize, refusal: Refusal, failure: (Status, String), patience: Duration) {
         let now = Instant::now();
-        let (until, latest) = (now + patience, now + LONGEST_LINGER);
-        self.fars[far].over = Some(Over { refusal, failure, patience, until, latest, was_needed: false });
+        let (until, latest) = (now + patience, now + MAX_LINGER);
+        self.fars[far].over = Some(FarSideLoss { refusal, failure, patience, until, latest, was_needed: false });
     }
 
     /// Whether a far side is lost permanently.
@@ -372,7 +388,7 @@ impl Calls {
     }
 
     /// Why far sides are lost permanently.
-    pub fn losses(&self) -> Option<String> {
+    pub fn loss_reasons(&self) -> Option<String> {
         let why: Vec<&str> = self.fars.iter().filter_map(|far| Some(&*far.over.as_ref()?.failure.1)).collect();
         (!why.is_empty()).then(|| why.join("; "))
     }
@@ -396,7 +412,7 @@ impl Calls {
     }
 
     /// Whether all far sides are lost permanently and the wait for further calls is over.
-    pub(super) fn has_lingered(&self, now: Instant) -> bool {
+    pub(super) fn is_linger_over(&self, now: Instant) -> bool {
         self.fars.iter().all(|far| far.over.as_ref().is_some_and(|over| over.until <= now))
     }
 
@@ -437,11 +453,11 @@ impl Calls {
     }
 }
 
-fn times(waiting: &Waiting, fars: &[FarSide]) -> Times {
+fn times(waiting: &WaitingCall, fars: &[FarSide]) -> Times {
     Times { sent_at: waiting.sent_at, epoch: fars[waiting.far].restarts.as_ref().map(Restarts::epoch) }
 }
 
-fn refused(waiting: &Waiting, refusal: &Refusal, fars: &[FarSide]) -> Line {
+fn refused(waiting: &WaitingCall, refusal: &Refusal, fars: &[FarSide]) -> Line {
     let call = waiting.call.call();
     Line::answer(&call, &times(waiting, fars).refuse(&call, refusal))
 }

@@ -1,8 +1,8 @@
 //! Reading a line that may be a call, for gates and worlds.
 
-use crate::cmd::options::{TOO_DEEP, TOO_LONG, duration};
-use crate::io::lines::{Piece, deeper_than};
-use crate::record::{Call, Kind, Unreadable, looks_like_json_rpc, recognise};
+use crate::cmd::options::{Limit, TOO_DEEP, TOO_LONG};
+use pipewright_lines::{Piece, deeper_than};
+use pipewright_record::{Call, Kind, Unreadable, looks_like_json_rpc, recognise};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub struct Intake {
 }
 
 /// A classified piece of the near side's input.
-pub enum Read<'a> {
+pub enum IntakeItem<'a> {
     /// A line of white space.
     Blank,
     /// A part of an over-long line, but not its last.
@@ -35,21 +35,21 @@ impl Intake {
     }
 
     /// Reads a line, or a part of one that is too long. Of such a line, the last part is refused.
-    pub fn read<'a>(&mut self, piece: &Piece<'a>) -> Read<'a> {
+    pub fn read<'a>(&mut self, piece: &Piece<'a>) -> IntakeItem<'a> {
         match piece {
-            Piece::Line(line) if line.is_blank() => Read::Blank,
+            Piece::Line(line) if line.is_blank() => IntakeItem::Blank,
             Piece::Line(line) => match read(line.body(), self.max_depth) {
-                Ok((text, Some(call))) => Read::Call(text, call),
-                Ok((text, None)) => Read::Record(text),
-                Err(error) => Read::Refused(Kind::BadInput, error),
+                Ok((text, Some(call))) => IntakeItem::Call(text, call),
+                Ok((text, None)) => IntakeItem::Record(text),
+                Err(error) => IntakeItem::Refused(Kind::BadInput, error),
             },
             Piece::Part { bytes, last, .. } => {
                 self.overlong_is_json_rpc |= looks_like_json_rpc(bytes);
                 if !last {
-                    return Read::Skipped;
+                    return IntakeItem::Skipped;
                 }
                 let is_json_rpc = std::mem::take(&mut self.overlong_is_json_rpc);
-                Read::Refused(Kind::TooLarge, Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc))
+                IntakeItem::Refused(Kind::TooLarge, Unreadable::new(TOO_LONG).in_json_rpc(is_json_rpc))
             }
         }
     }
@@ -69,16 +69,13 @@ fn read(line: &[u8], max_depth: usize) -> Result<(&str, Option<Call<'_>>), Unrea
 ///
 /// # Errors
 /// Why it is invalid.
-pub fn timeout(call: &Call<'_>) -> Result<Option<Duration>, String> {
+pub fn timeout(call: &Call<'_>) -> Result<Option<Limit>, String> {
     let Some(value) = call.timeout.map(RawValue::get).filter(|value| *value != "null") else { return Ok(None) };
     let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
-    duration(&text).map(Some).map_err(|why| format!("\"timeout\": {why}"))
+    text.parse().map(Some).map_err(|why| format!("\"timeout\": {why}"))
 }
 
 /// The time limit of a call; `None` means no limit. A call with an unreadable timeout gets the `usual` one.
 pub fn time_limit(call: &Call<'_>, usual: Option<Duration>) -> Option<Duration> {
-    match timeout(call) {
-        Ok(Some(own)) => Some(own).filter(|own| !own.is_zero()),
-        _ => usual,
-    }
+    timeout(call).ok().flatten().map_or(usual, |own| own.0)
 }

@@ -1,5 +1,5 @@
-//! The common part of all worlds: reading calls, their order and number, deadlines, cancelling, the loss of the far side, and
-//! `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
+//! The common part of all worlds: reading calls, their order and number, deadlines, cancelling, the loss of the far
+//! side, and `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
 
 // A build without mcp-pipe and the gates does not use all of it.
 #![cfg_attr(not(feature = "mcp"), allow(dead_code))]
@@ -8,30 +8,31 @@ mod calls;
 mod far_side;
 pub mod intake;
 pub mod queue;
-mod refusal;
 mod restarts;
 mod runtime;
+mod times;
 
-use crate::io::report::Failure;
-use crate::io::stage::{Event, Out};
-use crate::record::{Call, Kind, OwnedCall, Unreadable};
-pub use calls::{Calls, Number, Sending};
+use crate::cmd::refusal::Refusal;
+pub use calls::{Calls, FarCall, SendResult};
 pub use far_side::{FIRST_CALLS, LINGER};
-pub use refusal::Refusal;
+use pipewright_io::report::Failure;
+use pipewright_io::stage::{Event, Out};
+use pipewright_record::{Call, Kind, OwnedCall, Unreadable};
 pub use restarts::Restarts;
-pub use runtime::{Runtime, Settings};
+pub use runtime::{Runtime, RuntimeSettings};
 use std::time::{Duration, Instant};
 
-/// The specific part of one world; the [`Runtime`] is the common part. Its far sides are counted from 0, in the order of
-/// [`Ends::far`](crate::io::between::Ends::far).
+/// The specific part of one world; the [`Runtime`] is the common part. Its far sides are counted from 0, in the order
+/// of [`Sides::far`](pipewright_io::between::Sides::far).
 pub trait World: Send {
     /// Its name in `tool_list`.
     fn name(&self) -> &'static str;
 
-    /// The tools that are known, as [`Tool::json`](crate::record::Tool::json) gives them.
+    /// The tools that are known, as [`Tool::json`](pipewright_record::Tool::json) gives them.
     fn tools(&self) -> Vec<String>;
 
-    /// Asks for tools that are not known yet; returns whether all are known. Called after every event while a `list_tools` is unanswered.
+    /// Asks for tools that are not known yet; returns whether all are known. Called after every event while a
+    /// `list_tools` is unanswered.
     fn find_tools(&mut self, _out: &mut Out) -> bool {
         true
     }
@@ -50,10 +51,10 @@ pub trait World: Send {
     }
 
     /// Sends a call to its far side. `timeout` is how long it may take.
-    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> Sending;
+    fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> SendResult;
 
     /// The answer to a call is not needed any more; `_reason` is `timeout` or `cancelled`.
-    fn cancel(&mut self, _number: Number, _reason: &'static str, _out: &mut Out) {}
+    fn cancel(&mut self, _number: FarCall, _reason: &'static str, _out: &mut Out) {}
 
     /// The message that reports a late call. `sent_at` is when it was sent.
     fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
@@ -81,17 +82,17 @@ pub trait World: Send {
         Ok(false)
     }
 
-    /// Takes an event that is not a line of the near side. [`Out::far`] is the far side that it concerns.
+    /// Takes an event that is not a line of the near side.
     ///
     /// # Errors
     /// A failure that ends the run.
     fn on(&mut self, event: Event<'_>, calls: &mut Calls, out: &mut Out) -> Result<(), Failure>;
 
     /// A far side could not be started: calls for it are refused.
-    fn not_started(&mut self, failure: Failure, calls: &mut Calls, out: &mut Out) {
+    fn not_started(&mut self, far: usize, failure: Failure, calls: &mut Calls, _out: &mut Out) {
         let refusal =
             Refusal { code: self.code(Kind::StartFailed), ..Refusal::new(Kind::StartFailed, failure.to_string()) };
-        calls.give_up(out.far(), refusal, (failure.status, failure.to_string()), FIRST_CALLS);
+        calls.give_up(far, refusal, (failure.status, failure.to_string()), FIRST_CALLS);
     }
 
     /// Called after every event, after calls are sent. `near_ended` means that no more calls will come.
@@ -118,9 +119,9 @@ pub trait World: Send {
         false
     }
 
-    /// Every call is answered and no more will come: asks a far side to end, and returns true if its end need not be waited for.
-    /// Called again after every event until then.
-    fn part(&mut self, far: usize, out: &mut Out) -> bool;
+    /// Every call is answered and no more will come: asks a far side to end, and returns true if its end need not be
+    /// waited for. Called again after every event until then.
+    fn ask_to_end(&mut self, far: usize, out: &mut Out) -> bool;
 }
 
 #[cfg(test)]

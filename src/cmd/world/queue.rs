@@ -1,12 +1,12 @@
 //! A bounded queue of waiting lines, in the order of their arrival.
 
-use crate::record::OwnedCall;
+use pipewright_record::OwnedCall;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// The most items, and the most bytes, before reading pauses.
-const MANY: usize = 1024;
-const MUCH: usize = 8 << 20;
+const MAX_ITEMS: usize = 1024;
+const MAX_BYTES: usize = 8 << 20;
 
 /// An item of the queue.
 pub trait Queued {
@@ -55,7 +55,7 @@ impl<T: Queued> Queue<T> {
 
     /// Whether reading should pause.
     pub fn is_full(&self) -> bool {
-        self.items.len() >= MANY || self.size >= MUCH
+        self.items.len() >= MAX_ITEMS || self.size >= MAX_BYTES
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
@@ -111,15 +111,15 @@ mod tests {
     #[test]
     fn a_queue_is_full_by_number_or_by_size_until_an_item_leaves() {
         let mut queue = Queue::default();
-        queue.push(Bytes(MUCH));
+        queue.push(Bytes(MAX_BYTES));
         assert!(queue.is_full() && queue.pop().is_some() && !queue.is_full());
-        queue.push(Bytes(MUCH));
+        queue.push(Bytes(MAX_BYTES));
         queue.change(0, |bytes| {
             bytes.0 = 1;
             ControlFlow::Continue(())
         });
         assert!(!queue.is_full());
-        (1..MANY).for_each(|_| queue.push(Bytes(1)));
+        (1..MAX_ITEMS).for_each(|_| queue.push(Bytes(1)));
         assert!(queue.is_full());
         queue.take(|_| true, drop);
         assert!(queue.is_empty() && queue.size == 0);

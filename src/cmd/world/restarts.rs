@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 /// After this uptime, a far side regains all its restarts.
-const SUSTAINED: Duration = Duration::from_secs(60);
+const STABLE_UPTIME: Duration = Duration::from_secs(60);
 /// The wait before the first of several restarts in a row; it doubles with each further restart.
 const BACKOFF: Duration = Duration::from_millis(100);
-const LONGEST_BACKOFF: Duration = Duration::from_secs(10);
+const MAX_BACKOFF: Duration = Duration::from_secs(10);
 
 /// The restarts of one far side.
 #[derive(Debug)]
@@ -22,6 +22,12 @@ pub struct Restarts {
     epoch: u64,
 }
 
+/// A restart that is due.
+pub struct Restart {
+    /// The message to report with it.
+    pub note: Option<String>,
+}
+
 impl Restarts {
     /// At most `most` restarts; staying up for a minute restores them.
     pub fn new(most: u32) -> Restarts {
@@ -33,12 +39,12 @@ impl Restarts {
         self.epoch
     }
 
-    /// It accepts calls now.
+    /// The far side accepts calls now.
     pub fn up(&mut self) {
         self.up_since = Some(Instant::now());
     }
 
-    /// It has answered a call, so it works: the next wait is short again.
+    /// The far side has answered a call, so it works: the next wait is short again.
     pub fn answered(&mut self) {
         self.in_a_row = 0;
     }
@@ -48,15 +54,16 @@ impl Restarts {
         self.at = Some(Instant::now());
     }
 
-    /// It was lost, for the reason `why`. Returns whether it will be restarted. If it `was_up`, a new epoch begins.
+    /// The far side was lost, for the reason `why`. Returns whether it will be restarted. If it `was_up`, a new epoch
+    /// begins.
     pub fn lost(&mut self, why: &str, was_up: bool) -> bool {
-        if self.up_since.take().is_some_and(|since| since.elapsed() > SUSTAINED) {
+        if self.up_since.take().is_some_and(|since| since.elapsed() > STABLE_UPTIME) {
             (self.left, self.in_a_row) = (self.most, 0);
         }
         if self.left == 0 {
             return false;
         }
-        let wait = BACKOFF.saturating_mul(1 << self.in_a_row.min(10)).min(LONGEST_BACKOFF);
+        let wait = BACKOFF.saturating_mul(1 << self.in_a_row.min(10)).min(MAX_BACKOFF);
         self.left -= 1;
         self.in_a_row += 1;
         self.at = Some(Instant::now() + wait);
@@ -74,8 +81,7 @@ impl Restarts {
         self.at
     }
 
-    /// Takes a restart that is due, with the message to report.
-    pub fn take_due(&mut self, now: Instant) -> Option<Option<String>> {
-        self.at.take_if(|at| *at <= now).map(|_| self.note.take())
+    pub fn take_due(&mut self, now: Instant) -> Option<Restart> {
+        self.at.take_if(|at| *at <= now).map(|_| Restart { note: self.note.take() })
     }
 }

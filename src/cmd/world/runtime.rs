@@ -1,12 +1,13 @@
 //! The stage of a world: sends calls from the near side to the far side and returns the results.
 
-use super::calls::{Calls, Sending};
-use super::intake::{self, Intake, Read, time_limit};
-use super::{Refusal, Restarts, World};
-use crate::io::lines::Piece;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::record::{Call, Kind, ListTools, Unreadable, cancelled_id};
+use super::calls::{Calls, CancelResult, SendResult};
+use super::intake::{self, Intake, IntakeItem, time_limit};
+use super::{Restarts, World};
+use crate::cmd::refusal::Refusal;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::Piece;
+use pipewright_record::{Call, Kind, ListTools, Unreadable, cancelled_id};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,12 +15,12 @@ use std::time::{Duration, Instant};
 /// When to check a late call again, if the far side waits for an answer from the near side.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 /// The most unsent bytes for a far side before reading pauses.
-const MUCH: usize = 8 << 20;
+const MAX_UNSENT: usize = 8 << 20;
 /// The most waiting requests for the list of tools before reading pauses.
-const MOST_LIST_REQUESTS: usize = 1024;
+const MAX_LIST_REQUESTS: usize = 1024;
 
 /// How calls are executed.
-pub struct Settings {
+pub struct RuntimeSettings {
     /// The time limit of a call without its own timeout; `None` means no limit.
     pub timeout: Option<Duration>,
     /// The deadline of the run.
@@ -37,7 +38,7 @@ pub struct Settings {
 pub struct Runtime<W> {
     world: W,
     calls: Calls,
-    settings: Settings,
+    settings: RuntimeSettings,
     intake: Intake,
     near_ended: bool,
     /// The `request_id` of each unanswered `list_tools`.
@@ -50,7 +51,7 @@ impl<W: World> Runtime<W> {
     pub fn new(
         world: W,
         fars: impl IntoIterator<Item = Option<Restarts>>,
-        settings: Settings,
+        settings: RuntimeSettings,
         report: Arc<Report>,
     ) -> Runtime<W> {
         let calls = Calls::new(fars, settings.unordered, Arc::clone(&report));
@@ -61,10 +62,10 @@ impl<W: World> Runtime<W> {
     fn take(&mut self, piece: &Piece<'_>, out: &mut Out) {
         self.calls.extend_linger();
         match self.intake.read(piece) {
-            Read::Blank | Read::Skipped => {}
-            Read::Refused(kind, error) => self.refuse_line(piece.number(), kind, &error),
-            Read::Call(_, call) => self.take_call(&call, piece.number()),
-            Read::Record(text) => self.take_record(text, piece, out),
+            IntakeItem::Blank | IntakeItem::Skipped => {}
+            IntakeItem::Refused(kind, error) => self.refuse_line(piece.number(), kind, &error),
+            IntakeItem::Call(_, call) => self.take_call(&call, piece.number()),
+            IntakeItem::Record(text) => self.take_record(text, piece, out),
         }
     }
 
@@ -110,12 +111,9 @@ impl<W: World> Runtime<W> {
     fn cancel(&mut self, id: &str, out: &mut Out) {
         let refusal = self.refusal(Kind::Cancelled, "it was cancelled");
         match self.calls.cancel(id, &refusal) {
-            Some(Some(number)) => {
-                out.choose_far(number.0);
-                self.world.cancel(number, "cancelled", out);
-            }
-            Some(None) => {}
-            None => {
+            CancelResult::Sent(number) => self.world.cancel(number, "cancelled", out),
+            CancelResult::Unsent => {}
+            CancelResult::Unknown => {
                 self.report.note(format_args!("cancel: no call {id} is waiting"));
                 self.report.fail();
             }
@@ -133,15 +131,14 @@ impl<W: World> Runtime<W> {
             let why = "the time limit of the run is over (--deadline)";
             self.calls.refuse_all(&self.refusal(Kind::Timeout, why));
             self.list_what_is_known(out);
-            self.calls.drain(out.to(Side::Near));
+            self.calls.drain(out.to(Side::NEAR));
             return Err(Failure::new(Status::Deadline, why));
         }
         for far in 0..self.calls.fars() {
             if self.calls.is_over(far) {
                 continue;
             }
-            out.choose_far(far);
-            if out.far_waits() {
+            if out.far_waits(far) {
                 // The far side may already have answered: our own reader is not reading.
                 self.calls.wait_anew(far);
                 self.world.wait_anew(far);
@@ -149,9 +146,9 @@ impl<W: World> Runtime<W> {
                 self.calls.postpone(far, now, now + LOOK_AGAIN);
             }
             self.give_up_late_calls(far, now, out);
-            if let Some(note) = self.calls.restarts(far).and_then(|restarts| restarts.take_due(now)) {
-                note.into_iter().for_each(|note| self.report.note(note));
-                out.respawn();
+            if let Some(restart) = self.calls.restarts(far).and_then(|restarts| restarts.take_due(now)) {
+                restart.note.into_iter().for_each(|note| self.report.note(note));
+                out.respawn(far);
             }
             self.world.due(far, &mut self.calls, out);
         }
@@ -171,15 +168,15 @@ impl<W: World> Runtime<W> {
     }
 
     /// The common steps after every event.
-    fn go_on(&mut self, out: &mut Out) -> Result<(), Failure> {
+    fn after_event(&mut self, out: &mut Out) -> Result<(), Failure> {
         self.calls.refuse_over();
         self.answer_list_tools(out);
         self.send(out);
         self.world.advance(&mut self.calls, self.near_ended, out);
-        self.calls.drain(out.to(Side::Near));
-        let is_full = self.calls.is_full() || self.list_requests.len() >= MOST_LIST_REQUESTS;
+        self.calls.drain(out.to(Side::NEAR));
+        let is_full = self.calls.is_full() || self.list_requests.len() >= MAX_LIST_REQUESTS;
         let holds = is_full || self.is_far_backed_up(out);
-        out.hold_near(holds);
+        out.hold_near(0, holds);
         self.end(out)
     }
 
@@ -193,20 +190,18 @@ impl<W: World> Runtime<W> {
     }
 
     /// Whether a far side that is not reading has too many unsent bytes.
-    fn is_far_backed_up(&self, out: &mut Out) -> bool {
-        (0..self.calls.fars()).any(|far| {
-            out.choose_far(far);
-            out.unsent(Side::Far) > MUCH
-        })
+    fn is_far_backed_up(&self, out: &Out) -> bool {
+        (0..self.calls.fars()).any(|far| out.unsent(Side::Far(far)) > MAX_UNSENT)
     }
 
-    /// Answers requests for the list of tools with the known tools: every request gets an answer, even if no world is left.
+    /// Answers requests for the list of tools with the known tools: every request gets an answer, even if no world is
+    /// left.
     fn list_what_is_known(&mut self, out: &mut Out) {
         let tools = self.world.tools();
-        let error = self.calls.losses();
+        let error = self.calls.loss_reasons();
         for request_id in self.list_requests.drain(..) {
             let request = ListTools { request_id: request_id.as_deref() };
-            out.add_line(Side::Near, &request.answer(self.world.name(), &tools, error.as_deref()));
+            out.add_line(Side::NEAR, &request.answer(self.world.name(), &tools, error.as_deref()));
         }
     }
 
@@ -222,16 +217,15 @@ impl<W: World> Runtime<W> {
         calls.send(|waiting| {
             let far = waiting.far;
             if room[far] == 0 {
-                return room.iter().any(|room| *room > 0).then_some(Sending::Later);
+                return room.iter().any(|room| *room > 0).then_some(SendResult::Later);
             }
-            out.choose_far(far);
             let timeout = time_limit(&waiting.call.call(), settings.timeout);
             let sending = world.send(far, &waiting.call, timeout, out);
             match sending {
-                Sending::Sent { .. } => room[far] -= 1,
+                SendResult::Sent { .. } => room[far] -= 1,
                 // Later calls to the same far side must not overtake it.
-                Sending::Later => room[far] = 0,
-                Sending::Refused(_) => {}
+                SendResult::Later => room[far] = 0,
+                SendResult::Refused(_) => {}
             }
             Some(sending)
         });
@@ -244,11 +238,10 @@ impl<W: World> Runtime<W> {
         let mut has_ended = is_done;
         for far in (0..self.calls.fars()).filter(|_| is_done) {
             if !self.calls.is_over(far) {
-                out.choose_far(far);
-                has_ended &= self.world.part(far, out);
+                has_ended &= self.world.ask_to_end(far, out);
             }
         }
-        if !has_ended && !self.calls.has_lingered(Instant::now()) {
+        if !has_ended && !self.calls.is_linger_over(Instant::now()) {
             return Ok(());
         }
         match self.calls.take_failure() {
@@ -264,8 +257,8 @@ impl<W: World> Runtime<W> {
 impl<W: World> Stage for Runtime<W> {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
-            Event::Piece(Side::Near, piece) => self.take(&piece, out),
-            Event::Closed(Side::Near) => self.near_ended = true,
+            Event::Piece(Side::NEAR, piece) => self.take(&piece, out),
+            Event::Closed(Side::NEAR) => self.near_ended = true,
             Event::Due => self.due(out)?,
             Event::Signal(_) => {
                 let why = format!("{} was interrupted", self.report.command());
@@ -275,12 +268,12 @@ impl<W: World> Stage for Runtime<W> {
             }
             event => self.world.on(event, &mut self.calls, out)?,
         }
-        self.go_on(out)
+        self.after_event(out)
     }
 
-    fn not_started(&mut self, failure: Failure, out: &mut Out) -> Result<(), Failure> {
-        self.world.not_started(failure, &mut self.calls, out);
-        self.go_on(out)
+    fn not_started(&mut self, far: usize, failure: Failure, out: &mut Out) -> Result<(), Failure> {
+        self.world.not_started(far, failure, &mut self.calls, out);
+        self.after_event(out)
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,9 +1,10 @@
 //! Each call is answered exactly once, and in order, after any sequence of events.
 
-use super::calls::{Calls, Sending};
-use super::{FIRST_CALLS, Refusal, Restarts};
-use crate::io::report::{Report, Status};
-use crate::record::{Kind, Outcome, recognise};
+use super::calls::{Calls, SendResult};
+use super::{FIRST_CALLS, FarCall, Restarts};
+use crate::cmd::refusal::Refusal;
+use pipewright_io::report::{Report, Status};
+use pipewright_record::{Kind, Outcome, recognise};
 use proptest::prelude::*;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -53,28 +54,30 @@ fn take(steps: &[Step], unordered: bool) -> (Vec<u64>, u64) {
             Step::Send(most) => {
                 let mut left = *most;
                 calls.send(|waiting| match &mut left[waiting.far] {
-                    0 => Some(Sending::Later),
+                    0 => Some(SendResult::Later),
                     1 => {
                         left[waiting.far] = 0;
-                        Some(Sending::Refused(refusal.clone()))
+                        Some(SendResult::Refused(refusal.clone()))
                     }
                     left => {
                         *left -= 1;
                         sent += 1;
-                        Some(Sending::Sent { id: sent, timeout: Some(FIRST_CALLS), is_repeatable: sent % 2 == 0 })
+                        Some(SendResult::Sent { id: sent, timeout: Some(FIRST_CALLS), is_repeatable: sent % 2 == 0 })
                     }
                 });
             }
             Step::Answer(far, id) => {
-                calls.answer((*far, *id), |call, times| times.answer(call, Outcome::Ok(RawValue::NULL)));
+                calls.answer(FarCall { far: *far, id: *id }, |call, times| {
+                    times.answer(call, Outcome::Ok(RawValue::NULL))
+                });
             }
-            Step::Refuse(far, id) => _ = calls.refuse((*far, *id), &refusal),
+            Step::Refuse(far, id) => _ = calls.refuse(FarCall { far: *far, id: *id }, &refusal),
             Step::Renumber(far, id) => {
                 sent += 1;
-                calls.renumber((*far, *id), (*far, sent));
+                calls.renumber(FarCall { far: *far, id: *id }, FarCall { far: *far, id: sent });
             }
             Step::Cancel(id) => _ = calls.cancel(&id.to_string(), &refusal),
-            Step::Lose(far, again) => calls.lose(*far, &refusal, *again),
+            Step::Lose(far, again) => calls.far_side_lost(*far, &refusal, *again),
             Step::GiveUp(far) if *far < 2 => {
                 calls.give_up(*far, refusal.clone(), (Status::Lost, String::new()), FIRST_CALLS);
                 calls.refuse_over();

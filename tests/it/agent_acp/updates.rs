@@ -1,8 +1,7 @@
 //! From arbitrary records to updates.
 
-use super::schema;
-use super::{Editor, IDLE, Place, RUNNING, no_capabilities};
-use pipewright::acp::{StopReason, Updates};
+use super::{Editor, IDLE, Place, RUNNING, no_capabilities, schema};
+use pipewright_clients::acp::{StopReason, Updates};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -16,7 +16,8 @@ mod terminal;
 mod worlds;
 
 use crate::process::{Ended, Talk, command, example, pipe};
-use pipewright::session::Session;
+use pipewright_clients::session::Session;
+use pipewright_record::SessionRecord;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -85,7 +86,7 @@ impl Run {
         let mut session = Session::default();
         input.lines().for_each(|line| session.sent(line));
         for line in text.lines() {
-            session.received(line).unwrap_or_else(|why| panic!("{why}: {line}\n{text}"));
+            session.received(&SessionRecord::read(line).unwrap()).unwrap_or_else(|why| panic!("{why}: {line}\n{text}"));
         }
         let records = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         Run { status: output.status.code(), records, stderr: String::from_utf8(output.stderr).unwrap() }

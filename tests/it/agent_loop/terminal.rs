@@ -20,11 +20,12 @@ fn a_gate_and_the_loop_ask_at_one_terminal() {
     person.exp_string("may this call pass?").unwrap();
     person.exp_string("> ").unwrap();
     person.send_line("y").unwrap();
-    person.exp_string("approved").unwrap();
-    person.exp_string("Red or blue?\r\n  red\r\n  blue\r\nYour answer:").unwrap();
+    // The call has passed before the gate says so, and the loop may be faster.
+    let mut shown = person.exp_string("Red or blue?\r\n  red\r\n  blue\r\nYour answer:").unwrap();
     person.send_line("red").unwrap();
-    person.exp_string("Red it is.").unwrap();
+    shown += &person.exp_string("Red it is.").unwrap();
     person.exp_eof().unwrap();
+    assert!(shown.contains("approved"), "{shown}");
     assert!(super::read(&place.path("requests")).contains("The person says: red"));
 }
 

@@ -59,7 +59,8 @@ fn the_websocket_client_of_node_talks_with_an_agent() {
     client.arg(repository().join("tests/web/talk.mjs"));
     client.arg(format!("ws://{}/sessions/node/ws", server.address)).args([TOKEN, "Echo."]);
     let types = ran(&mut client);
-    for kind in ["user_message", "policy_result", "tool_result", "final"] {
+    // The gate's policy_result comes over another connection, perhaps after the end of the goal, at which the client ends.
+    for kind in ["user_message", "hitl_response", "tool_result", "final"] {
         assert!(types.as_array().unwrap().contains(&kind.into()), "{kind}: {types}");
     }
 }
@@ -75,7 +76,7 @@ fn the_documents_client_in_python_talks_with_an_agent() {
     let output = Command::new(installed().join("python/bin/python")).arg(program).env("TOKEN", TOKEN).output().unwrap();
     let printed = text(&output.stdout);
     assert!(printed.ends_with("final \n") && printed.contains("tool_call echo\n"), "{printed}{}", text(&output.stderr));
-    assert!(printed.contains("policy_result"), "{printed}");
+    assert!(printed.contains("hitl_response"), "{printed}");
 }
 
 #[test]

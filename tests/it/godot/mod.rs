@@ -26,6 +26,7 @@ mod windows;
 
 use crate::process::{Talk, binary, command};
 use serde_json::{Value, json};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -56,17 +57,24 @@ pub fn catch() -> PathBuf {
 }
 
 fn example(name: &str) -> PathBuf {
+    imported(name, &Path::new(env!("CARGO_MANIFEST_DIR")).join("godot").join(name))
+}
+
+/// A copy of a project that is imported once, for all tests. While it stays current nothing in it is written, since the games of other
+/// tests load their scripts from it.
+fn imported(name: &str, project: &Path) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
-    let lock = std::fs::File::create(folder.with_extension("lock")).unwrap();
+    // Not empty once the project was imported. A project without assets has no folder of the engine that would show it.
+    let lock = folder.with_extension("lock");
+    let mut lock = std::fs::OpenOptions::new().create(true).append(true).open(lock).unwrap();
     lock.lock().unwrap();
-    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("godot").join(name);
-    let copies =
-        files_below(&example).into_iter().map(|from| (folder.join(from.strip_prefix(&example).unwrap()), from));
+    let copies = files_below(project).into_iter().map(|from| (folder.join(from.strip_prefix(project).unwrap()), from));
     let copies: Vec<(PathBuf, PathBuf)> = copies.collect();
     let is_current =
         copies.iter().all(|(to, from)| std::fs::read(to).is_ok_and(|text| text == std::fs::read(from).unwrap()));
-    if !is_current || !folder.join(".godot").exists() {
+    if !is_current || lock.metadata().unwrap().len() == 0 {
+        lock.set_len(0).unwrap();
         let _ = std::fs::remove_dir_all(&folder);
         for (to, from) in &copies {
             std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -74,6 +82,7 @@ fn example(name: &str) -> PathBuf {
         }
         let mut game = Game::start(&mut bridge(&folder));
         game.data("hello", json!({}));
+        lock.write_all(b"imported\n").unwrap();
     }
     folder
 }

@@ -1,9 +1,7 @@
 //! Reading the game: the tree and its differences, nodes, values that keep their types, selectors, and available actions.
 
-use super::{Game, bridge, named, nodes, small_game, types};
+use super::{Game, bridge, imported, named, nodes, small_game, types};
 use serde_json::{Value, json};
-use std::path::Path;
-use std::process::Command;
 
 /// Nodes of many kinds.
 const ZOO: &str = r#"extends Control
@@ -62,27 +60,13 @@ func _on_go():
 	pass
 "#;
 
-/// Scripts with a class_name have to be imported, once for all tests.
+/// Scripts with a class_name have to be imported.
 fn zoo() -> Game {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("zoo");
-    let lock = std::fs::File::create(folder.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
     let made = small_game(ZOO);
     for (name, text) in [("hero.gd", HERO), ("boss.gd", "extends \"res://hero.gd\"\n")] {
         std::fs::write(made.path().join(name), text).unwrap();
     }
-    let is_imported = folder.join(".godot/global_script_class_cache.cfg").exists();
-    if !is_imported {
-        let _ = std::fs::remove_dir_all(&folder);
-    }
-    let copied = Command::new("cp").arg("-rT").arg(made.path()).arg(&folder).status().unwrap();
-    assert!(copied.success());
-    let mut game = Game::start(&mut bridge(&folder));
-    if !is_imported {
-        game.data("hello", json!({}));
-        game = Game::start(&mut bridge(&folder));
-    }
-    game
+    Game::start(&mut bridge(&imported("zoo", made.path())))
 }
 
 const HERO: &str = r#"class_name Hero

@@ -1,7 +1,7 @@
 //! The listed tools of a Godot game are the commands that the addon declares.
 
 use super::{Game, bridge, small_game};
-use pipewright::godot::tools;
+use pipewright_games::godot::tools;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Ways to end: in each case, the game ends with the bridge, together with all processes it has started.
 
 use super::{Bridge, assert_nothing_is_left, bridge, has_a_process, lines, play};
-use crate::process::{eventually, is_running, text};
+use crate::process::{assert_all_end, eventually, is_running, text};
 use nix::sys::signal::Signal;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ fn the_end_of_stdin_ends_the_game_and_its_processes() {
         assert_eq!(processes.len(), 2);
         let ended = bridge.end_after_close();
         assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
-        assert!(processes.into_iter().all(|pid| !is_running(pid)), "{transport}");
+        assert_all_end(&processes, transport);
     }
 }
 
@@ -31,7 +31,7 @@ fn a_signal_ends_the_game_in_order() {
             let ended = bridge.end();
             assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(signal as i32), ""));
             assert!(ended.took < Duration::from_secs(2), "{:?}", ended.took);
-            assert!(processes.into_iter().all(|pid| !is_running(pid)), "{fault} {signal}");
+            assert_all_end(&processes, &format!("{fault} {signal}"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Desktop, MARKED, SETTLED, gate, json, marked};
 use crate::process::Talk;
-use pipewright::record::recognise;
+use pipewright_record::recognise;
 use std::io::Write;
 
 #[test]

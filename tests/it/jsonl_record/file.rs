@@ -3,7 +3,7 @@
 use super::{new_log, record, wrap};
 use crate::log::Log;
 use crate::process::{Talk, binary, command, pipe, text};
-use pipewright::journal::{Direction, Part};
+use pipewright_log::{Direction, Part};
 use std::path::PathBuf;
 use std::process::Command;
 

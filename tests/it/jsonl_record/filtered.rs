@@ -3,7 +3,7 @@
 use super::{new_log, record};
 use crate::log::Log;
 use crate::process::{pipe, text};
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 
 const INPUT: &str =
     "{\"method\":\"login\",\"password\":\"secret\"}\n{\"n\":12345678901234567890}\nchoose 0\n{\"password\":7}\n";

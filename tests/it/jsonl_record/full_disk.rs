@@ -4,7 +4,7 @@ use super::{line, new_log, read_with_rotated, record, record_on_a_small_disk, ro
 use crate::log::Log;
 use crate::process::{Ended, Talk, binary, eventually, pipe, text};
 use nix::sys::signal::Signal;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::path::Path;
 use std::process::Command;
 

@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::process::{eventually, is_running, pipe, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,7 +4,7 @@ use super::{ODD, new_log, record};
 use crate::log::Log;
 use crate::process::{Talk, binary, pipe, text};
 use nix::sys::signal::Signal;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};

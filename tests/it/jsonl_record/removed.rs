@@ -4,7 +4,7 @@
 use super::{line, new_log, record, rotated};
 use crate::log::Log;
 use crate::process::{Talk, command, pipe, text};
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::time::Duration;
 
 /// The recorder looks after its file at most once in a millisecond.

@@ -6,7 +6,7 @@ use crate::process::{Talk, eventually, pipe, text};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::path::Path;
 
 #[test]
@@ -110,6 +110,22 @@ fn only_a_regular_file_can_be_rotated() {
     let output = pipe(record(Path::new("/dev/null")).args(["--rotate", "1M"]), b"{}\n");
     assert_eq!((output.status.code(), text(&output.stdout).as_str()), (Some(2), ""));
     assert_eq!(text(&output.stderr), "jsonl-record: /dev/null: only a regular file can be rotated (--rotate)\n");
+}
+
+#[test]
+fn a_log_that_cannot_be_rotated_grows_until_it_can() {
+    let (_folder, file) = new_log();
+    let in_the_way = rotated(&file, 1);
+    std::fs::create_dir(&in_the_way).unwrap();
+    let mut talk = Talk::start(record(&file).args(["--rotate", "8K"]));
+    let input = Vec::from_iter((0..200).map(line));
+    input[..100].iter().for_each(|line| drop(talk.ask(line)));
+    talk.complains("cannot be rotated: ", 2);
+    std::fs::remove_dir(&in_the_way).unwrap();
+    input[100..].iter().for_each(|line| drop(talk.ask(line)));
+    assert_eq!(talk.end_after_close().status.code(), Some(1));
+    assert!(in_the_way.exists());
+    assert_eq!(text(&read_with_rotated(&file).clean().stream(Direction::In)), input.join("\n") + "\n");
 }
 
 #[test]

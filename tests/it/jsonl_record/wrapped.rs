@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::process::{Talk, binary, eventually, pipe, text};
 use crate::spire::rest_site;
 use nix::sys::signal::Signal;
-use pipewright::journal::Direction;
+use pipewright_log::Direction;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;

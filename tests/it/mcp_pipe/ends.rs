@@ -1,7 +1,7 @@
 //! Ways to end: in each of them the server ends with the pipe, and so do the server's children.
 
 use super::{Pipe, assert_nothing_is_left, is_known_to_anybody, mcp_pipe, play};
-use crate::process::{PATIENCE, Talk, eventually, is_running, pipe, text};
+use crate::process::{PATIENCE, Talk, assert_all_end, eventually, is_running, pipe, text};
 use nix::sys::signal::Signal;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ fn the_end_of_stdin_ends_the_server_and_its_children() {
         assert_eq!(processes.len(), if server == "echo" { 1 } else { 2 });
         let ended = pipe.end_after_close();
         assert_eq!((ended.status.code(), ended.stderr.as_str()), (Some(0), ""));
-        assert!(processes.into_iter().all(|pid| !is_running(pid)), "{server}");
+        assert_all_end(&processes, server);
     }
 }
 
@@ -41,7 +41,7 @@ fn a_signal_ends_the_run_gracefully() {
             pipe.talk.signal(signal);
             let ended = pipe.end();
             assert_eq!((ended.status.signal(), ended.stderr.as_str()), (Some(signal as i32), ""));
-            assert!(processes.into_iter().all(|pid| !is_running(pid)), "{server} {signal}");
+            assert_all_end(&processes, &format!("{server} {signal}"));
         }
     }
 }

@@ -51,6 +51,10 @@ fn after(before: &[(&str, Value, Value)], tool: &str, arguments: &Value) -> Opti
         "8 button(disabled,covered) Delete account",
         "9 button",
         "10 option Small (S)",
+        r#"11 button Open (row "Delete account")"#,
+        r#"12 button Delete (in "Anna \"x\"")"#,
+        r#"13 textbox(required) Note (row "Pay") = "pay \"now\"""#,
+        r#"14 button Pay = "now"#,
     ];
     let mut answers = vec![list("s1.1", &items)];
     answers.extend(before.iter().map(|(.., answer)| answer.clone()));
@@ -73,6 +77,11 @@ fn a_number_is_judged_by_its_element_in_the_list() {
         ("browser_overlay_act", json!({"index": 7}), Some("pay")),
         ("browser_overlay_act", json!({"index": "7", "action": "click", "snapshot_id": "s1.1"}), Some("pay")),
         ("browser_overlay_act", json!({"index": 8}), Some("delete")),
+        // Neither the place nor the content of an element is its name.
+        ("browser_overlay_act", json!({"index": 11}), None),
+        ("browser_overlay_act", json!({"index": 12}), Some("delete")),
+        ("browser_overlay_act", json!({"index": 13}), None),
+        ("browser_overlay_act", json!({"index": 14}), Some("pay")),
         ("browser_overlay_act", json!({"index": 99}), Some("builtin.unknown_target")),
         ("browser_overlay_act", json!({}), Some("builtin.unknown_target")),
         ("browser_act_by_index", json!({"index": 1}), None),

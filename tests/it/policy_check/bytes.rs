@@ -1,7 +1,7 @@
 //! Random bytes: a destructive call has a verdict or is refused, and a passed line differs only in its marks.
 
 use super::play_bytes;
-use pipewright::record::recognise;
+use pipewright_record::recognise;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! Checks the output of commands against `schemas/` in all tests: each line with the marker of one of our records must match that
 //! record's schema.
 
+mod made;
 #[cfg(all(feature = "jq", feature = "mcp"))]
 mod seen;
 mod sound;

@@ -1,8 +1,8 @@
 //! Finds consent dialogs in all frames of a page.
 
 use super::choice::Banner;
-use crate::worlds::{Frame, World};
-use crate::{Browser, Fault};
+use crate::worlds::{Frame, IsolatedWorld};
+use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ const SCRIPT: &str = concat!(
 const WORDS: &str = include_str!("../data/consent.json");
 
 #[derive(Deserialize)]
-struct Looked {
+struct ScanResult {
     banners: Vec<Banner>,
     frames: u32,
     opaque: usize,
@@ -28,11 +28,11 @@ struct Looked {
 
 /// A dialog in its frame.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundBanner {
     pub(super) banner: Banner,
-    pub(super) world: World,
+    pub(super) world: IsolatedWorld,
     /// The frames around it, from the outermost: each one's world, and its number there.
-    pub(super) around: Vec<(World, u32)>,
+    pub(super) around: Vec<(IsolatedWorld, u32)>,
     pub(super) url: String,
 }
 
@@ -40,9 +40,9 @@ pub(super) struct Found {
 const DEPTH: usize = 3;
 
 /// The phrases of these languages, or of all languages, by category.
-pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, Fault> {
+pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, ActionError> {
     let all: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_str(WORDS)
-        .map_err(|error| Fault::Unreadable(format!("the list of consent phrases: {error}")))?;
+        .map_err(|error| ActionError::Unreadable(format!("the list of consent phrases: {error}")))?;
     // "de-AT" is German.
     let is_wanted = |language: &str| {
         let of = |wanted: &String| wanted.split(['-', '_']).next().unwrap_or_default().to_lowercase() == language;
@@ -53,7 +53,7 @@ pub(super) fn words(languages: &[String]) -> Result<Vec<(String, String)>, Fault
 
 impl Browser {
     /// The consent dialogs of the active page.
-    pub(super) fn find_banners(&mut self, words: &Value, until: Instant) -> Result<Vec<Found>, Fault> {
+    pub(super) fn find_banners(&mut self, words: &Value, until: Instant) -> Result<Vec<FoundBanner>, ActionError> {
         let frames = self.frames(until)?;
         let mut next = vec![(self.main_frame()?, Vec::new())];
         let mut found = Vec::new();
@@ -61,14 +61,14 @@ impl Browser {
             let (world, looked) = match self.banners_of_frame(&frame, !around.is_empty(), words, until) {
                 Ok(looked) => looked,
                 // A frame may disappear while the others are searched.
-                Err(Fault::Refused(_) | Fault::NoPage) => continue,
+                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
                 Err(fault) => return Err(fault),
             };
             if !looked.banners.is_empty() {
                 let url = self.run(&world, "() => location.href", &json!([]), true, until)?;
                 let url = url.value.and_then(|url| url.as_str().map(str::to_owned)).unwrap_or_default();
                 let found_here =
-                    |banner| Found { banner, world: world.clone(), around: around.clone(), url: url.clone() };
+                    |banner| FoundBanner { banner, world: world.clone(), around: around.clone(), url: url.clone() };
                 found.extend(looked.banners.into_iter().map(found_here));
             }
             for number in 0..looked.frames {
@@ -90,7 +90,7 @@ impl Browser {
         is_inside: bool,
         words: &Value,
         until: Instant,
-    ) -> Result<(World, Looked), Fault> {
+    ) -> Result<(IsolatedWorld, ScanResult), ActionError> {
         let world = self.world(frame, until)?;
         let mut looked = self.banners_of_world(&world, is_inside, words, &[], until)?;
         if looked.banners.is_empty() && looked.opaque > 0 {
@@ -104,12 +104,12 @@ impl Browser {
 
     fn banners_of_world(
         &mut self,
-        world: &World,
+        world: &IsolatedWorld,
         is_inside: bool,
         words: &Value,
         roots: &[String],
         until: Instant,
-    ) -> Result<Looked, Fault> {
+    ) -> Result<ScanResult, ActionError> {
         let script = format!("(words, isInside, ...known) => ({SCRIPT})(words, isInside, known)");
         let known = roots.iter().map(|id| json!({"objectId": id}));
         let arguments = [json!({"value": words}), json!({"value": is_inside})].into_iter().chain(known).collect();
@@ -118,7 +118,7 @@ impl Browser {
     }
 
     /// The id of a frame found in a world.
-    fn frame_of(&mut self, world: &World, number: u32, until: Instant) -> Result<Option<String>, Fault> {
+    fn frame_of(&mut self, world: &IsolatedWorld, number: u32, until: Instant) -> Result<Option<String>, ActionError> {
         let owner = "(number) => globalThis[Symbol.for(\"pipewright\")].frames_of[number]";
         let owner = self.run(world, owner, &json!([{"value": number}]), false, until)?;
         let Some(owner) = owner.object_id else { return Ok(None) };

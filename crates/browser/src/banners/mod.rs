@@ -3,18 +3,18 @@
 mod choice;
 mod finding;
 
-use crate::input::Refusal;
-use crate::pointer::Aim;
-use crate::worlds::World;
-use crate::{Browser, Fault};
-use choice::{Action, Kind};
-use finding::{Found, words};
+use crate::input::InputRefusal;
+use crate::pointer::MovePurpose;
+use crate::worlds::IsolatedWorld;
+use crate::{ActionError, Browser};
+use choice::{Action, ActionKind};
+use finding::{FoundBanner, words};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Settings for closing dialogs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct BannerSettings {
     /// How long dialogs are searched for and closed. A press that has begun is completed.
     pub time_budget: Duration,
     /// How many times something is pressed at most.
@@ -25,9 +25,9 @@ pub struct Settings {
     pub languages: Vec<String>,
 }
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for BannerSettings {
+    fn default() -> BannerSettings {
+        BannerSettings {
             time_budget: Duration::from_millis(1200),
             max_passes: 3,
             strategy: Strategy::Safe,
@@ -39,8 +39,8 @@ impl Default for Settings {
 /// Which buttons are pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
-    /// Decline, or allow only what is necessary, also in the settings of the dialog. If that is not offered: close without an
-    /// answer, press `OK`, or press the only button. Never accept if something else is offered.
+    /// Decline, or allow only what is necessary, also in the settings of the dialog. If that is not offered: close
+    /// without an answer, press `OK`, or press the only button. Never accept if something else is offered.
     Safe,
     /// Accept.
     Accept,
@@ -48,7 +48,7 @@ pub enum Strategy {
 
 /// The result of closing dialogs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Closed {
+pub struct ClosedBanners {
     /// Number of dialogs closed.
     pub closed: u32,
     /// Number of presses.
@@ -56,12 +56,12 @@ pub struct Closed {
     /// Time taken.
     pub elapsed: Duration,
     /// The presses, in order.
-    pub clicks: Vec<Click>,
+    pub clicks: Vec<Press>,
 }
 
 /// A press.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Click {
+pub struct Press {
     /// A CSS path to the element within its document or shadow root.
     pub selector: String,
     /// The address of its frame.
@@ -71,26 +71,26 @@ pub struct Click {
 }
 
 /// A dialog may appear a moment after its page.
-const PAUSE: Duration = Duration::from_millis(100);
+const APPEAR_DELAY: Duration = Duration::from_millis(100);
 
 /// The longest closing animation of a dialog.
-const GOING: Duration = Duration::from_millis(450);
+const CLOSE_ANIMATION: Duration = Duration::from_millis(450);
 
 impl Browser {
-    /// Closes the active page's consent dialogs (cookies and the like) with real clicks, also in frames of other sites. Nothing
-    /// is pressed if there is none, or if none appears within half of the time.
+    /// Closes the active page's consent dialogs (cookies and the like) with real clicks, also in frames of other sites.
+    /// Nothing is pressed if there is none, or if none appears within half of the time.
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub fn close_banners(&mut self, settings: &Settings, until: Instant) -> Result<Closed, Fault> {
+    pub fn close_banners(&mut self, settings: &BannerSettings, until: Instant) -> Result<ClosedBanners, ActionError> {
         let (begun, words) = (Instant::now(), json!(words(&settings.languages)?));
         let end = until.min(begun + settings.time_budget);
-        let mut closed = Closed { closed: 0, passes: 0, elapsed: Duration::ZERO, clicks: Vec::new() };
+        let mut closed = ClosedBanners { closed: 0, passes: 0, elapsed: Duration::ZERO, clicks: Vec::new() };
         let mut is_within_settings = false;
         while closed.passes < settings.max_passes {
             let is_last = closed.passes + 1 == settings.max_passes;
             let found = match self.find_banners(&words, until) {
-                Err(Fault::Refused(_)) => Vec::new(),
+                Err(ActionError::Refused(_)) => Vec::new(),
                 found => found?,
             };
             let next = found
@@ -109,23 +109,23 @@ impl Browser {
                 if Instant::now() >= enough {
                     break;
                 }
-                self.pause(PAUSE)?;
+                self.pause(APPEAR_DELAY)?;
                 continue;
             };
-            let is_settings = actions.iter().any(|action| action.kind == Kind::Settings);
+            let is_settings = actions.iter().any(|action| action.kind == ActionKind::Settings);
             let is_pressed = self.press_all(found, &actions, &mut closed.clicks, until)?;
             if is_pressed {
                 closed.passes += 1;
                 is_within_settings = is_settings;
-                let going = Instant::now() + GOING;
+                let going = Instant::now() + CLOSE_ANIMATION;
                 if is_settings {
-                    self.pause(PAUSE)?;
+                    self.pause(APPEAR_DELAY)?;
                 } else if self.goes(found, &words, going, until)? {
                     closed.closed += 1;
                 }
             } else {
                 // Something covers it, perhaps only during an animation.
-                self.pause(PAUSE)?;
+                self.pause(APPEAR_DELAY)?;
             }
             if Instant::now() >= end {
                 break;
@@ -136,40 +136,40 @@ impl Browser {
         Ok(closed)
     }
 
-    fn pause(&mut self, pause: Duration) -> Result<(), Fault> {
+    fn pause(&mut self, pause: Duration) -> Result<(), ActionError> {
         self.wait(Instant::now() + pause, |_| false).map(drop)
     }
 
     /// Presses one after the other. Returns false if one could not be pressed.
     fn press_all(
         &mut self,
-        found: &Found,
+        found: &FoundBanner,
         actions: &[&Action],
-        clicks: &mut Vec<Click>,
+        clicks: &mut Vec<Press>,
         until: Instant,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, ActionError> {
         for action in actions {
             let element = "(number) => globalThis[Symbol.for(\"pipewright\")].actions?.[number]?.element";
             let object = match self.run(&found.world, element, &json!([{"value": action.number}]), false, until) {
                 Ok(remote) => remote.object_id,
-                Err(Fault::Refused(_) | Fault::NoPage) => None,
+                Err(ActionError::Refused(_) | ActionError::NoPage) => None,
                 Err(fault) => return Err(fault),
             };
             let Some(object) = object else { return Ok(false) };
-            let at = match self.reach_object(&found.world, &object, Aim::Press, until) {
+            let at = match self.reach_object(&found.world, &object, MovePurpose::Press, until) {
                 Ok(at) => at,
-                Err(Refusal::Fault(Fault::Refused(_) | Fault::NoPage)) => return Ok(false),
-                Err(Refusal::Fault(fault)) => return Err(fault),
+                Err(InputRefusal::Fault(ActionError::Refused(_) | ActionError::NoPage)) => return Ok(false),
+                Err(InputRefusal::Fault(fault)) => return Err(fault),
                 Err(_) => return Ok(false),
             };
             let press = "(number) => { globalThis[Symbol.for(\"pipewright\")].pressed.add(globalThis[Symbol.for(\"pipewright\")].actions[number].element); }";
             self.run(&found.world, press, &json!([{"value": action.number}]), true, until)?;
             let (selector, frame_url) = (action.selector.clone(), found.url.clone());
-            clicks.push(Click { selector, frame_url, time: SystemTime::now() });
+            clicks.push(Press { selector, frame_url, time: SystemTime::now() });
             for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
                 self.mouse(kind, at, buttons, until)?;
             }
-            if action.kind == Kind::Toggle && self.is_on(found, action, until)? {
+            if action.kind == ActionKind::Toggle && self.is_on(found, action, until)? {
                 // A save would accept it.
                 return Ok(false);
             }
@@ -177,23 +177,32 @@ impl Browser {
         Ok(true)
     }
 
-    fn is_on(&mut self, found: &Found, toggle: &Action, until: Instant) -> Result<bool, Fault> {
+    fn is_on(&mut self, found: &FoundBanner, toggle: &Action, until: Instant) -> Result<bool, ActionError> {
         let script = "(number) => { const { element } = globalThis[Symbol.for(\"pipewright\")].actions[number]; return element.checked || element.ariaChecked === \"true\"; }";
         let on = self.run(&found.world, script, &json!([{"value": toggle.number}]), true, until)?;
         Ok(on.value == Some(Value::Bool(true)))
     }
 
     /// Waits until a dialog has gone, or none of its buttons can be pressed any more.
-    fn goes(&mut self, found: &Found, words: &Value, going: Instant, until: Instant) -> Result<bool, Fault> {
+    fn goes(
+        &mut self,
+        found: &FoundBanner,
+        words: &Value,
+        going: Instant,
+        until: Instant,
+    ) -> Result<bool, ActionError> {
         let number = found.banner.actions.first().map_or(0, |action| action.number);
         let is_there = "(number) => { const { container } = globalThis[Symbol.for(\"pipewright\")].actions[number];
-            if (!container.isConnected || !Element.prototype.checkVisibility.call(container, { opacityProperty: true, visibilityProperty: true })) return false;
+            if (!container.isConnected || !Element.prototype.checkVisibility.call(container, { opacityProperty: true, \
+            visibilityProperty: true })) return false;
             const box = Element.prototype.getBoundingClientRect.call(container);
-            return box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
+            return box.width > 0 && box.height > 0 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && \
+            box.left < innerWidth; }";
         let is_frame_there = "(number) => { const frame = globalThis[Symbol.for(\"pipewright\")].frames_of[number], box = frame.getBoundingClientRect();
             return frame.isConnected && frame.checkVisibility({ opacityProperty: true, visibilityProperty: true })
-                && box.width > 1 && box.height > 1 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && box.left < innerWidth; }";
-        let mut places: Vec<(&World, u32, &str)> = Vec::new();
+                && box.width > 1 && box.height > 1 && box.bottom > 0 && box.right > 0 && box.top < innerHeight && \
+                box.left < innerWidth; }";
+        let mut places: Vec<(&IsolatedWorld, u32, &str)> = Vec::new();
         places.extend(found.around.iter().map(|(world, number)| (world, *number, is_frame_there)));
         places.push((&found.world, number, is_there));
         loop {
@@ -201,7 +210,9 @@ impl Browser {
                 match self.run(world, script, &json!([{"value": number}]), true, until) {
                     Ok(remote) if remote.value == Some(Value::Bool(true)) => {}
                     // Its document has gone.
-                    Ok(_) | Err(Fault::Refused(_) | Fault::NoPage | Fault::Script(_)) => return Ok(true),
+                    Ok(_) | Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::Script(_)) => {
+                        return Ok(true);
+                    }
                     Err(fault) => return Err(fault),
                 }
             }

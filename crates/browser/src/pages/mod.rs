@@ -2,7 +2,7 @@
 
 mod page;
 
-use crate::interception::Denied;
+use crate::interception::DeniedAddress;
 use crate::wire::Event;
 pub use page::{Dialog, Document, Navigations, Page};
 use serde::Deserialize;
@@ -32,7 +32,7 @@ struct TargetInfo {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
+struct AttachedToTarget {
     session_id: String,
     #[serde(default)]
     waiting_for_debugger: bool,
@@ -41,28 +41,28 @@ struct Attached {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfTarget {
+struct TargetEvent {
     target_id: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfSession {
+struct SessionEvent {
     session_id: String,
 }
 
 #[derive(Deserialize)]
-struct Changed {
+struct TargetInfoChanged {
     #[serde(rename = "targetInfo")]
     info: TargetInfo,
 }
 
 /// A session that has begun, which gets initial commands.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Begun {
+pub struct NewSession {
     /// The session.
     pub session: String,
-    /// It belongs to a page or a frame, which are listened to. Other sessions are not used.
+    /// The session belongs to a page or a frame, which are listened to. Others are not used.
     pub is_wanted: bool,
 }
 
@@ -102,14 +102,14 @@ impl Pages {
     }
 
     /// A session, the one around it, and so on up to the page's.
-    fn outwards<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
+    fn ancestors<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
         // No session is nested in itself, so this ends.
         std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.0.as_str()))
     }
 
     /// The session of the page that a frame's session belongs to.
     fn root<'a>(&'a self, session: &'a str) -> &'a str {
-        self.outwards(session).last().unwrap_or(session)
+        self.ancestors(session).last().unwrap_or(session)
     }
 
     /// A page loads something else, in a new process if the old one has crashed.
@@ -129,7 +129,7 @@ impl Pages {
     }
 
     /// A document is refused in a frame.
-    pub(crate) fn refuse(&mut self, session: &str, frame: &str, denied: Denied) {
+    pub(crate) fn refuse(&mut self, session: &str, frame: &str, denied: DeniedAddress) {
         if let Some(page) = self.of_session_mut(session).filter(|page| page.document.frame == frame) {
             page.refused = Some(denied);
         }
@@ -150,22 +150,22 @@ impl Pages {
     }
 
     /// Takes an event. Returns a session that has begun with it.
-    pub fn take(&mut self, event: &Event, now: Instant) -> Option<Begun> {
+    pub fn take(&mut self, event: &Event, now: Instant) -> Option<NewSession> {
         let Event { session, method, params } = event;
         match method.as_str() {
             "Target.attachedToTarget" => return self.attach(read(params)?, session.as_deref(), now),
             "Target.detachedFromTarget" => {
-                let OfSession { session_id } = read(params)?;
+                let SessionEvent { session_id } = read(params)?;
                 self.frames.remove(&session_id);
                 self.pages.retain(|page| page.session != session_id);
             }
             "Target.targetInfoChanged" => {
-                let Changed { info } = read(params)?;
+                let TargetInfoChanged { info } = read(params)?;
                 let page = self.pages.iter_mut().find(|page| page.id == info.target_id)?;
                 page.title = info.title;
             }
             "Target.targetCrashed" => {
-                let OfTarget { target_id } = read(params)?;
+                let TargetEvent { target_id } = read(params)?;
                 self.pages.iter_mut().find(|page| page.id == target_id)?.is_crashed = true;
             }
             _ => {
@@ -177,16 +177,16 @@ impl Pages {
         None
     }
 
-    fn attach(&mut self, attached: Attached, parent: Option<&str>, now: Instant) -> Option<Begun> {
-        let Attached { session_id: session, target_info: info, waiting_for_debugger: is_new } = attached;
+    fn attach(&mut self, attached: AttachedToTarget, parent: Option<&str>, now: Instant) -> Option<NewSession> {
+        let AttachedToTarget { session_id: session, target_info: info, waiting_for_debugger: is_new } = attached;
         let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
-        let parent = parent.filter(|parent| self.outwards(parent).all(|outer| outer != session));
+        let parent = parent.filter(|parent| self.ancestors(parent).all(|outer| outer != session));
         if let (true, Some(parent)) = (is_frame, parent) {
             self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
         } else if is_page {
             self.pages.push(Page::new(info, session.clone(), is_new, now));
         }
-        Some(Begun { session, is_wanted: is_page || is_frame })
+        Some(NewSession { session, is_wanted: is_page || is_frame })
     }
 }
 

@@ -1,7 +1,7 @@
 //! One page: what it shows and loads, and what blocks it.
 
 use super::{TargetInfo, read};
-use crate::interception::Denied;
+use crate::interception::DeniedAddress;
 use crate::requests::Requests;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -28,7 +28,7 @@ pub struct Page {
     /// Its process has ended; only a new document can restart it.
     pub is_crashed: bool,
     /// The address it was refused.
-    pub(crate) refused: Option<Denied>,
+    pub(crate) refused: Option<DeniedAddress>,
     network: Network,
     pub(crate) requests: Requests,
     /// The status of the last answer that is a document, and its load. It comes before the document is shown.
@@ -93,7 +93,7 @@ struct Frame {
 }
 
 #[derive(Deserialize)]
-struct Navigated {
+struct FrameNavigated {
     frame: Frame,
     #[serde(rename = "type", default)]
     kind: String,
@@ -101,14 +101,14 @@ struct Navigated {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Within {
+struct NavigatedWithinDocument {
     frame_id: String,
     url: String,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Lifecycle {
+struct LifecycleEvent {
     frame_id: String,
     loader_id: String,
     name: String,
@@ -116,7 +116,7 @@ struct Lifecycle {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct OfRequest {
+struct RequestEvent {
     request_id: String,
     #[serde(rename = "type")]
     kind: Option<String>,
@@ -173,7 +173,7 @@ impl Page {
         self.requests.take(method, params);
         match method {
             "Page.frameNavigated" if is_own => {
-                let Navigated { frame, kind } = read(params)?;
+                let FrameNavigated { frame, kind } = read(params)?;
                 if frame.parent_id.is_none() {
                     self.show(frame);
                     // The browser kept this page in its cache, complete, and sends no more lifecycle events for it.
@@ -184,7 +184,7 @@ impl Page {
                 }
             }
             "Page.navigatedWithinDocument" if is_own => {
-                let Within { frame_id, url } = read(params)?;
+                let NavigatedWithinDocument { frame_id, url } = read(params)?;
                 if frame_id == self.document.frame {
                     self.document.url = url;
                     self.navigations.within += 1;
@@ -195,7 +195,7 @@ impl Page {
             "Page.javascriptDialogClosed" => self.dialog = None,
             "Inspector.targetCrashed" if is_own => self.is_crashed = true,
             "Network.requestWillBeSent" => {
-                let request: OfRequest = read(params)?;
+                let request: RequestEvent = read(params)?;
                 // Connections that stay open by design are not waited for.
                 if !matches!(request.kind.as_deref(), Some("EventSource" | "WebSocket" | "Ping")) {
                     self.network.under_way.insert(request.request_id);
@@ -203,7 +203,7 @@ impl Page {
                 }
             }
             "Network.responseReceived" => {
-                let OfRequest { kind, loader_id, response, frame_id, .. } = read(params)?;
+                let RequestEvent { kind, loader_id, response, frame_id, .. } = read(params)?;
                 let is_document =
                     kind.as_deref() == Some("Document") && frame_id.as_ref() == Some(&self.document.frame);
                 if is_own && is_document {
@@ -211,7 +211,7 @@ impl Page {
                 }
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
-                let OfRequest { request_id, .. } = read(params)?;
+                let RequestEvent { request_id, .. } = read(params)?;
                 if self.network.under_way.remove(&request_id) && self.network.under_way.is_empty() {
                     self.network.quiet_since = Some(now);
                 }
@@ -233,7 +233,7 @@ impl Page {
         self.document = Document { frame: frame.id, loader: frame.loader_id, url, status, is_parsed, is_loaded };
     }
 
-    fn live(&mut self, Lifecycle { frame_id, loader_id, name }: Lifecycle, now: Instant) {
+    fn live(&mut self, LifecycleEvent { frame_id, loader_id, name }: LifecycleEvent, now: Instant) {
         if frame_id != self.document.frame {
             return;
         }

@@ -19,7 +19,7 @@
   world.controls = CONTROLS;
   world.listening = new WeakSet();
 
-  const found = [];
+  let found = [];
   const listening = new Set(known);
   // Closed roots, to be searched from inside.
   const closed = (world.closed = new Map());
@@ -36,14 +36,24 @@
     const isHeard = listening.has(list) || (element.localName === "tr" && listening.has(list?.parentElement));
     return isHeard && list !== document.body && !element.querySelector(SELECTOR);
   };
+  // A page may also listen elsewhere. Then the mouse pointer shows what can be pressed: where a hand begins, and not in what it is in.
+  const hands = new WeakMap();
+  const beginsHand = (element) => {
+    const hasHand = getComputedStyle(element).cursor === "pointer";
+    const around = parent(element);
+    const isAroundToo = Boolean(hands.get(isShadowRoot(around) ? around.host : around));
+    hands.set(element, hasHand);
+    return hasHand && !isAroundToo && element !== document.body && element !== document.documentElement;
+  };
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
+      const hasHand = beginsHand(element);
       // A form exposes its inputs as properties, which may shadow these methods. A person acts on the inputs anyway.
       if (element instanceof HTMLFormElement) continue;
       const isListening = listens(element);
-      if (isListening) world.listening.add(element);
-      if (isListening || element.matches(SELECTOR)) found.push(element);
+      if (isListening || hasHand) world.listening.add(element);
+      if (isListening || hasHand || element.matches(SELECTOR)) found.push(element);
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
       else if (element.localName.includes("-")) world.opaque.push(element);
@@ -62,13 +72,63 @@
       element = inner;
     }
   };
+  const isControl = (element) => element.matches(CONTROLS);
+  const shownIn = new Map(found.map((element) => [element, shownBy(element)]).filter(([, shown]) => shown));
+  const inner = new Map();
+  const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
+  const outerOf = (element) => {
+    for (let at = parent(element); at; at = parent(at)) if (shownIn.has(at)) return at;
+    return null;
+  };
+  const outers = new Map([...shownIn.keys()].map((element) => [element, outerOf(element)]));
+  for (const element of shownIn.keys()) {
+    for (let at = outers.get(element); at; at = outers.get(at)) add(inner, at, element);
+  }
+  // Whether an element has text of its own, outside of the others that are listed and of their labels.
+  const hasText = (element) => {
+    const isOthers = (node) => node !== element && (shownIn.has(node) || (node.localName === "label" && shownIn.has(node.control)));
+    const filter = (node) => (isElement(node) ? (isOthers(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : NodeFilter.FILTER_ACCEPT);
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) if (text.data.replace(NOTHING, "") && isVisible(text.parentElement)) return true;
+    return false;
+  };
+  // What is pressed through another element of the list: containers that listen for their controls, wrappers, labels, and copies that
+  // are cut off. A container that takes the focus under a label of its own stays.
+  const isTwice = (element) => {
+    const isStop = element.tabIndex >= 0 && Boolean(element.ariaLabel || element.getAttribute("aria-labelledby"));
+    const within = inner.get(element) ?? [];
+    const outer = outers.get(element);
+    if (element.localName === "label") return shownIn.has(element.control);
+    // The link of a tab, the button of an option: pressing either is the same.
+    if (outer?.matches("[role=tab],[role=option],[role=menuitem],[role=treeitem]") && isNamedLike(element, outer)) return true;
+    if (element.matches("[role=option]")) return isCutOff(element);
+    if (isControl(element)) {
+      if (element.matches("[role=listbox]")) return within.some((one) => one.matches("[role=option]")) || isCutOff(element);
+      return !isStop && element.matches("[role=combobox],[role=checkbox],[role=radio],[role=switch]") && within.some((one) => one.matches("input"));
+    }
+    if (within.length > 0) {
+      if (isStop) return false;
+      if (!hasText(element) || (within.length === 1 && WRITTEN.includes(roleOf(within[0])))) return true;
+      if (hands.get(element) || element.matches("[onclick],tr,li")) return false;
+      return within.length > 3 || element.parentElement === document.body || element.getBoundingClientRect().height > height / 2;
+    }
+    return Boolean(outer) && isControl(outer) && !isField(outer) && (!named(element) || isNamedLike(element, outer));
+  };
+  const isNamedLike = (element, outer) => named(element) === named(outer, shownIn.get(outer));
+  const isCutOff = (element) => {
+    for (let at = parent(element), level = 0; isElement(at) && level < 6; at = parent(at), level += 1) {
+      if ((at.offsetWidth < 2 || at.offsetHeight < 2) && getComputedStyle(at).overflow !== "visible") return true;
+    }
+    return false;
+  };
+  found = found.filter((element) => shownIn.has(element) && !isTwice(element));
+
   const items = [];
-  let total = 0;
+  const equal = new Map();
+  const total = found.length;
   for (const element of found) {
-    const shown = shownBy(element);
-    if (!shown) continue;
+    const shown = shownIn.get(element);
     const box = shown.getBoundingClientRect();
-    total += 1;
     const isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
     if (scope === "viewport" && !isInView) continue;
     // Names take most of the time.
@@ -85,12 +145,8 @@
       name,
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
-    // Passwords are not returned; a button's value is its name.
-    const isField = ["input", "textarea", "select"].includes(element.localName);
-    if (isField && !["password", "file", "checkbox", "radio", "button", "submit", "reset", "image"].includes(element.type)) {
-      const value = element.localName === "select" ? [...element.selectedOptions].map((option) => option.label).join(", ") : element.value;
-      if (value) item.value = shortened(value);
-    }
+    const value = valueOf(element, role);
+    if (value) item.value = shortened(value);
     const marks = [];
     if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
     if (!isInView) marks.push("off-screen");
@@ -100,15 +156,21 @@
         const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
         const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);
         const top = deepest(x, y);
-        return top && (isWithin(top, element) || isWithin(element, top) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
+        return top && (isWithin(top, element) || isWithin(element, top) || isWithin(top, shown) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
       };
       if (![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree)) marks.push("covered");
     }
-    if (element.matches(":checked") || element.ariaChecked === "true" || element.ariaSelected === "true") marks.push("checked");
+    if (element.matches(":checked") || [element.ariaChecked, element.ariaSelected, element.ariaPressed].includes("true")) marks.push("checked");
+    else if (element.indeterminate || element.ariaChecked === "mixed") marks.push("mixed");
+    if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
+    if (element.required || element.ariaRequired === "true") marks.push("required");
+    if (element.ariaInvalid === "true" || element.matches(":user-invalid")) marks.push("invalid");
     if (rootOf(element).activeElement === element) marks.push("focused");
     if (marks.length) item.marks = marks;
     if (isInferred) item.inferred = true;
     items.push(item);
+    add(equal, `${role} ${name}`, [element, item]);
   }
+  for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
   return { items, total, opaque: world.opaque.length };
 }

@@ -9,7 +9,6 @@ const focused = (element) => {
   return active;
 };
 const isFrame = (element) => ["iframe", "frame", "object", "embed", "fencedframe"].includes(member(element, "localName"));
-const WRITTEN = ["combobox", "searchbox", "spinbutton", "textbox"];
 // A part that is another control: not the one in which a text field around it takes its text, and not one with the same name.
 // A text field without a number, such as the invisible one of a terminal, is how the element around it takes keys.
 const isOtherControl = (part, element) => {

@@ -65,16 +65,48 @@ const searches = (element) => {
 // Dates, times and colours have no role of their own.
 const plain = (element) => (element.localName === "input" ? element.type : "clickable");
 
-const isVisible = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
-// The visible representation of an element: itself, or, for a file input or a checkbox, its label; null if neither is visible.
+const isVisible = (one) => call(one, "checkVisibility", { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+const isDrawn = (one) => call(one, "checkVisibility", { visibilityProperty: true, contentVisibilityAuto: true });
+const sizeOf = (one) => { const { width, height } = one.getBoundingClientRect(); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
+// The box in whose place a person sees a control: the nearest visible element around it that has no other control.
+const boxOf = (element) => {
+  const { controls } = globalThis[Symbol.for("pipewright")] ?? {};
+  let at = element;
+  for (let level = 0; level < 4; level += 1) {
+    at = parent(at);
+    if (isShadowRoot(at)) at = at.host;
+    if (!isElement(at) || at === document.body || !controls || call(at, "querySelectorAll", controls).length > 1) return null;
+    if (isVisible(at) && sizeOf(at) === 2) return at;
+  }
+  return null;
+};
+// The visible representation of an element, if it has one: itself; for a file input, a checkbox or a radio button, its label; for a
+// transparent field, of which pages show a picture of their own, itself or its box.
 const shownBy = (element) => {
   const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
-  const hasSize = (one) => one.getBoundingClientRect().width > 0 || one.getBoundingClientRect().height > 0;
-  const isSeen = isVisible(element) || standing.some(isVisible);
-  return isSeen ? [element, ...standing].find(hasSize) ?? null : null;
+  const one = [element, ...standing];
+  if (one.some(isVisible)) return one.find((it) => sizeOf(it) === 2) ?? one.find(sizeOf) ?? null;
+  if (!element.matches("input,select") || !isDrawn(element) || element.closest("[aria-hidden=true]")) return null;
+  const box = boxOf(element);
+  return box && sizeOf(element) === 2 ? element : box;
 };
-const named = (element, shown = element) =>
-  shortened((shown && shown !== element ? shown.innerText : nameOf(element)) || element.innerText || element.placeholder || element.title || "");
+// The text in that box, or in one around it that has no other control either.
+const textAround = (element, boxes) => {
+  for (let at = boxOf(element); at && boxes > 0; at = boxOf(at), boxes -= 1) {
+    const text = textOf(at).replace(NOTHING, " ").trim();
+    if (text) return text;
+  }
+  return "";
+};
+const NOTHING = /[\s\u200b-\u200d\ufeff]+/gu;
+const WRITTEN = ["combobox", "searchbox", "spinbutton", "textbox"];
+const isField = (element) => ["input", "select", "textarea"].includes(element.localName) || element.isContentEditable;
+const named = (element, shown = element) => {
+  const own = shown && shown !== element && shown.localName === "label" ? shown.innerText : nameOf(element);
+  const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
+  const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";
+  return shortened(seen || own || (isField(element) ? "" : element.innerText) || element.placeholder || element.title || "");
+};
 // The role and name of an element in lists; `shown` is its visible representation.
 const identify = (element, shown = shownBy(element)) => {
   const own = roleOf(element);

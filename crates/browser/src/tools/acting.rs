@@ -1,11 +1,11 @@
 //! Acting on elements with the mouse.
 
 use super::numbers::Number;
-use super::report::{Report, Settling};
+use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
-use super::{Answer, Problem, ProblemKind, Session};
+use super::{Problem, ProblemKind, ToolResult, ToolSession};
 use crate::keys::Chord;
-use crate::{Refusal, Typing};
+use crate::{InputRefusal, Typing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -105,13 +105,13 @@ enum Behavior {
 }
 
 impl Arguments for Act {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let Act { index: number, action, text, append, snapshot_id, settle, .. } = self;
         let needs_text = |what: &str| {
             Problem::new(ProblemKind::InvalidArgs, format!("action={} needs \"text\": {what}", action.name()))
         };
         let index = session.element(number, snapshot_id.as_deref(), until)?;
-        let report = Report::default().with("performed", action.name()).with("id", index.to_string());
+        let report = ResultMembers::default().with("performed", action.name()).with("id", index.to_string());
         match action {
             Action::Click => session.act_on(settle, until, report, |session| session.browser.click(index, until)),
             Action::Select => {
@@ -141,12 +141,19 @@ impl Action {
     }
 }
 
-impl Session {
+impl ToolSession {
     /// Types into an element, and presses Enter if it is a search field.
-    fn type_into(&mut self, index: u32, text: &str, typing: Typing, report: Report, until: Instant) -> Answer {
+    fn type_into(
+        &mut self,
+        index: u32,
+        text: &str,
+        typing: Typing,
+        report: ResultMembers,
+        until: Instant,
+    ) -> ToolResult {
         let length = text.chars().count();
         self.browser.type_text(index, text, typing, until).map_err(|refusal| match refusal {
-            Refusal::Unfocused => Problem::from(refusal).with_data(json!({"textLen": 0})),
+            InputRefusal::Unfocused => Problem::from(refusal).with_data(json!({"textLen": 0})),
             refusal => refusal.into(),
         })?;
         let after = |problem: Problem| {
@@ -161,34 +168,34 @@ impl Session {
         let Some(is_inferred) = is_inferred else { return Ok(report) };
         let report = report.with("auto_enter", true).with("auto_enter_fallback", is_inferred);
         match Chord::read("Enter")
-            .map_err(Refusal::Unfit)
+            .map_err(|why| InputRefusal::Unfit(why.to_string()))
             .and_then(|enter| self.browser.press_kept(index, &enter, until))
         {
-            Ok(()) | Err(Refusal::Fault(crate::Fault::Dialog(_))) => Ok(report),
+            Ok(()) | Err(InputRefusal::Fault(crate::ActionError::Dialog(_))) => Ok(report),
             Err(refusal) => Err(after(refusal.into())),
         }
     }
 }
 
 impl Arguments for Hover {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let index = session.element(self.index, self.snapshot_id.as_deref(), until)?;
-        let report = Report::default().with("performed", "hover").with("id", index.to_string());
+        let report = ResultMembers::default().with("performed", "hover").with("id", index.to_string());
         session.act_on(None, until, report, |session| session.browser.hover(index, until))
     }
 }
 
 impl Arguments for Drag {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let from = session.element(self.from, self.snapshot_id.as_deref(), until)?;
         let to = session.element(self.to, self.snapshot_id.as_deref(), until)?;
-        let report = Report::default().with("performed", "drag").with("id", from.to_string());
+        let report = ResultMembers::default().with("performed", "drag").with("id", from.to_string());
         session.act_on(self.settle, until, report, |session| session.browser.drag(from, to, until))
     }
 }
 
 impl Arguments for Scroll {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let smooth = self.behavior == Behavior::Smooth;
         let element = match (self.to, self.element_id) {
             (Some(ScrollTo::Element), None) => {
@@ -199,13 +206,15 @@ impl Arguments for Scroll {
         };
         let moved = match (self.to, element) {
             (_, Some(index)) => {
-                let report = Report::default().with("id", index.to_string());
+                let report = ResultMembers::default().with("id", index.to_string());
                 return session.act_on(None, until, report, |session| session.browser.scroll_to(index, smooth, until));
             }
             (Some(ScrollTo::Top), None) => ("to", 0.0, 0.0),
             (Some(_), None) => ("to", 0.0, f64::MAX),
             (None, None) => ("by", self.by_x, self.by_y),
         };
-        session.act_on(None, until, Report::default(), |session| Ok(session.browser.scroll(moved, smooth, until)?))
+        session.act_on(None, until, ResultMembers::default(), |session| {
+            Ok(session.browser.scroll(moved, smooth, until)?)
+        })
     }
 }

@@ -1,9 +1,9 @@
 //! Closing consent banners.
 
-use super::report::Report;
+use super::report::ResultMembers;
 use super::table::Arguments;
-use super::{Answer, Session};
-use crate::banners::{Settings, Strategy};
+use super::{ToolResult, ToolSession};
+use crate::banners::{BannerSettings, Strategy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -50,8 +50,8 @@ fn details() -> bool {
 }
 
 impl Arguments for CloseBanners {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
-        let settings = Settings {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
+        let settings = BannerSettings {
             time_budget: Duration::from_millis(self.time_budget_ms.min(86_400_000)),
             max_passes: self.max_passes,
             strategy: match self.strategy {
@@ -62,8 +62,10 @@ impl Arguments for CloseBanners {
         };
         let closed = session.browser.close_banners(&settings, until)?;
         let elapsed = u64::try_from(closed.elapsed.as_millis()).unwrap_or(u64::MAX);
-        let report =
-            Report::default().with("closed", closed.closed).with("passes", closed.passes).with("elapsed_ms", elapsed);
+        let report = ResultMembers::default()
+            .with("closed", closed.closed)
+            .with("passes", closed.passes)
+            .with("elapsed_ms", elapsed);
         let clicks = closed.clicks.iter().map(|click| {
             let since = click.time.duration_since(UNIX_EPOCH).unwrap_or_default();
             json!({"selector": click.selector, "frameUrl": click.frame_url, "ts": since.as_secs_f64()})

@@ -1,10 +1,10 @@
 //! Keys, and the focus that they move.
 
 use super::numbers::Number;
-use super::report::{Report, Settling};
+use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
-use super::{Answer, Problem, ProblemKind, Session};
-use crate::Refusal;
+use super::{Problem, ProblemKind, ReportedFocus, ToolResult, ToolSession};
+use crate::InputRefusal;
 use crate::keys::Chord;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,16 +43,17 @@ pub(super) struct FocusPrevious {
 }
 
 /// How often Tab is pressed.
-const MOST_TABS: usize = 20;
+const MAX_TABS: usize = 20;
 
 impl Arguments for Press {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
-        let chord = Chord::read(&self.key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why))?;
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
+        let chord = Chord::read(&self.key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why.to_string()))?;
         let index = match self.id {
             Some(number) => Some(session.element(number, self.snapshot_id.as_deref(), until)?),
             None => None,
         };
-        let report = Report::default().with("performed", "press").with_some("id", index.map(|index| index.to_string()));
+        let report =
+            ResultMembers::default().with("performed", "press").with_some("id", index.map(|index| index.to_string()));
         session.act_on(self.settle, until, report, |session| match index {
             Some(index) => session.browser.press_in(index, &chord, until),
             None => session.press_in_focus(&chord, until),
@@ -61,43 +62,43 @@ impl Arguments for Press {
 }
 
 impl Arguments for FocusNext {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.focus("Tab", self.role.as_deref(), until)
     }
 }
 
 impl Arguments for FocusPrevious {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.focus("Shift+Tab", self.role.as_deref(), until)
     }
 }
 
-impl Session {
-    /// Presses a key in the element with the focus, if that is the one that the last result with the focus has named: a call without a
-    /// number was judged by it.
-    fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), Refusal> {
-        let Some((place, focus)) = self.browser.focus(until)? else { return Err(Refusal::Unfocused) };
-        if self.reported.as_ref().is_some_and(|reported| *reported != focus) {
-            return Err(Refusal::Unfocused);
+impl ToolSession {
+    /// Presses a key in the element with the focus, if that is the one that the last result with the focus has named: a
+    /// call without a number was judged by it.
+    fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
+        let Some((place, focus)) = self.browser.focus(until)? else { return Err(InputRefusal::Unfocused) };
+        if self.reported.as_ref().is_some_and(|ReportedFocus(reported)| *reported != focus) {
+            return Err(InputRefusal::Unfocused);
         }
         self.browser.press_at(&place, chord, until)
     }
 
     /// Presses a key until an element of the role has the focus.
-    fn focus(&mut self, key: &str, role: Option<&str>, until: Instant) -> Answer {
-        let chord = Chord::read(key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why))?;
+    fn focus(&mut self, key: &str, role: Option<&str>, until: Instant) -> ToolResult {
+        let chord = Chord::read(key).map_err(|why| Problem::new(ProblemKind::InvalidArgs, why.to_string()))?;
         self.begin(None, until)?;
-        for _ in 0..MOST_TABS {
+        for _ in 0..MAX_TABS {
             self.browser.press(&chord, until)?;
             let state = self.browser.state(until)?;
             let is_there = |focus: &crate::Focus| role.is_none_or(|role| focus.role.eq_ignore_ascii_case(role));
             if let Some(focus) = state.focus.filter(is_there) {
-                self.reported = Some(Some(focus.clone()));
-                return Ok(Report::default().with("focused_role", focus.role).with("focused_name", focus.name));
+                self.reported = Some(ReportedFocus(Some(focus.clone())));
+                return Ok(ResultMembers::default().with("focused_role", focus.role).with("focused_name", focus.name));
             }
         }
         let what = role.map_or("element".to_owned(), |role| format!("element of the role {role:?}"));
-        let message = format!("no {what} got the focus by pressing {key} {MOST_TABS} times");
+        let message = format!("no {what} got the focus by pressing {key} {MAX_TABS} times");
         Err(Problem::new(ProblemKind::NotFound, message).with_code("element_not_found"))
     }
 }

@@ -1,8 +1,8 @@
 //! Lists of elements, and their snapshots.
 
-use super::report::Report;
+use super::report::ResultMembers;
 use super::table::Arguments;
-use super::{Answer, Counted, Problem, Session};
+use super::{Counters, Problem, ToolResult, ToolSession};
 use crate::{Element, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub(super) struct List {
     /// Give a new snapshot_id even if nothing has changed since the last list.
     #[serde(default)]
     refresh: bool,
-    /// compact: one text for each element; full: an object with id, index, role, name, value, focused, bbox and marks.
+    /// compact: one text for each element; full: an object with id, index, role, name, place, value, focused, bbox and marks.
     #[serde(default)]
     view: View,
 }
@@ -133,7 +133,7 @@ fn find_limit() -> usize {
 }
 
 impl Arguments for List {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let scope = if self.scope == ListScope::Viewport { Scope::Viewport } else { Scope::Page };
         let (items, is_reused) = session.snapshot(scope, self.refresh, until)?;
         let listed = items.iter().skip(self.offset).take(self.limit);
@@ -141,14 +141,15 @@ impl Arguments for List {
             View::Compact => listed.map(|element| compact(element).into()).collect(),
             View::Full => listed.map(full).collect(),
         };
-        let report = Report::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
+        let report =
+            ResultMembers::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
         let report = report.with("reused_snapshot", is_reused).with("snapshot_id", session.snapshots.id());
         Ok(report.with("items", listed))
     }
 }
 
 impl Arguments for Find {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let (items, _) = session.snapshot(Scope::Page, false, until)?;
         let text = self.text.as_deref().map(str::to_lowercase);
         let is_meant = |element: &&Element| {
@@ -157,13 +158,13 @@ impl Arguments for Find {
         };
         let found: Vec<&Element> = items.iter().filter(is_meant).collect();
         let listed: Vec<Value> =
-            found.iter().skip(self.offset).take(self.limit).map(|element| brief(element)).collect();
-        let report = Report::default().with("total", found.len()).with("snapshot_id", session.snapshots.id());
+            found.iter().skip(self.offset).take(self.limit).map(|element| element_summary(element)).collect();
+        let report = ResultMembers::default().with("total", found.len()).with("snapshot_id", session.snapshots.id());
         Ok(report.with("items", listed))
     }
 }
 
-impl Session {
+impl ToolSession {
     /// The current elements; true if they are those of the last list.
     pub(super) fn snapshot(
         &mut self,
@@ -175,7 +176,7 @@ impl Session {
         let loader = self.browser.page()?.document.loader.clone();
         let is_reused = self.snapshots.take(&loader, &items, is_refreshed);
         *self.settings.counted.lock().unwrap_or_else(PoisonError::into_inner) =
-            Counted { number: self.browser.last_number(), documents: self.snapshots.documents() };
+            Counters { number: self.browser.last_number(), documents: self.snapshots.documents() };
         Ok((items, is_reused))
     }
 
@@ -201,27 +202,41 @@ impl Session {
     }
 }
 
-/// `7 button(disabled) Pay now`.
+/// `7 button(disabled) Pay now`, `8 button Edit (row "Anna")`, `9 textbox Name = "Ada"`.
 fn compact(element: &Element) -> String {
-    let Element { index, role, name, marks, .. } = element;
-    let marks = if marks.is_empty() { String::new() } else { format!("({})", marks.join(",")) };
-    let space = if name.is_empty() { "" } else { " " };
-    format!("{index} {role}{marks}{space}{name}")
+    let Element { index, role, name, marks, value, place, .. } = element;
+    let mut line = format!("{index} {role}");
+    if !marks.is_empty() {
+        line += &format!("({})", marks.join(","));
+    }
+    if !name.is_empty() {
+        line += &format!(" {name}");
+    }
+    if let Some(place) = place {
+        line += &format!(" ({place})");
+    }
+    if let Some(value) = value {
+        line += &format!(" = {}", json!(value));
+    }
+    line
 }
 
-fn brief(element: &Element) -> Value {
+fn element_summary(element: &Element) -> Value {
     let Element { index, role, name, .. } = element;
     json!({"id": index.to_string(), "index": index, "role": role, "name": name})
 }
 
 fn full(element: &Element) -> Value {
-    let Element { bounds: [x, y, width, height], marks, value: text, .. } = element;
-    let mut value = brief(element);
+    let Element { bounds: [x, y, width, height], marks, value: text, place, .. } = element;
+    let mut value = element_summary(element);
     value["focused"] = marks.iter().any(|mark| mark == "focused").into();
     value["bbox"] = json!({"x": x, "y": y, "width": width, "height": height});
     value["marks"] = json!(marks);
     if let Some(text) = text {
         value["value"] = json!(text);
+    }
+    if let Some(place) = place {
+        value["place"] = json!(place);
     }
     value
 }
@@ -236,6 +251,7 @@ mod tests {
             name: name.to_owned(),
             role: "button".to_owned(),
             value: None,
+            place: None,
             bounds: [0; 4],
             marks: Vec::new(),
             frame: String::new(),
@@ -268,5 +284,8 @@ mod tests {
         assert_eq!(compact(&pay), "7 button(disabled,covered) Pay now");
         pay.name = String::new();
         assert_eq!(compact(&pay), "7 button(disabled,covered)");
+        pay = element(7, "Name");
+        (pay.place, pay.value) = (Some("row \"Anna\"".to_owned()), Some("a \"b\"".to_owned()));
+        assert_eq!(compact(&pay), r#"7 button Name (row "Anna") = "a \"b\"""#);
     }
 }

@@ -1,11 +1,11 @@
-//! The tools of a browser: JSON arguments in, a JSON result or a [`Problem`] out. Their names, arguments and defaults are those of the
-//! browser assistant that `browser-bridge` serves (docs/browser.md).
+//! The tools of a browser: JSON arguments in, a JSON result or a [`Problem`] out. Their names, arguments and defaults
+//! are those of the browser assistant that `browser-bridge` serves (docs/browser.md).
 
 mod acting;
 mod banners;
-mod going;
 mod keyboard;
 mod listing;
+mod navigate;
 mod numbers;
 mod overlay;
 mod problem;
@@ -15,12 +15,11 @@ mod table;
 mod tabs;
 mod transfer;
 
-pub use going::with_scheme;
+pub use navigate::with_scheme;
 pub use problem::{Problem, ProblemKind};
-pub use table::{Declared, declared};
+pub use table::{ToolDescription, declared};
 
-use crate::Scheme;
-use crate::{Browser, Fault, Focus, Settle, StorageFault, Waker};
+use crate::{ActionError, Browser, Focus, NumberColours, StorageFault, WaitFor, Waker};
 use listing::Snapshots;
 use std::io;
 use std::path::PathBuf;
@@ -29,25 +28,25 @@ use std::time::{Duration, Instant};
 use table::Tool;
 
 /// Time limit for saving the storage state.
-const SAVING: Duration = Duration::from_secs(5);
+const SAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The result of a call: the members of its result, or a problem.
-type Answer = Result<report::Report, Problem>;
+type ToolResult = Result<report::ResultMembers, Problem>;
 
 /// Stores a picture or document under a new name that ends with `.ENDING`, and gives its path.
-pub type Store = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
+pub type SaveFile = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
 
 /// Counters that outlive a crashed browser: its numbers and lists must not mean anything in the next one.
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Counted {
+pub struct Counters {
     number: u32,
     documents: u64,
 }
 
 /// What a session may do.
-pub struct Settings {
+pub struct SessionSettings {
     /// What to wait for after an action that does not specify it.
-    pub settle: Settle,
+    pub settle: WaitFor,
     /// How long `settle=fixed` waits.
     pub pause: Duration,
     /// The folder for downloads; without one they are refused.
@@ -59,51 +58,55 @@ pub struct Settings {
     /// Whether `browser_evaluate` exists.
     pub evaluates: bool,
     /// The counters of earlier sessions, continued by this one.
-    pub counted: Arc<Mutex<Counted>>,
+    pub counted: Arc<Mutex<Counters>>,
     /// Stores pictures and documents.
-    pub store: Store,
+    pub store: SaveFile,
 }
 
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for SessionSettings {
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Settings { settle, pause, downloads, uploads, storage, evaluates, .. } = self;
+        let SessionSettings { settle, pause, downloads, uploads, storage, evaluates, .. } = self;
         let mut shown = to.debug_struct("Settings");
         shown.field("settle", settle).field("pause", pause).field("downloads", downloads);
         shown.field("uploads", uploads).field("storage", storage).field("evaluates", evaluates).finish_non_exhaustive()
     }
 }
 
+/// What a result says of the focus: which element has it, if any.
+#[derive(Debug)]
+struct ReportedFocus(Option<Focus>);
+
 /// A browser whose tools are called, one at a time.
 #[derive(Debug)]
-pub struct Session {
+pub struct ToolSession {
     browser: Browser,
-    settings: Settings,
+    settings: SessionSettings,
     snapshots: Snapshots,
-    overlay: Option<Scheme>,
-    /// The focus in the last result that has told it.
-    reported: Option<Option<Focus>>,
+    overlay: Option<NumberColours>,
+    /// What the last result that names the focus has said of it.
+    reported: Option<ReportedFocus>,
     tools: Vec<Tool>,
 }
 
-impl Session {
+impl ToolSession {
     /// Takes a browser.
     ///
     /// # Errors
     /// The storage state cannot be loaded; the browser refuses the folder for downloads, or has ended.
-    pub fn new(mut browser: Browser, settings: Settings, until: Instant) -> Result<Session, StorageFault> {
+    pub fn new(mut browser: Browser, settings: SessionSettings, until: Instant) -> Result<ToolSession, StorageFault> {
         if let Some(path) = settings.storage.as_deref().filter(|path| path.exists()) {
             browser.load_storage(path, until)?;
         }
         browser.set_downloads(settings.downloads.as_deref(), until)?;
         let tools = table::all(settings.evaluates);
-        let Counted { number, documents } = *settings.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let Counters { number, documents } = *settings.counted.lock().unwrap_or_else(PoisonError::into_inner);
         browser.count_on(number);
         let mut snapshots = Snapshots::default();
         snapshots.count_on(documents);
-        Ok(Session { browser, settings, snapshots, overlay: None, reported: None, tools })
+        Ok(ToolSession { browser, settings, snapshots, overlay: None, reported: None, tools })
     }
 
-    /// Interrupts a call, or [`Session::idle`], from another thread.
+    /// Interrupts a call, or [`ToolSession::idle`], from another thread.
     pub fn waker(&self) -> Waker {
         self.browser.waker()
     }
@@ -111,10 +114,10 @@ impl Session {
     /// Handles the browser's events between calls. Returns after each event, and when the [`Waker`] wakes it.
     ///
     /// # Errors
-    /// [`Fault::Lost`]: the browser has ended.
-    pub fn idle(&mut self) -> Result<(), Fault> {
+    /// [`ActionError::Lost`]: the browser has ended.
+    pub fn idle(&mut self) -> Result<(), ActionError> {
         match self.browser.take_next(Instant::now() + Duration::from_secs(3600)) {
-            Err(Fault::Late | Fault::Cancelled) => Ok(()),
+            Err(ActionError::Late | ActionError::Cancelled) => Ok(()),
             taken => taken,
         }
     }
@@ -158,7 +161,7 @@ impl Session {
     /// The reason why the state was not saved.
     pub fn close(mut self) -> Result<(), StorageFault> {
         let saved = match &self.settings.storage {
-            Some(path) => self.browser.save_storage(path, Instant::now() + SAVING),
+            Some(path) => self.browser.save_storage(path, Instant::now() + SAVE_TIMEOUT),
             None => Ok(()),
         };
         self.browser.close();

@@ -1,6 +1,6 @@
 //! Element numbers in arguments: which element is meant, and the answer to a number that is no longer valid.
 
-use super::{Problem, ProblemKind, Session};
+use super::{Problem, ProblemKind, ToolSession};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -15,13 +15,13 @@ impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Number, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "it must be the number of an element")]
-        enum Written {
+        enum NumberOrText {
             Number(i64),
             Text(String),
         }
-        match Written::deserialize(from)? {
-            Written::Number(number) => Ok(Number(number)),
-            Written::Text(text) => text
+        match NumberOrText::deserialize(from)? {
+            NumberOrText::Number(number) => Ok(Number(number)),
+            NumberOrText::Text(text) => text
                 .trim()
                 .parse()
                 .map(Number)
@@ -40,7 +40,7 @@ impl JsonSchema for Number {
     }
 }
 
-impl Session {
+impl ToolSession {
     /// The element that a number currently means.
     pub(super) fn element(
         &mut self,

@@ -1,9 +1,9 @@
 //! Numbers drawn over the page, and pictures.
 
-use super::report::Report;
+use super::report::ResultMembers;
 use super::table::Arguments;
-use super::{Answer, Problem, ProblemKind, Session};
-use crate::{Extent, Scheme, Scope};
+use super::{Problem, ProblemKind, ToolResult, ToolSession};
+use crate::{NumberColours, PictureArea, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -37,49 +37,49 @@ pub(super) struct Screenshot {
 }
 
 impl Arguments for ShowOverlay {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let scheme = match self.scheme {
-            OverlayScheme::Default => Scheme::Colours,
-            OverlayScheme::HighContrast => Scheme::HighContrast,
+            OverlayScheme::Default => NumberColours::Colours,
+            OverlayScheme::HighContrast => NumberColours::HighContrast,
         };
         session.show_overlay(scheme, until)
     }
 }
 
 impl Arguments for HideOverlay {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let is_shown = session.overlay.take().is_some();
         session.browser.hide_numbers(until)?;
-        Ok(Report::default().with("removed", is_shown))
+        Ok(ResultMembers::default().with("removed", is_shown))
     }
 }
 
 impl Arguments for Screenshot {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         // The drawn numbers may be outdated: the numbers in a picture are those of a list.
         let numbers = match session.overlay {
             Some(scheme) => session.show_overlay(scheme, until)?,
-            None => Report::default(),
+            None => ResultMembers::default(),
         };
-        let extent = if self.full_page { Extent::Page } else { Extent::Viewport };
+        let extent = if self.full_page { PictureArea::Page } else { PictureArea::Viewport };
         let picture = session.browser.picture(extent, until)?;
         Ok(session.store(&picture, "png")?.and(numbers))
     }
 }
 
-impl Session {
+impl ToolSession {
     /// Lists the visible elements, and draws their numbers.
-    pub(super) fn show_overlay(&mut self, scheme: Scheme, until: Instant) -> Answer {
+    pub(super) fn show_overlay(&mut self, scheme: NumberColours, until: Instant) -> ToolResult {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
         let created = self.browser.show_numbers(&items, scheme, until)?;
         self.overlay = Some(scheme);
-        Ok(Report::default().with("created", created).with("snapshot_id", self.snapshot_id()))
+        Ok(ResultMembers::default().with("created", created).with("snapshot_id", self.snapshot_id()))
     }
 
     /// Stores a picture or a document.
-    pub(super) fn store(&mut self, bytes: &[u8], ending: &str) -> Answer {
+    pub(super) fn store(&mut self, bytes: &[u8], ending: &str) -> ToolResult {
         let path = (self.settings.store)(bytes, ending)
             .map_err(|error| Problem::new(ProblemKind::ToolError, format!("the file cannot be written: {error}")))?;
-        Ok(Report::default().with("path", path.display().to_string()).with("bytes", bytes.len()))
+        Ok(ResultMembers::default().with("path", path.display().to_string()).with("bytes", bytes.len()))
     }
 }

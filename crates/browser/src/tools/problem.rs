@@ -1,6 +1,6 @@
 //! Why a call has no result.
 
-use crate::{Fault, Refusal};
+use crate::{ActionError, InputRefusal};
 use serde_json::{Value, json};
 
 /// Why a call has no result. The names are those of pipewright(7).
@@ -14,9 +14,9 @@ pub enum ProblemKind {
     Denied,
     /// The call names something that does not exist.
     NotFound,
-    /// It failed.
+    /// The call failed.
     ToolError,
-    /// It did not finish in time.
+    /// The call did not finish in time.
     Timeout,
     /// The caller cancelled it.
     Cancelled,
@@ -70,41 +70,41 @@ impl Problem {
     }
 }
 
-impl From<Fault> for Problem {
-    fn from(fault: Fault) -> Problem {
+impl From<ActionError> for Problem {
+    fn from(fault: ActionError) -> Problem {
         let message = fault.to_string();
         match fault {
-            Fault::Late => Problem::new(ProblemKind::Timeout, "the page has not answered in time"),
-            Fault::Cancelled => Problem::new(ProblemKind::Cancelled, message),
-            Fault::Denied(_) => Problem::new(ProblemKind::Denied, message).with_code("address_not_allowed"),
-            Fault::Lost(_) => Problem::new(ProblemKind::Lost, message),
-            Fault::Crashed => Problem::new(ProblemKind::ToolError, message).with_code("page_crashed"),
-            Fault::Dialog(dialog) => {
+            ActionError::Late => Problem::new(ProblemKind::Timeout, "the page has not answered in time"),
+            ActionError::Cancelled => Problem::new(ProblemKind::Cancelled, message),
+            ActionError::Denied(_) => Problem::new(ProblemKind::Denied, message).with_code("address_not_allowed"),
+            ActionError::Lost(_) => Problem::new(ProblemKind::Lost, message),
+            ActionError::Crashed => Problem::new(ProblemKind::ToolError, message).with_code("page_crashed"),
+            ActionError::Dialog(dialog) => {
                 let message = format!("{message}: answer it with browser_dialog, or close the tab");
                 let data = json!({"dialog": {"kind": dialog.kind, "message": dialog.message}});
                 Problem::new(ProblemKind::ToolError, message).with_code("dialog_open").with_data(data)
             }
-            Fault::NoPage => Problem::new(ProblemKind::NotFound, message).with_code("page_closed"),
-            Fault::Script(_) => Problem::new(ProblemKind::Internal, message),
-            Fault::Refused(_) | Fault::Unreadable(_) | Fault::Thrown(_) => {
+            ActionError::NoPage => Problem::new(ProblemKind::NotFound, message).with_code("page_closed"),
+            ActionError::Script(_) => Problem::new(ProblemKind::Internal, message),
+            ActionError::Refused(_) | ActionError::Unreadable(_) | ActionError::Thrown(_) => {
                 Problem::new(ProblemKind::ToolError, message)
             }
         }
     }
 }
 
-impl From<Refusal> for Problem {
-    fn from(refusal: Refusal) -> Problem {
+impl From<InputRefusal> for Problem {
+    fn from(refusal: InputRefusal) -> Problem {
         let message = refusal.to_string();
         let tool_error = |code| Problem::new(ProblemKind::ToolError, &message).with_code(code);
         match refusal {
-            Refusal::Stale => Problem::new(ProblemKind::NotFound, message).with_code("stale_index"),
-            Refusal::Unseen => tool_error("not_visible"),
-            Refusal::Disabled => tool_error("disabled"),
-            Refusal::Covered(_) => tool_error("covered"),
-            Refusal::Unfocused => tool_error("not_focused"),
-            Refusal::Unfit(_) => tool_error("unfit"),
-            Refusal::Fault(fault) => fault.into(),
+            InputRefusal::Stale => Problem::new(ProblemKind::NotFound, message).with_code("stale_index"),
+            InputRefusal::Unseen => tool_error("not_visible"),
+            InputRefusal::Disabled => tool_error("disabled"),
+            InputRefusal::Covered(_) => tool_error("covered"),
+            InputRefusal::Unfocused => tool_error("not_focused"),
+            InputRefusal::Unfit(_) => tool_error("unfit"),
+            InputRefusal::Fault(fault) => fault.into(),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Reads the contents of a page.
 
-use super::report::Report;
+use super::report::ResultMembers;
 use super::table::Arguments;
-use super::{Answer, Session};
+use super::{ToolResult, ToolSession};
 use crate::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,9 +51,9 @@ pub(super) struct Console {}
 pub(super) struct Pdf {}
 
 impl Arguments for Read {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let extract = session.browser.extract(until)?;
-        let report = Report::default().with("title", extract.title.as_str()).with("url", extract.url.as_str());
+        let report = ResultMembers::default().with("title", extract.title.as_str()).with("url", extract.url.as_str());
         let report = match self.mode {
             Mode::Summary => report.with("summary", extract.summary.as_str()),
             Mode::Text => {
@@ -72,7 +72,7 @@ impl Arguments for Read {
 }
 
 impl Arguments for Console {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let console = session.browser.take_console(until)?;
         let messages = console
             .messages
@@ -85,24 +85,24 @@ impl Arguments for Console {
             };
             json!({"method": request.method, "url": request.url, "status": status, "error": error})
         });
-        let report = Report::default().with("messages", messages.collect::<Vec<Value>>());
+        let report = ResultMembers::default().with("messages", messages.collect::<Vec<Value>>());
         let report = report.with("failed_requests", requests.collect::<Vec<Value>>());
         Ok(report.with_some("dropped", Some(console.dropped).filter(|dropped| *dropped > 0)))
     }
 }
 
 impl Arguments for Pdf {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let pdf = session.browser.pdf(until)?;
         session.store(&pdf, "pdf")
     }
 }
 
 impl Arguments for Evaluate {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.act(None, until, |session| {
             let value = session.browser.evaluate(&self.script, until)?;
-            Ok(Report::default().with("value", value))
+            Ok(ResultMembers::default().with("value", value))
         })
     }
 }

@@ -1,8 +1,8 @@
 //! The effects of an action, as members of its result.
 
-use super::{Problem, ProblemKind, Session};
+use super::{Problem, ProblemKind, ReportedFocus, ToolSession};
 use crate::pages::Dialog;
-use crate::{Before, Fault, Focus, Happened, Navigation, Refusal, Settle, State};
+use crate::{ActionEffects, ActionError, Focus, InputRefusal, Navigation, PageBefore, PageState, WaitFor};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -10,15 +10,15 @@ use std::time::Instant;
 
 /// The members of a result.
 #[derive(Debug, Default)]
-pub(super) struct Report(Map<String, Value>);
+pub(super) struct ResultMembers(Map<String, Value>);
 
-impl Report {
-    pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> Report {
+impl ResultMembers {
+    pub(super) fn with(mut self, key: &str, value: impl Into<Value>) -> ResultMembers {
         self.0.insert(key.to_owned(), value.into());
         self
     }
 
-    pub(super) fn with_some(self, key: &str, value: Option<impl Into<Value>>) -> Report {
+    pub(super) fn with_some(self, key: &str, value: Option<impl Into<Value>>) -> ResultMembers {
         match value {
             Some(value) => self.with(key, value),
             None => self,
@@ -26,7 +26,7 @@ impl Report {
     }
 
     /// These members, then those of the other report.
-    pub(super) fn and(mut self, other: Report) -> Report {
+    pub(super) fn and(mut self, other: ResultMembers) -> ResultMembers {
         self.0.extend(other.0);
         self
     }
@@ -47,43 +47,47 @@ pub(super) enum Settling {
 }
 
 /// The page before an action, and what to wait for after it.
-pub(super) struct Begun {
-    before: Before,
+pub(super) struct PendingAction {
+    before: PageBefore,
     downloads: Vec<String>,
-    settle: Settle,
+    settle: WaitFor,
 }
 
-impl Session {
+impl ToolSession {
     /// Notes the state of the page before an action.
-    pub(super) fn begin(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
+    pub(super) fn begin(&mut self, settling: Option<Settling>, until: Instant) -> Result<PendingAction, Problem> {
         if let Some(dialog) = self.browser.page()?.dialog.clone() {
-            return Err(Fault::Dialog(dialog).into());
+            return Err(ActionError::Dialog(dialog).into());
         }
         self.begin_with_dialog(settling, until)
     }
 
-    /// The same if a dialog may be open.
-    pub(super) fn begin_with_dialog(&mut self, settling: Option<Settling>, until: Instant) -> Result<Begun, Problem> {
+    /// Begins an action while a dialog may be open.
+    pub(super) fn begin_with_dialog(
+        &mut self,
+        settling: Option<Settling>,
+        until: Instant,
+    ) -> Result<PendingAction, Problem> {
         let settle = match settling {
             None => self.settings.settle,
-            Some(Settling::None) => Settle::None,
-            Some(Settling::Dom) => Settle::Dom,
-            Some(Settling::Network) => Settle::Network,
-            Some(Settling::Fixed) => Settle::Fixed(self.settings.pause),
+            Some(Settling::None) => WaitFor::None,
+            Some(Settling::Dom) => WaitFor::Dom,
+            Some(Settling::Network) => WaitFor::Network,
+            Some(Settling::Fixed) => WaitFor::Fixed(self.settings.pause),
         };
         self.browser.take_refused();
-        let before = self.browser.before(until)?;
-        Ok(Begun { before, downloads: self.browser.download_ids(), settle })
+        let before = self.browser.state_before(until)?;
+        Ok(PendingAction { before, downloads: self.browser.download_ids(), settle })
     }
 
-    /// Acts, waits until the page has settled, and reports the effects. Also reports a dialog that the action opens: then the
-    /// action is done.
+    /// Acts, waits until the page has settled, and reports the effects. Also reports a dialog that the action opens:
+    /// then the action is done.
     pub(super) fn act(
         &mut self,
         settling: Option<Settling>,
         until: Instant,
-        action: impl FnOnce(&mut Session) -> Result<Report, Problem>,
-    ) -> Result<Report, Problem> {
+        action: impl FnOnce(&mut ToolSession) -> Result<ResultMembers, Problem>,
+    ) -> Result<ResultMembers, Problem> {
         let begun = self.begin(settling, until)?;
         match action(self) {
             Ok(report) => Ok(report.and(self.finish(&begun, until)?)),
@@ -94,37 +98,37 @@ impl Session {
 
     /// A problem with the focus, and what has it.
     fn with_focus(&mut self, problem: Problem, until: Instant) -> Problem {
-        let Ok(State { focus, .. }) = self.browser.state(until) else { return problem };
+        let Ok(PageState { focus, .. }) = self.browser.state(until) else { return problem };
         let has_it = focus
             .as_ref()
             .map_or("nothing has it".to_owned(), |Focus { role, name, .. }| format!("{role} {name:?} has it"));
-        let mut data = told(Report::default(), focus.as_ref()).into_members();
+        let mut data = with_focus(ResultMembers::default(), focus.as_ref()).into_members();
         if let Some(Value::Object(members)) = problem.data {
             data.extend(members);
         }
-        self.reported = Some(focus);
+        self.reported = Some(ReportedFocus(focus));
         Problem { message: format!("{}: {has_it} now", problem.message), data: Some(data.into()), ..problem }
     }
 
-    /// As [`Session::act`], for a browser action that may be refused.
+    /// As [`ToolSession::act`], for a browser action that may be refused.
     pub(super) fn act_on(
         &mut self,
         settling: Option<Settling>,
         until: Instant,
-        report: Report,
-        action: impl FnOnce(&mut Session) -> Result<(), Refusal>,
-    ) -> Result<Report, Problem> {
+        report: ResultMembers,
+        action: impl FnOnce(&mut ToolSession) -> Result<(), InputRefusal>,
+    ) -> Result<ResultMembers, Problem> {
         self.act(settling, until, |session| match action(session) {
-            Ok(()) | Err(Refusal::Fault(Fault::Dialog(_))) => Ok(report),
+            Ok(()) | Err(InputRefusal::Fault(ActionError::Dialog(_))) => Ok(report),
             Err(refusal) => Err(refusal.into()),
         })
     }
 
-    pub(super) fn finish(&mut self, begun: &Begun, until: Instant) -> Result<Report, Problem> {
+    pub(super) fn finish(&mut self, begun: &PendingAction, until: Instant) -> Result<ResultMembers, Problem> {
         let happened = match self.browser.after(&begun.before, begun.settle, until) {
-            Ok(happened) => self.happened(&happened)?,
-            Err(Fault::Dialog(dialog)) => self.shown(until)?.with("dialog", shown(&dialog)),
-            Err(Fault::NoPage) => {
+            Ok(happened) => self.report_effects(&happened)?,
+            Err(ActionError::Dialog(dialog)) => self.shown(until)?.with("dialog", shown(&dialog)),
+            Err(ActionError::NoPage) => {
                 self.browser.adopt_page(until)?;
                 self.shown(until)?.with("tab_closed", true).with("changed", true)
             }
@@ -147,26 +151,26 @@ impl Session {
         Ok(happened.with_some("refused", Some(refused).filter(|refused| !refused.is_empty())))
     }
 
-    fn happened(&mut self, happened: &Happened) -> Result<Report, Problem> {
+    fn report_effects(&mut self, happened: &ActionEffects) -> Result<ResultMembers, Problem> {
         let nav_type = match happened.navigation {
             Navigation::None => "none",
             Navigation::Within => "spa",
             Navigation::Full => "full",
         };
-        let report = Report::default().with("nav_type", nav_type).with("changed", happened.is_changed);
+        let report = ResultMembers::default().with("nav_type", nav_type).with("changed", happened.is_changed);
         let opened: Vec<Value> = happened.opened.iter().filter_map(|id| self.tab(id)).collect();
         let report = report.and(self.state(&happened.state)?);
         Ok(report.with_some("new_tabs", Some(opened).filter(|opened| !opened.is_empty())))
     }
 
     /// The state of the active page, if it can be asked.
-    fn state(&mut self, state: &State) -> Result<Report, Problem> {
-        let State { url, title, scroll, focus, frame, media, .. } = state;
-        let report = Report::default().with("url", url.as_str()).with("title", title.as_str());
+    fn state(&mut self, state: &PageState) -> Result<ResultMembers, Problem> {
+        let PageState { url, title, scroll, focus, frame, media, .. } = state;
+        let report = ResultMembers::default().with("url", url.as_str()).with("title", title.as_str());
         let report =
             report.with("active_tab", self.active_tab()?).with("scroll_pos", json!({"x": scroll[0], "y": scroll[1]}));
-        let report = told(report, focus.as_ref());
-        self.reported = Some(focus.clone());
+        let report = with_focus(report, focus.as_ref());
+        self.reported = Some(ReportedFocus(focus.clone()));
         let is_secret = focus.as_ref().is_some_and(|focus| focus.secret);
         let report = report.with_some("is_secret", is_secret.then_some(true));
         let report = report.with_some("active_frame", frame.as_deref());
@@ -174,10 +178,11 @@ impl Session {
     }
 
     /// The state of the active page if it cannot be asked: it is new, or blocked by a dialog.
-    pub(super) fn shown(&mut self, until: Instant) -> Result<Report, Problem> {
+    pub(super) fn shown(&mut self, until: Instant) -> Result<ResultMembers, Problem> {
         self.browser.read_titles(until)?;
         let page = self.browser.page()?;
-        let report = Report::default().with("url", page.document.url.as_str()).with("title", page.title.as_str());
+        let report =
+            ResultMembers::default().with("url", page.document.url.as_str()).with("title", page.title.as_str());
         Ok(report.with("active_tab", self.active_tab()?))
     }
 
@@ -196,7 +201,7 @@ impl Session {
 }
 
 /// The element with the focus, as results show it.
-fn told(report: Report, focus: Option<&Focus>) -> Report {
+fn with_focus(report: ResultMembers, focus: Option<&Focus>) -> ResultMembers {
     let report = report.with_some("focused_role", focus.map(|focus| focus.role.as_str()));
     report.with_some("focused_name", focus.map(|focus| focus.name.as_str()))
 }

@@ -1,6 +1,6 @@
 //! The tools: their names, arguments and implementations.
 
-use super::{Answer, Problem, ProblemKind, Session};
+use super::{Problem, ProblemKind, ToolResult, ToolSession};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// A tool, as callers see it.
 #[derive(Debug, Clone)]
-pub struct Declared {
+pub struct ToolDescription {
     /// Its name in calls.
     pub name: &'static str,
     /// For people and models.
@@ -23,8 +23,8 @@ pub struct Declared {
 /// A tool and its implementation.
 #[derive(Debug)]
 pub(super) struct Tool {
-    pub(super) declared: Declared,
-    pub(super) run: fn(&mut Session, &str, Instant) -> Answer,
+    pub(super) declared: ToolDescription,
+    pub(super) run: fn(&mut ToolSession, &str, Instant) -> ToolResult,
 }
 
 /// The tool that runs scripts; only present if allowed.
@@ -43,10 +43,10 @@ enum Effect {
 
 /// Arguments of a tool, and its implementation.
 pub(super) trait Arguments: DeserializeOwned + JsonSchema {
-    fn run(self, session: &mut Session, until: Instant) -> Answer;
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult;
 }
 
-fn run<A: Arguments>(session: &mut Session, arguments: &str, until: Instant) -> Answer {
+fn run<A: Arguments>(session: &mut ToolSession, arguments: &str, until: Instant) -> ToolResult {
     let arguments: A = serde_json::from_str(arguments)
         .map_err(|error| Problem::new(ProblemKind::InvalidArgs, format!("the arguments do not fit: {error}")))?;
     arguments.run(session, until)
@@ -58,7 +58,7 @@ fn tool<A: Arguments>(name: &'static str, effect: Effect, description: &'static 
         Effect::Shows => json!({"readOnlyHint": false, "destructiveHint": false}),
         Effect::Acts => json!({"readOnlyHint": false}),
     };
-    Tool { declared: Declared { name, description, input_schema: schema::<A>(), annotations }, run: run::<A> }
+    Tool { declared: ToolDescription { name, description, input_schema: schema::<A>(), annotations }, run: run::<A> }
 }
 
 fn schema<A: JsonSchema>() -> Value {
@@ -73,7 +73,8 @@ fn schema<A: JsonSchema>() -> Value {
     schema
 }
 
-/// Removes what some model providers reject: custom formats, and null as a type (an optional argument is left out instead).
+/// Removes what some model providers reject: custom formats, and null as a type (an optional argument is left out
+/// instead).
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -107,32 +108,38 @@ fn plain(schema: &mut Value) {
 }
 
 /// The tools as callers see them.
-pub fn declared(evaluates: bool) -> Vec<Declared> {
+pub fn declared(evaluates: bool) -> Vec<ToolDescription> {
     all(evaluates).into_iter().map(|tool| tool.declared).collect()
 }
 
 pub(super) fn all(evaluates: bool) -> Vec<Tool> {
-    use super::{acting, banners, going, keyboard, listing, overlay, reading, tabs, transfer};
+    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, tabs, transfer};
     use Effect::{Acts, Reads, Shows};
     let mut tools = vec![
-        tool::<going::Navigate>("browser_navigate", Acts, "Goes to an address and returns its HTTP status and title."),
-        tool::<going::Wait>(
+        tool::<navigate::Navigate>(
+            "browser_navigate",
+            Acts,
+            "Goes to an address and returns its HTTP status and title.",
+        ),
+        tool::<navigate::Wait>(
             "browser_wait",
             Reads,
             "Waits until all named conditions hold, or for a number of milliseconds; fails with kind timeout.",
         ),
-        tool::<going::Back>("browser_back", Acts, "Goes one page back in the history of the tab."),
-        tool::<going::Forward>("browser_forward", Acts, "Goes one page forward in the history of the tab."),
-        tool::<going::Reload>("browser_reload", Acts, "Loads the page again."),
+        tool::<navigate::Back>("browser_back", Acts, "Goes one page back in the history of the tab."),
+        tool::<navigate::Forward>("browser_forward", Acts, "Goes one page forward in the history of the tab."),
+        tool::<navigate::Reload>("browser_reload", Acts, "Loads the page again."),
         tool::<listing::List>(
             "browser_list_interactives",
             Reads,
-            "Lists the elements that can be acted on, each with the number that acting tools take: \"7 button Pay now\"; marks such as (disabled), (covered) or (off-screen) follow the role.",
+            "Lists the elements that can be acted on, each with the number that acting tools take: \"7 button Pay \
+             now\"; marks such as (disabled), (covered) or (off-screen) follow the role.",
         ),
         tool::<overlay::ShowOverlay>(
             "browser_overlay_show",
             Shows,
-            "Draws the numbers of the elements over the page, for browser_screenshot; they stay until browser_overlay_hide.",
+            "Draws the numbers of the elements over the page, for browser_screenshot; they stay until \
+             browser_overlay_hide.",
         ),
         tool::<overlay::HideOverlay>(
             "browser_overlay_hide",
@@ -142,7 +149,8 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<acting::Act>(
             "browser_overlay_act",
             Acts,
-            "Clicks an element, types into it, or selects one of its options, by its number. Enter is pressed after typing only in search fields (role searchbox).",
+            "Clicks an element, types into it, or selects one of its options, by its number. Enter is pressed after \
+             typing only in search fields (role searchbox).",
         ),
         tool::<acting::Act>("browser_act_by_index", Acts, "The same as browser_overlay_act."),
         tool::<listing::Find>(
@@ -163,7 +171,8 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<keyboard::Press>(
             "browser_press",
             Acts,
-            "Presses a key, such as Enter, Escape, ArrowDown, a or Control+a, in the element with the focus or in the one that is named.",
+            "Presses a key, such as Enter, Escape, ArrowDown, a or Control+a, in the element with the focus or in the \
+             one that is named.",
         ),
         tool::<acting::Scroll>(
             "browser_scroll",
@@ -219,7 +228,8 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<overlay::Screenshot>(
             "browser_screenshot",
             Reads,
-            "Takes a picture of the page as PNG and returns its path; the numbers are on it while browser_overlay_show is on.",
+            "Takes a picture of the page as PNG and returns its path; the numbers are on it while browser_overlay_show \
+             is on.",
         ),
     ];
     if evaluates {
@@ -239,7 +249,7 @@ mod tests {
 
     #[test]
     fn schemas_are_of_objects_without_further_properties() {
-        for Declared { name, description, input_schema, .. } in declared(true) {
+        for ToolDescription { name, description, input_schema, .. } in declared(true) {
             assert_eq!(input_schema["type"], "object", "{name}");
             assert_eq!(input_schema["additionalProperties"], false, "{name}");
             assert!(description.ends_with('.'), "{name}");

@@ -1,9 +1,9 @@
 //! Tabs, and the dialogs of their pages.
 
 use super::numbers::Number;
-use super::report::{Report, shown};
+use super::report::{ResultMembers, shown};
 use super::table::Arguments;
-use super::{Answer, Problem, ProblemKind, Session};
+use super::{Problem, ProblemKind, ToolResult, ToolSession};
 use crate::Ready;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,16 +47,16 @@ pub(super) struct Dialog {
 }
 
 impl Arguments for List {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.browser.read_titles(until)?;
         let pages = session.browser.pages().all();
         let tabs: Vec<Value> = pages.iter().filter_map(|page| session.tab(&page.id)).collect();
-        Ok(Report::default().with("active_tab", session.active_tab()?).with("tabs", tabs))
+        Ok(ResultMembers::default().with("active_tab", session.active_tab()?).with("tabs", tabs))
     }
 }
 
 impl Arguments for Switch {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.browser.read_titles(until)?;
         let id = match (self.index, self.title_contains) {
             (Some(index), None) => session.tab_at(index)?,
@@ -74,7 +74,7 @@ impl Arguments for Switch {
 }
 
 impl Arguments for Close {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let id = match self.index {
             Some(index) => session.tab_at(index)?,
             None => session.browser.page()?.id.clone(),
@@ -86,7 +86,7 @@ impl Arguments for Close {
 }
 
 impl Arguments for OpenInNewTab {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let index = session.element(self.id, None, until)?;
         let Some(url) = session.browser.link(index, until)? else {
             return Err(Problem::new(ProblemKind::ToolError, "the element is not a link").with_code("unfit"));
@@ -99,13 +99,13 @@ impl Arguments for OpenInNewTab {
 }
 
 impl Arguments for Dialog {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let Some(dialog) = session.browser.page()?.dialog.clone() else {
             return Err(Problem::new(ProblemKind::NotFound, "no dialog is open").with_code("no_dialog"));
         };
         let begun = session.begin_with_dialog(None, until)?;
         session.browser.answer_dialog(self.accept, self.text.as_deref(), until)?;
-        Ok(Report::default().with("answered", shown(&dialog)).and(session.finish(&begun, until)?))
+        Ok(ResultMembers::default().with("answered", shown(&dialog)).and(session.finish(&begun, until)?))
     }
 }
 
@@ -113,7 +113,7 @@ fn no_tab(why: &str) -> Problem {
     Problem::new(ProblemKind::NotFound, format!("{why}: browser_tabs lists them")).with_code("no_tab")
 }
 
-impl Session {
+impl ToolSession {
     fn tab_at(&self, index: usize) -> Result<String, Problem> {
         let pages = self.browser.pages().all();
         let page = pages.get(index).ok_or_else(|| no_tab(&format!("there is no tab {index}")))?;

@@ -1,10 +1,10 @@
 //! Downloads and uploads.
 
 use super::numbers::Number;
-use super::report::Report;
+use super::report::ResultMembers;
 use super::table::Arguments;
-use super::{Answer, Problem, ProblemKind, Session};
-use crate::{Download, Fault, Progress};
+use super::{Problem, ProblemKind, ToolResult, ToolSession};
+use crate::{ActionError, Download, DownloadState};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -49,15 +49,15 @@ fn within(timeout_ms: u64, until: Instant) -> Instant {
 /// A download, as results show it.
 pub(super) fn download(download: &Download) -> Value {
     let state = match download.state {
-        Progress::UnderWay => "under_way",
-        Progress::Done => "done",
-        Progress::Cancelled => "cancelled",
+        DownloadState::UnderWay => "under_way",
+        DownloadState::Done => "done",
+        DownloadState::Cancelled => "cancelled",
     };
     json!({"filename": download.name, "state": state, "received": download.received})
 }
 
 impl Arguments for ClickAndWait {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.needs_download_folder()?;
         let index = session.element(self.id, None, until)?;
         // An earlier download is not the one that the click starts.
@@ -68,21 +68,21 @@ impl Arguments for ClickAndWait {
 }
 
 impl Arguments for Wait {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         session.needs_download_folder()?;
         session.wait_for_download(&[], within(self.timeout_ms, until))
     }
 }
 
 impl Arguments for Upload {
-    fn run(self, session: &mut Session, until: Instant) -> Answer {
+    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let index = session.element(self.id, None, until)?;
         let Some(root) = session.settings.uploads.clone() else {
             let why = "uploads are refused: start the browser with a folder for uploads";
             return Err(Problem::new(ProblemKind::Denied, why));
         };
         let files = self.files.iter().map(|file| allowed(&root, file)).collect::<Result<Vec<PathBuf>, Problem>>()?;
-        let report = Report::default().with("uploaded", files.len()).with("id", index.to_string());
+        let report = ResultMembers::default().with("uploaded", files.len()).with("id", index.to_string());
         session.act_on(None, until, report, |session| session.browser.upload(index, &files, until))
     }
 }
@@ -102,7 +102,7 @@ fn allowed(root: &Path, file: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-impl Session {
+impl ToolSession {
     fn needs_download_folder(&self) -> Result<(), Problem> {
         match self.settings.downloads {
             Some(_) => Ok(()),
@@ -113,9 +113,9 @@ impl Session {
         }
     }
 
-    fn wait_for_download(&mut self, before: &[String], until: Instant) -> Answer {
+    fn wait_for_download(&mut self, before: &[String], until: Instant) -> ToolResult {
         let (download, path) = match self.browser.download(before, until) {
-            Err(Fault::Late) => {
+            Err(ActionError::Late) => {
                 let message = match self.browser.downloads_seen().iter().find(|download| !before.contains(&download.id))
                 {
                     Some(download) => {
@@ -129,7 +129,7 @@ impl Session {
         };
         match path {
             Ok(path) => {
-                Ok(Report::default().with("path", path.display().to_string()).with("filename", file_name(&path)))
+                Ok(ResultMembers::default().with("path", path.display().to_string()).with("filename", file_name(&path)))
             }
             Err(error) => Err(Problem::new(ProblemKind::ToolError, format!("{}: {error}", download.name))
                 .with_code("download_failed")),

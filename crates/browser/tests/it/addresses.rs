@@ -1,7 +1,7 @@
 //! Addresses that a real Chromium may not show, and the ways that lead to them.
 
 use crate::soon;
-use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope, Settle};
+use pipewright_browser::{ActionError, AddressRules, Browser, Launch, Ready, Scope, WaitFor};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -82,12 +82,12 @@ const LINKS: &str = "<title>links</title><a href='SECRET'>link</a><a href='SECRE
 
 fn browser(server: &Server) -> Browser {
     let exact = format!("http://127.0.0.1:{}", server.port);
-    let allowed = Allowed::default().origin(&exact).unwrap().origin("localhost").unwrap();
+    let allowed = AddressRules::default().origin(&exact).unwrap().origin("localhost").unwrap();
     let arguments = vec!["--host-resolver-rules=MAP pretend.example 127.0.0.1".into()];
     Browser::start(&Launch { allowed, arguments, ..Launch::default() }).unwrap()
 }
 
-fn go(browser: &mut Browser, address: &str) -> Result<String, Fault> {
+fn go(browser: &mut Browser, address: &str) -> Result<String, ActionError> {
     browser.navigate(address, Ready::Parsed, soon()).map(|arrived| arrived.document.url)
 }
 
@@ -120,7 +120,7 @@ fn a_refused_navigation_has_a_reason_and_the_page_stays() {
         ("javascript:document.title='run'".to_owned(), "it is a script".to_owned()),
     ] {
         let denied = go(&mut browser, &address).unwrap_err();
-        assert!(matches!(&denied, Fault::Denied(text) if text.contains(&why)), "{address}: {denied}");
+        assert!(matches!(&denied, ActionError::Denied(text) if text.contains(&why)), "{address}: {denied}");
     }
     assert_eq!(browser.page().unwrap().document.url, server.page("/links"));
     assert_eq!(server.times_asked("/secret"), 0);
@@ -140,9 +140,9 @@ fn a_page_cannot_reach_a_refused_address() {
             let elements = browser.elements(Scope::Page, soon()).unwrap().items;
             let found = elements.iter().find(|element| element.name == *name);
             let index = found.unwrap_or_else(|| panic!("{page} {name}: {elements:?}")).index;
-            let before = browser.before(soon()).unwrap();
+            let before = browser.state_before(soon()).unwrap();
             browser.click(index, soon()).unwrap();
-            let happened = browser.after(&before, Settle::Network, soon()).unwrap();
+            let happened = browser.after(&before, WaitFor::Network, soon()).unwrap();
             let last_moment = Instant::now() + Duration::from_secs(3);
             let mut denied = refused(&mut browser);
             while denied.is_empty() && Instant::now() < last_moment {
@@ -167,12 +167,15 @@ fn a_private_address_with_a_public_name_is_not_shown_even_from_the_cache() {
     let why = "pretend.example resolves to a private address: allow its origin";
     for times in 0..2 {
         let denied = go(&mut browser, &address).unwrap_err();
-        assert!(matches!(&denied, Fault::Denied(text) if text.contains(why)), "{times}: {denied}");
+        assert!(matches!(&denied, ActionError::Denied(text) if text.contains(why)), "{times}: {denied}");
     }
     assert_eq!(browser.page().unwrap().document.url, "about:blank");
     assert_eq!(server.times_asked("/kept"), 1, "the name is remembered");
     let unknown = go(&mut browser, "http://none.example/").unwrap_err();
-    assert!(matches!(&unknown, Fault::Refused(why) if why.message.contains("net::ERR_NAME_NOT_RESOLVED")), "{unknown}");
+    assert!(
+        matches!(&unknown, ActionError::Refused(why) if why.message.contains("net::ERR_NAME_NOT_RESOLVED")),
+        "{unknown}"
+    );
     // A frame of an allowed page.
     go(&mut browser, &server.page("/plain")).unwrap();
     refused(&mut browser);
@@ -181,7 +184,7 @@ fn a_private_address_with_a_public_name_is_not_shown_even_from_the_cache() {
     let _: Value = browser.call_page("Runtime.evaluate", &json!({"expression": script}), soon()).unwrap();
     browser.wait(Instant::now() + Duration::from_millis(500), |_| false).unwrap();
     assert_eq!(refused(&mut browser), [&*address], "the other name does not resolve");
-    let allowed = Allowed::default().origin("*.example").unwrap();
+    let allowed = AddressRules::default().origin("*.example").unwrap();
     let arguments = vec!["--host-resolver-rules=MAP pretend.example 127.0.0.1".into()];
     let mut browser = Browser::start(&Launch { allowed, arguments, ..Launch::default() }).unwrap();
     assert_eq!(go(&mut browser, &address).unwrap(), address);
@@ -194,12 +197,12 @@ fn an_allowed_file_shows_no_other_files() {
     let page = place.path().join("page.html");
     std::fs::write(place.path().join("other.html"), "<title>other</title>").unwrap();
     std::fs::write(&page, "<title>page</title><img src=other.html><iframe src=other.html></iframe>").unwrap();
-    let allowed = Allowed::default().file(&page).unwrap();
+    let allowed = AddressRules::default().file(&page).unwrap();
     let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     let address = format!("file://{}", page.display());
     browser.navigate(&address, Ready::Quiet(Duration::from_millis(100)), soon()).unwrap();
     assert_eq!(refused(&mut browser), [address.replace("page.html", "other.html")]);
-    assert!(matches!(go(&mut browser, &address.replace("page.html", "other.html")), Err(Fault::Denied(_))));
+    assert!(matches!(go(&mut browser, &address.replace("page.html", "other.html")), Err(ActionError::Denied(_))));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A real Chromium that was started by another program.
 
 use crate::soon;
-use pipewright_browser::{Allowed, Browser, Fault, Launch, Ready, Scope};
+use pipewright_browser::{ActionError, AddressRules, Browser, Launch, Ready, Scope};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -72,7 +72,7 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
 }
 
 fn attach(place: &str) -> Browser {
-    Browser::attach(place, Allowed::default()).unwrap()
+    Browser::attach(place, AddressRules::default()).unwrap()
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn open_pages_are_usable_at_once_and_stay_after_we_detach() {
     assert_eq!(evaluate(&mut browser, "document.title"), "1");
     // Addresses are judged there too.
     let denied = browser.navigate(&format!("http://127.0.0.1:{port}/json"), Ready::Parsed, soon());
-    assert!(matches!(denied, Err(Fault::Denied(_))), "{denied:?}");
+    assert!(matches!(denied, Err(ActionError::Denied(_))), "{denied:?}");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_page_blocked_by_a_dialog_does_not_block_the_others() {
     let first = one.page().unwrap().id.clone();
     one.open(soon()).unwrap();
     let asked = one.call_page::<Value>("Runtime.evaluate", &json!({"expression": "alert('held')"}), soon());
-    assert!(matches!(asked, Err(Fault::Dialog(_))), "{asked:?}");
+    assert!(matches!(asked, Err(ActionError::Dialog(_))), "{asked:?}");
     let mut other = attach(theirs.place());
     assert_eq!(other.pages().all().len(), 2);
     assert!(other.pages().all().iter().all(|page| page.document.is_parsed && page.quiet_since().is_some()));
@@ -135,8 +135,8 @@ fn the_end_of_the_browser_is_a_fault() {
             Err(fault) => break fault,
         }
     };
-    assert!(matches!(lost, Fault::Lost(_)), "{lost:?}");
-    let refused = Browser::attach(theirs.place(), Allowed::default()).unwrap_err().to_string();
+    assert!(matches!(lost, ActionError::Lost(_)), "{lost:?}");
+    let refused = Browser::attach(theirs.place(), AddressRules::default()).unwrap_err().to_string();
     assert!(refused.contains("refused"), "{refused}");
 }
 
@@ -167,7 +167,7 @@ fn roles_and_names_are_right_without_the_flag_that_provides_them() {
 
 #[test]
 fn a_failed_attach_says_what_to_do() {
-    let refused = |place: &str| Browser::attach(place, Allowed::default()).unwrap_err().to_string();
+    let refused = |place: &str| Browser::attach(place, AddressRules::default()).unwrap_err().to_string();
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().to_str().unwrap();
     assert!(refused(folder).contains("--remote-debugging-port=0"), "{}", refused(folder));

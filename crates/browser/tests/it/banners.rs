@@ -1,7 +1,7 @@
 //! Consent dialogs on pages modelled on those of common platforms, and pages without one, in a real Chromium.
 
 use crate::{evaluate, soon};
-use pipewright_browser::{Allowed, Browser, Closed, Launch, Ready, Settings, Strategy};
+use pipewright_browser::{AddressRules, BannerSettings, Browser, ClosedBanners, Launch, Ready, Strategy};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,12 +33,13 @@ fn serve() -> u16 {
 
 /// A browser that may show the pages here, and files in a folder.
 fn start(files: &Path) -> Browser {
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap().file(files).unwrap();
+    let allowed =
+        AddressRules::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap().file(files).unwrap();
     Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
 }
 
 /// The answer that a page received, and the result of closing its dialogs.
-fn close(browser: &mut Browser, address: &str, settings: &Settings) -> (String, String, Closed) {
+fn close(browser: &mut Browser, address: &str, settings: &BannerSettings) -> (String, String, ClosedBanners) {
     browser.navigate(address, Ready::Quiet(Duration::from_millis(50)), soon()).unwrap();
     let closed = browser.close_banners(settings, soon()).unwrap();
     let data = evaluate(
@@ -60,8 +61,8 @@ fn dialogs_are_declined_and_pages_without_one_are_left_alone() {
     for name in names.iter().filter(|name| !name.ends_with("-frame.html")) {
         // A busy machine needs more time to close a dialog. Without a dialog, every call takes the complete time.
         let is_free = std::fs::read_to_string(folder().join(name)).unwrap().contains("data-expected=\"untouched\"");
-        let time_budget = if is_free { Settings::default().time_budget } else { Duration::from_secs(6) };
-        let settings = Settings { time_budget, ..Settings::default() };
+        let time_budget = if is_free { BannerSettings::default().time_budget } else { Duration::from_secs(6) };
+        let settings = BannerSettings { time_budget, ..BannerSettings::default() };
         let (expected, answer, closed) = close(&mut browser, &format!("http://127.0.0.1:{port}/{name}"), &settings);
         let is_right = answer == expected && closed.closed == u32::from(expected != "untouched");
         let in_time = closed.elapsed < time_budget + Duration::from_secs(1);
@@ -188,7 +189,8 @@ fn notices_are_declined_in_many_languages() {
         );
         std::fs::write(&path, page).unwrap();
         for (strategy, expected) in [(Strategy::Safe, "declined"), (Strategy::Accept, "accepted")] {
-            let settings = Settings { strategy, languages: vec![language.to_owned()], ..Settings::default() };
+            let settings =
+                BannerSettings { strategy, languages: vec![language.to_owned()], ..BannerSettings::default() };
             let (_, answer, closed) = close(&mut browser, &format!("file://{}", path.display()), &settings);
             if (answer.as_str(), closed.closed) != (expected, 1) {
                 wrong.push(format!("{language}: {answer} instead of {expected}"));
@@ -204,10 +206,10 @@ fn a_dialog_in_another_language_than_the_given_ones_is_left_alone() {
     let port = serve();
     let mut browser = start(&folder());
     let page = format!("http://127.0.0.1:{port}/bar-below.html");
-    let german = Settings { languages: vec!["de-AT".to_owned()], ..Settings::default() };
+    let german = BannerSettings { languages: vec!["de-AT".to_owned()], ..BannerSettings::default() };
     assert_eq!(close(&mut browser, &page, &german).1, "untouched");
-    let none = Settings { max_passes: 0, ..Settings::default() };
+    let none = BannerSettings { max_passes: 0, ..BannerSettings::default() };
     assert_eq!(close(&mut browser, &page, &none).1, "untouched");
-    let short = Settings { time_budget: Duration::ZERO, ..Settings::default() };
+    let short = BannerSettings { time_budget: Duration::ZERO, ..BannerSettings::default() };
     assert!(close(&mut browser, &page, &short).2.elapsed < Duration::from_millis(1000));
 }

@@ -1,7 +1,7 @@
 //! The console and the failed requests of pages in a real Chromium.
 
 use crate::{evaluate, soon};
-use pipewright_browser::{Allowed, Browser, Console, Failure, Launch, Ready};
+use pipewright_browser::{AddressRules, Browser, Console, Failure, Launch, Ready};
 use std::time::Duration;
 
 /// A browser that shows this page.
@@ -10,7 +10,7 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let path = place.path().join("page.html");
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>\n{page}")).unwrap();
     let mut browser =
-        Browser::start(&Launch { allowed: Allowed::default().file(place.path()).unwrap(), ..Launch::default() })
+        Browser::start(&Launch { allowed: AddressRules::default().file(place.path()).unwrap(), ..Launch::default() })
             .unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     (browser, place)

@@ -1,7 +1,7 @@
 //! Uploads to and downloads from pages of a real Chromium.
 
 use crate::soon;
-use pipewright_browser::{Browser, Fault, Launch, Progress, Ready, Refusal, Scope};
+use pipewright_browser::{ActionError, Browser, DownloadState, InputRefusal, Launch, Ready, Scope};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -33,12 +33,12 @@ fn a_download_gets_a_clean_name_and_replaces_nothing() {
         browser.click(get, soon()).unwrap();
         let (download, path) = browser.download(&[], soon()).unwrap();
         let path = path.unwrap();
-        assert_eq!((download.state, download.received), (Progress::Done, 5));
+        assert_eq!((download.state, download.received), (DownloadState::Done, 5));
         assert!(path.starts_with(place.path()) && path.to_string_lossy().ends_with(expected), "{path:?}");
         assert_eq!(std::fs::read_to_string(path).unwrap(), "hello");
     }
     let none = browser.download(&[], Instant::now() + Duration::from_millis(200));
-    assert!(matches!(none, Err(Fault::Late)), "{none:?}");
+    assert!(matches!(none, Err(ActionError::Late)), "{none:?}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 2);
 }
 
@@ -56,5 +56,5 @@ fn files_are_selected_only_in_file_inputs() {
     let got: Value = browser.call_page("Runtime.evaluate", &asked, soon()).unwrap();
     assert_eq!(got["result"]["value"], "content");
     let refused = browser.upload(button, &[path], soon());
-    assert!(matches!(&refused, Err(Refusal::Unfit(why)) if why.starts_with("it takes no files")), "{refused:?}");
+    assert!(matches!(&refused, Err(InputRefusal::Unfit(why)) if why.starts_with("it takes no files")), "{refused:?}");
 }

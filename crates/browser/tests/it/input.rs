@@ -1,7 +1,7 @@
 //! Acting on a page in a real Chromium, as a person does.
 
 use crate::{evaluate, number, show_notes, soon};
-use pipewright_browser::{Chord, Fault, Refusal, Typing};
+use pipewright_browser::{ActionError, Chord, InputRefusal, Typing};
 use serde_json::{Value, json};
 
 #[test]
@@ -36,12 +36,12 @@ fn what_cannot_be_clicked_is_not_and_what_is_in_the_way_is_named() {
     );
     let [off, gone, under, ask] = ["off", "gone", "under", "ask"].map(|name| number(&mut browser, name));
     evaluate(&mut browser, "gone.remove()");
-    assert!(matches!(browser.click(off, soon()), Err(Refusal::Disabled)));
-    assert!(matches!(browser.click(gone, soon()), Err(Refusal::Stale)));
+    assert!(matches!(browser.click(off, soon()), Err(InputRefusal::Disabled)));
+    assert!(matches!(browser.click(gone, soon()), Err(InputRefusal::Stale)));
     let covered = browser.click(under, soon()).unwrap_err().to_string();
     assert_eq!(covered, "div#cookies \"We use cookies\" is in the way");
     let asked = browser.click(ask, soon()).unwrap_err();
-    assert!(matches!(&asked, Refusal::Fault(Fault::Dialog(dialog)) if dialog.message == "sure?"), "{asked}");
+    assert!(matches!(&asked, InputRefusal::Fault(ActionError::Dialog(dialog)) if dialog.message == "sure?"), "{asked}");
     let _: Value = browser.call_page("Page.handleJavaScriptDialog", &json!({"accept": true}), soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log"), json!(["sure"]));
 }
@@ -66,8 +66,8 @@ fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
     put("volume", "7", Typing::Replace).unwrap();
     put("mail", "b@c", Typing::Append).unwrap();
     assert!(put("day", "tomorrow", Typing::Replace).unwrap_err().to_string().contains("date takes no \"tomorrow\""));
-    assert!(matches!(put("no", "x", Typing::Replace), Err(Refusal::Unfit(_))));
-    assert!(matches!(put("fixed", "x", Typing::Replace), Err(Refusal::Disabled)));
+    assert!(matches!(put("no", "x", Typing::Replace), Err(InputRefusal::Unfit(_))));
+    assert!(matches!(put("fixed", "x", Typing::Replace), Err(InputRefusal::Disabled)));
     let values = "[...document.querySelectorAll('input, textarea')].map((one) => one.value)";
     let expected = json!(["Привет 你好 🙂", "one two", "", "7", "ab@c", ""]);
     assert_eq!(evaluate(&mut browser, values), expected);

@@ -1,7 +1,7 @@
 //! The options of a real Chromium, and the cleanup after we are killed.
 
 use crate::soon;
-use pipewright_browser::{Allowed, Browser, Launch, Ready};
+use pipewright_browser::{AddressRules, Browser, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -48,7 +48,7 @@ const SIZE: &str = "[innerWidth, innerHeight, screen.width, screen.height]";
 #[ignore = "needs Chromium"]
 fn every_page_has_the_requested_size() {
     let port = server();
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
     let launch = Launch { viewport: Some((1001, 601)), allowed, ..Launch::default() };
     let mut browser = Browser::start(&launch).unwrap();
     let size = json!([1001, 601, 1001, 601]);
@@ -69,7 +69,7 @@ fn every_page_has_the_requested_size() {
 #[test]
 #[ignore = "needs Chromium"]
 fn scripts_and_servers_see_the_locale() {
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap();
     let launch = Launch { locale: Some("de-DE".to_owned()), allowed, ..Launch::default() };
     let mut browser = Browser::start(&launch).unwrap();
     browser.navigate(&format!("http://127.0.0.1:{}/", server()), Ready::Parsed, soon()).unwrap();
@@ -84,7 +84,7 @@ fn scripts_and_servers_see_the_locale() {
 #[test]
 #[ignore = "needs Chromium"]
 fn everything_goes_through_a_proxy() {
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap();
     let proxy = Some(format!("http://127.0.0.1:{}", server()));
     let mut browser = Browser::start(&Launch { proxy, allowed, ..Launch::default() }).unwrap();
     for address in ["http://public.example/page", "http://127.0.0.1:4567/page"] {
@@ -116,7 +116,7 @@ fn other(place: &Path, seconds: u32) -> (std::process::Child, u32, PathBuf) {
     let mut child = command.spawn().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let line = stdout.by_ref().lines().map_while(Result::ok).find(|line| line.starts_with('[')).unwrap();
-    // It continues to print.
+    // The browser continues to print.
     child.stdout = Some(stdout.into_inner());
     let (browser, profile) = serde_json::from_str(&line).unwrap();
     (child, browser, profile)
@@ -144,7 +144,8 @@ fn a_browser_ends_when_we_are_killed_and_the_next_start_removes_its_profile() {
     let elsewhere = tempfile::tempdir().unwrap();
     std::fs::write(elsewhere.path().join("pipewright.lock"), "").unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), place.path().join("pipewright-browser-linked")).unwrap();
-    // An ending browser has written to these two again: one long ago, and one just now, which may be about to be locked.
+    // An ending browser has written to these two again: one long ago, and one just now, which may be about to be
+    // locked.
     let [old, new] = ["old", "new"].map(|name| place.path().join(format!("pipewright-browser-{name}")));
     for folder in [&old, &new] {
         std::fs::create_dir_all(folder.join("Default")).unwrap();

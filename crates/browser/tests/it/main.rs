@@ -21,7 +21,7 @@ mod storage;
 mod tabs;
 mod wait;
 
-use pipewright_browser::{Allowed, Browser, Launch, Ready, Scope};
+use pipewright_browser::{AddressRules, Browser, Launch, Ready, Scope};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,7 @@ fn show(page: &str) -> (Browser, tempfile::TempDir) {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("page.html");
     std::fs::write(&path, format!("<!doctype html><meta charset=utf-8>{page}")).unwrap();
-    let allowed = Allowed::default().file(place.path()).unwrap();
+    let allowed = AddressRules::default().file(place.path()).unwrap();
     let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     browser.navigate(&format!("file://{}", path.display()), Ready::Parsed, soon()).unwrap();
     (browser, place)

@@ -1,7 +1,7 @@
 //! Navigation in a real Chromium.
 
 use crate::soon;
-use pipewright_browser::{Allowed, Arrived, Browser, Fault, Launch, Ready};
+use pipewright_browser::{ActionError, AddressRules, Browser, Launch, NavigationResult, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -56,15 +56,15 @@ fn serve(mut stream: TcpStream) {
     );
 }
 
-const QUIET: Ready = Ready::Quiet(Duration::from_millis(200));
+const WHEN_QUIET: Ready = Ready::Quiet(Duration::from_millis(200));
 
 fn browser() -> Browser {
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap();
     Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
 }
 
-fn go(browser: &mut Browser, url: &str) -> Arrived {
-    browser.navigate(url, QUIET, soon()).unwrap()
+fn go(browser: &mut Browser, url: &str) -> NavigationResult {
+    browser.navigate(url, WHEN_QUIET, soon()).unwrap()
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_page_is_waited_for_until_it_is_quiet_or_the_time_is_over() {
     assert!(begun.elapsed() > Duration::from_millis(500), "{:?}", begun.elapsed());
     let begun = Instant::now();
     let until = begun + Duration::from_secs(2);
-    let arrived = browser.navigate(&format!("{server}/endless"), QUIET, until).unwrap();
+    let arrived = browser.navigate(&format!("{server}/endless"), WHEN_QUIET, until).unwrap();
     assert!(!arrived.is_late, "{:?}", begun.elapsed());
 }
 
@@ -117,12 +117,12 @@ fn back_and_reload_work() {
     go(&mut browser, &format!("{server}/plain"));
     go(&mut browser, &format!("{server}/plain#part"));
     go(&mut browser, &format!("{server}/missing"));
-    let mut step = |steps: i64| browser.go(steps, QUIET, soon()).unwrap().map(|arrived| arrived.document.url);
+    let mut step = |steps: i64| browser.go(steps, WHEN_QUIET, soon()).unwrap().map(|arrived| arrived.document.url);
     assert_eq!(step(-1), Some(format!("{server}/plain#part")));
     assert_eq!(step(-1), Some(format!("{server}/plain")));
     assert_eq!(step(2), Some(format!("{server}/missing")));
     assert_eq!(step(1), None);
-    let again = browser.reload(QUIET, soon()).unwrap();
+    let again = browser.reload(WHEN_QUIET, soon()).unwrap();
     assert_eq!((again.document.status, again.navigations.full), (Some(404), 1));
 }
 
@@ -130,10 +130,10 @@ fn back_and_reload_work() {
 #[ignore = "needs Chromium"]
 fn an_unreachable_page_is_a_fault_and_the_next_page_is_shown() {
     let (server, mut browser) = (server(), browser());
-    let refused = browser.navigate("http://127.0.0.1:1/", QUIET, soon()).unwrap_err();
+    let refused = browser.navigate("http://127.0.0.1:1/", WHEN_QUIET, soon()).unwrap_err();
     assert!(refused.to_string().contains("net::ERR_"), "{refused}");
-    let late = browser.navigate(&format!("{server}/never"), QUIET, Instant::now() + Duration::from_millis(500));
-    assert!(matches!(late, Err(Fault::Late)), "{late:?}");
+    let late = browser.navigate(&format!("{server}/never"), WHEN_QUIET, Instant::now() + Duration::from_millis(500));
+    assert!(matches!(late, Err(ActionError::Late)), "{late:?}");
     assert_eq!(go(&mut browser, &format!("{server}/plain")).document.status, Some(200));
 }
 
@@ -141,10 +141,10 @@ fn an_unreachable_page_is_a_fault_and_the_next_page_is_shown() {
 #[ignore = "needs Chromium"]
 fn a_dialog_is_a_fault_until_it_is_answered() {
     let (server, mut browser) = (server(), browser());
-    let held = browser.navigate(&format!("{server}/alert"), QUIET, soon()).unwrap_err();
-    assert!(matches!(&held, Fault::Dialog(dialog) if dialog.message == "stop"), "{held}");
-    let held: Result<Value, Fault> = browser.call_page("Runtime.evaluate", &json!({"expression": "1"}), soon());
-    assert!(matches!(held, Err(Fault::Dialog(_))), "{held:?}");
+    let held = browser.navigate(&format!("{server}/alert"), WHEN_QUIET, soon()).unwrap_err();
+    assert!(matches!(&held, ActionError::Dialog(dialog) if dialog.message == "stop"), "{held}");
+    let held: Result<Value, ActionError> = browser.call_page("Runtime.evaluate", &json!({"expression": "1"}), soon());
+    assert!(matches!(held, Err(ActionError::Dialog(_))), "{held:?}");
     let _: Value = browser.call_page("Page.handleJavaScriptDialog", &json!({"accept": true}), soon()).unwrap();
     let one: Value = browser.call_page("Runtime.evaluate", &json!({"expression": "1"}), soon()).unwrap();
     assert_eq!(one["result"]["value"], 1);
@@ -155,10 +155,11 @@ fn a_dialog_is_a_fault_until_it_is_answered() {
 fn a_page_that_crashes_is_a_fault_and_can_be_loaded_again() {
     let (server, mut browser) = (server(), browser());
     go(&mut browser, &format!("{server}/plain"));
-    let crashed: Result<Value, Fault> = browser.call_page("Page.crash", &json!({}), soon());
-    assert!(matches!(crashed, Err(Fault::Crashed)), "{crashed:?}");
-    let crashed: Result<Value, Fault> = browser.call_page("Runtime.evaluate", &json!({"expression": "1"}), soon());
-    assert!(matches!(crashed, Err(Fault::Crashed)), "{crashed:?}");
+    let crashed: Result<Value, ActionError> = browser.call_page("Page.crash", &json!({}), soon());
+    assert!(matches!(crashed, Err(ActionError::Crashed)), "{crashed:?}");
+    let crashed: Result<Value, ActionError> =
+        browser.call_page("Runtime.evaluate", &json!({"expression": "1"}), soon());
+    assert!(matches!(crashed, Err(ActionError::Crashed)), "{crashed:?}");
     assert_eq!(go(&mut browser, &format!("{server}/plain")).document.status, Some(200));
     browser.close();
 }
@@ -187,16 +188,16 @@ fn a_form_is_sent_once_however_its_answer_is_loaded_again() {
     });
     let mut browser = browser();
     go(&mut browser, &address);
-    assert_eq!(browser.reload(QUIET, soon()).unwrap().document.status, Some(200));
+    assert_eq!(browser.reload(WHEN_QUIET, soon()).unwrap().document.status, Some(200));
     browser.evaluate("setTimeout(send)", soon()).unwrap();
     let is_paid = browser.wait(soon(), |pages| pages.all().iter().any(|page| page.document.url.ends_with("/pay")));
     assert!(is_paid.unwrap());
-    let Err(Fault::Denied(why)) = browser.reload(QUIET, soon()) else { panic!("it was loaded again") };
+    let Err(ActionError::Denied(why)) = browser.reload(WHEN_QUIET, soon()) else { panic!("it was loaded again") };
     assert!(why.contains("would send the form again"), "{why}");
     // The page stays, and other ways there and back send nothing either.
     assert!(browser.page().unwrap().document.url.ends_with("/pay"));
-    browser.go(-1, QUIET, soon()).unwrap();
-    let _ = browser.go(1, QUIET, soon());
-    let _ = browser.reload(QUIET, soon());
+    browser.go(-1, WHEN_QUIET, soon()).unwrap();
+    let _ = browser.go(1, WHEN_QUIET, soon());
+    let _ = browser.reload(WHEN_QUIET, soon());
     assert_eq!(sendings.try_iter().filter(|first| first.starts_with("POST")).count(), 1);
 }

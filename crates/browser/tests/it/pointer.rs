@@ -1,7 +1,7 @@
 //! Hovering and dragging in a real Chromium.
 
 use crate::{evaluate, number, show_notes, soon};
-use pipewright_browser::{Refusal, Scope};
+use pipewright_browser::{InputRefusal, Scope};
 use serde_json::json;
 
 #[test]
@@ -18,7 +18,7 @@ fn the_mouse_stays_over_the_hovered_element() {
     browser.click(entry, soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log"), json!(["entry"]));
     let under = number(&mut browser, "under");
-    assert!(matches!(browser.hover(under, soon()), Err(Refusal::Covered(_))));
+    assert!(matches!(browser.hover(under, soon()), Err(InputRefusal::Covered(_))));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
     assert!(evaluate(&mut browser, "moves").as_u64().unwrap() >= 8);
     let far = number(&mut browser, "far");
     evaluate(&mut browser, "document.querySelector('button').remove()");
-    assert!(matches!(browser.drag(one, far, soon()), Err(Refusal::Stale)));
+    assert!(matches!(browser.drag(one, far, soon()), Err(InputRefusal::Stale)));
     assert_eq!(evaluate(&mut browser, "log"), json!([]), "nothing was pressed");
 }
 

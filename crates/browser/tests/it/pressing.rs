@@ -1,7 +1,7 @@
 //! A click in a real Chromium presses the intended element, or nothing.
 
 use crate::{evaluate, number, serve, soon};
-use pipewright_browser::{Allowed, Browser, Launch, Ready, Refusal};
+use pipewright_browser::{AddressRules, Browser, InputRefusal, Launch, Ready};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 fn show(page: &str) -> Browser {
     let script = "<script>window.log = []; onmessage = (event) => log.push(event.data)</script>";
     let port = serve(format!("{script}{page}"));
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
     let mut browser = Browser::start(&Launch { allowed, ..Launch::default() }).unwrap();
     browser.navigate(&format!("http://127.0.0.1:{port}/"), Ready::Quiet(Duration::from_millis(200)), soon()).unwrap();
     browser
@@ -62,7 +62,7 @@ fn the_intended_button_is_pressed_in_a_scaled_rotated_or_zoomed_frame() {
                 match browser.click(index, soon()) {
                     Ok(()) => assert_eq!(pressed(&mut browser), json!([name]), "{frame}"),
                     // No affine map fits its position.
-                    Err(Refusal::Unseen | Refusal::Covered(_)) if own.contains("perspective") => {}
+                    Err(InputRefusal::Unseen | InputRefusal::Covered(_)) if own.contains("perspective") => {}
                     Err(refusal) => panic!("{frame} {name}: {refusal}"),
                 }
             }
@@ -107,13 +107,13 @@ fn a_click_on_a_container_does_not_press_a_control_in_it() {
     let mut browser = show(
         r##"<style>table { width: 600px } td { text-align: center } .all { display: block; width: 100%; height: 40px }</style>
         <table><tr aria-label=row onclick="log.push('row')"><td>Invoice 7<td><button aria-label="Pay now" onclick="log.push('pay')">€</button><td>Details</table>
-        <div role=group aria-label=full style="width:200px" onclick="log.push('full')"><button class=all id=buy onclick="log.push('buy')">Buy</button></div>
+        <div role=group aria-label=full style="width:200px;position:relative" onclick="log.push('full')">Lamp<button class=all id=buy style="position:absolute;inset:0" onclick="log.push('buy')">Buy</button></div>
         <div role=group aria-label=heard style="width:200px" onclick="log.push('heard')"><div class=all id=trap>Trap</div><p style="margin:0">Title</p></div>
         <button aria-label=icon onclick="log.push('icon')"><span class=all onclick="0"><svg width=20 height=20><rect width=20 height=20 /></svg></span></button>
         <a aria-label=picture href="#there" onclick="log.push('picture')"><img class=all alt=""></a>
         <label for=box style="display:block;width:300px;text-align:center">I <button onclick="log.push('terms')">read all of the terms</button> ok
         <input id=box type=checkbox style="position:absolute;opacity:0;pointer-events:none" aria-label=agree onchange="log.push('agree')"></label>
-        <label onclick="1">own <input type=checkbox aria-label=inner onchange="log.push('own')"></label>
+        <label onclick="1">own <input type=checkbox aria-label=own onchange="log.push('own')"></label>
         <script>trap.addEventListener("click", (event) => { event.stopPropagation(); log.push("trap") })</script>"##,
     );
     for name in ["row", "heard", "icon", "picture", "agree", "own"] {

@@ -2,7 +2,7 @@
 
 use crate::soon;
 use pipewright_browser::wire::Message;
-use pipewright_browser::{Connection, Gone, Launch};
+use pipewright_browser::{Connection, Launch, ReceiveError};
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ fn a_browser_answers_and_leaves_nothing_behind() {
             Err(why) => break why,
         }
     };
-    assert_eq!(ended, Gone::Ended);
+    assert_eq!(ended, ReceiveError::Ended);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn the_end_of_another_program_is_reported_with_its_output() {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let launch = Launch { program: Some(program.clone()), ..Launch::default() };
     let (mut process, mut connection) = launch.start().unwrap();
-    assert_eq!(connection.next(soon()).unwrap_err(), Gone::Ended);
+    assert_eq!(connection.next(soon()).unwrap_err(), ReceiveError::Ended);
     process.wait().unwrap();
     let last_moment = soon();
     while process.printed() != "no display here" && Instant::now() < last_moment {
@@ -114,7 +114,7 @@ fn a_wait_is_interrupted_from_another_thread() {
         later.cancel();
     });
     let fault = browser.wait(soon(), |_| false).unwrap_err();
-    assert!(matches!(fault, pipewright_browser::Fault::Cancelled), "{fault:?}");
+    assert!(matches!(fault, pipewright_browser::ActionError::Cancelled), "{fault:?}");
     thread.join().unwrap();
     waker.reset();
     assert!(!browser.wait(Instant::now() + Duration::from_millis(50), |_| false).unwrap());

@@ -1,7 +1,7 @@
 //! Cookies and local storage of a real Chromium, in a file.
 
 use crate::{evaluate, soon};
-use pipewright_browser::{Allowed, Browser, Launch, Ready, StorageFault};
+use pipewright_browser::{AddressRules, Browser, Launch, Ready, StorageFault};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -46,7 +46,7 @@ fn server() -> (u16, Arc<AtomicUsize>) {
 }
 
 fn browser() -> Browser {
-    let allowed = Allowed::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
+    let allowed = AddressRules::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
     Browser::start(&Launch { allowed, ..Launch::default() }).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! Tabs and dialogs of a real Chromium.
 
 use crate::soon;
-use pipewright_browser::{Browser, Fault, Launch, Ready, Scope};
+use pipewright_browser::{ActionError, Browser, Launch, Ready, Scope};
 use serde_json::{Value, json};
 
 fn evaluate(browser: &mut Browser, expression: &str) -> Value {
@@ -26,8 +26,8 @@ fn pages_are_opened_switched_and_closed() {
     assert_eq!((evaluate(&mut browser, "document.hidden"), name(&mut browser)), (false.into(), "one".to_owned()));
     browser.close_page(&first, soon()).unwrap();
     assert_eq!(browser.page().unwrap().id, second);
-    assert!(matches!(browser.switch(&first, soon()), Err(Fault::NoPage)));
-    assert!(matches!(browser.close_page(&first, soon()), Err(Fault::NoPage)));
+    assert!(matches!(browser.switch(&first, soon()), Err(ActionError::NoPage)));
+    assert!(matches!(browser.close_page(&first, soon()), Err(ActionError::NoPage)));
     evaluate(&mut browser, "window.open('about:blank') && 1");
     assert!(browser.wait(soon(), |pages| pages.all().len() == 2).unwrap());
     let popup = browser.pages().all()[1].id.clone();
@@ -36,7 +36,7 @@ fn pages_are_opened_switched_and_closed() {
     browser.close_page(&popup, soon()).unwrap();
     assert_eq!(browser.page().unwrap().id, second, "its opener");
     browser.close_page(&second, soon()).unwrap();
-    assert!(matches!(browser.page(), Err(Fault::NoPage)));
+    assert!(matches!(browser.page(), Err(ActionError::NoPage)));
     browser.open(soon()).unwrap();
 }
 
@@ -44,12 +44,12 @@ fn pages_are_opened_switched_and_closed() {
 #[ignore = "needs Chromium"]
 fn dialogs_are_answered_one_after_the_other() {
     let mut browser = Browser::start(&Launch::default()).unwrap();
-    let asked: Result<Value, Fault> = browser.call_page(
+    let asked: Result<Value, ActionError> = browser.call_page(
         "Runtime.evaluate",
         &json!({"expression": "window.said = [prompt('name?', 'nobody'), confirm('sure?')]"}),
         soon(),
     );
-    let Err(Fault::Dialog(dialog)) = asked else { panic!("{asked:?}") };
+    let Err(ActionError::Dialog(dialog)) = asked else { panic!("{asked:?}") };
     assert_eq!((&*dialog.kind, &*dialog.message, &*dialog.default), ("prompt", "name?", "nobody"));
     browser.answer_dialog(true, Some("Ada"), soon()).unwrap();
     assert!(
@@ -59,5 +59,5 @@ fn dialogs_are_answered_one_after_the_other() {
     );
     browser.answer_dialog(false, None, soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "said"), json!(["Ada", false]));
-    assert!(matches!(browser.answer_dialog(true, None, soon()), Err(Fault::Refused(_))));
+    assert!(matches!(browser.answer_dialog(true, None, soon()), Err(ActionError::Refused(_))));
 }

@@ -1,7 +1,7 @@
 //! Waiting for conditions on pages of a real Chromium.
 
 use crate::soon;
-use pipewright_browser::{Browser, Condition, Fault, Launch, Presence, Ready};
+use pipewright_browser::{ActionError, Browser, ElementState, Launch, Ready, WaitCondition};
 use std::time::{Duration, Instant};
 
 fn show(browser: &mut Browser, page: &str) {
@@ -9,8 +9,8 @@ fn show(browser: &mut Browser, page: &str) {
     browser.navigate(&format!("data:text/html,<!doctype html>{page}"), Ready::Parsed, soon()).unwrap();
 }
 
-fn element(selector: &str, presence: Presence) -> Condition {
-    Condition::Element(selector.to_owned(), presence)
+fn element(selector: &str, presence: ElementState) -> WaitCondition {
+    WaitCondition::Element(selector.to_owned(), presence)
 }
 
 #[test]
@@ -24,17 +24,17 @@ fn a_condition_is_waited_for_until_it_holds_or_the_time_is_over() {
         }, 300)</script>"#;
     let mut browser = Browser::start(&Launch::default()).unwrap();
     for condition in [
-        element("#hidden", Presence::Visible),
-        element("#going", Presence::Detached),
-        element("#going", Presence::Hidden),
-        element(".inner", Presence::Attached),
-        Condition::Text("there is a text".to_owned()),
-        Condition::Address("next".to_owned()),
+        element("#hidden", ElementState::Visible),
+        element("#going", ElementState::Detached),
+        element("#going", ElementState::Hidden),
+        element(".inner", ElementState::Attached),
+        WaitCondition::Text("there is a text".to_owned()),
+        WaitCondition::Address("next".to_owned()),
     ] {
         show(&mut browser, page);
         assert!(browser.wait_until(&condition, soon()).unwrap(), "{condition:?}");
         let never = Instant::now() + Duration::from_millis(300);
-        assert!(!browser.wait_until(&element("#never", Presence::Visible), never).unwrap());
+        assert!(!browser.wait_until(&element("#never", ElementState::Visible), never).unwrap());
     }
 }
 
@@ -44,9 +44,9 @@ fn a_wait_continues_in_the_next_document_and_an_invalid_selector_is_a_fault() {
     let mut browser = Browser::start(&Launch::default()).unwrap();
     show(&mut browser, "<script>setTimeout(() => location = 'about:blank', 200)</script>");
     let never = Instant::now() + Duration::from_millis(900);
-    assert!(!browser.wait_until(&element("#there", Presence::Visible), never).unwrap());
-    assert!(browser.wait_until(&element("body", Presence::Attached), soon()).unwrap());
-    let wrong = browser.wait_until(&element("p[", Presence::Visible), soon()).unwrap_err();
-    assert!(matches!(&wrong, Fault::Script(why) if why.contains("not a valid selector")), "{wrong:?}");
-    assert!(browser.wait_until(&Condition::Quiet(Duration::from_millis(100)), soon()).unwrap());
+    assert!(!browser.wait_until(&element("#there", ElementState::Visible), never).unwrap());
+    assert!(browser.wait_until(&element("body", ElementState::Attached), soon()).unwrap());
+    let wrong = browser.wait_until(&element("p[", ElementState::Visible), soon()).unwrap_err();
+    assert!(matches!(&wrong, ActionError::Script(why) if why.contains("not a valid selector")), "{wrong:?}");
+    assert!(browser.wait_until(&WaitCondition::Quiet(Duration::from_millis(100)), soon()).unwrap());
 }

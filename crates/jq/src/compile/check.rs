@@ -7,26 +7,26 @@ use jaq_core::load::lex::{StrPart, Tok, Token};
 use jaq_core::load::parse::{BinaryOp, Pattern, Term};
 
 /// The longest filter.
-const LONGEST: usize = 64 << 10;
+const MAX_FILTER: usize = 64 << 10;
 /// The most brackets nested in each other.
-const MOST_BRACKETS: usize = 150;
+const MAX_BRACKETS: usize = 150;
 /// The most tokens that make the parser recurse, counted together.
-const MOST_LEVELS: usize = 1_000;
+const MAX_LEVELS: usize = 1_000;
 /// The most tokens that make a term longer: operators and separators.
-const MOST_OPERATORS: usize = 5_000;
+const MAX_OPERATORS: usize = 5_000;
 
 /// Counts the brackets that are open at once. Strings count, since interpolations in them are in brackets too.
 ///
 /// # Errors
 /// The text is too long, or too many brackets are open.
 pub fn brackets(source: &str) -> Result<(), CompileError> {
-    if source.len() > LONGEST {
+    if source.len() > MAX_FILTER {
         return Err(CompileError::new(format_args!(
-            "the filter has {} bytes, but the limit is {LONGEST}; split it into two",
+            "the filter has {} bytes, but the limit is {MAX_FILTER}; split it into two",
             source.len()
         )));
     }
-    let mut scan = Scan { bytes: source.as_bytes(), at: 0 };
+    let mut scan = Scanner { bytes: source.as_bytes(), at: 0 };
     let mut open = Vec::new();
     while let Some(byte) = scan.next() {
         let in_string = open.last() == Some(&b'"');
@@ -39,7 +39,7 @@ pub fn brackets(source: &str) -> Result<(), CompileError> {
             b'#' if !in_string => scan.skip_comment(),
             _ => {}
         }
-        if open.len() > MOST_BRACKETS {
+        if open.len() > MAX_BRACKETS {
             let place = place(source, scan.at - 1);
             return Err(CompileError::new(format_args!("brackets are nested too deeply {place}; use definitions")));
         }
@@ -47,20 +47,20 @@ pub fn brackets(source: &str) -> Result<(), CompileError> {
     Ok(())
 }
 
-struct Scan<'a> {
+struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl Scanner<'_> {
     fn next(&mut self) -> Option<u8> {
         let byte = self.bytes.get(self.at).copied();
         self.at += 1;
         byte
     }
 
-    /// A comment extends to the end of its line, but the lexer lets a backslash there continue it on the next line. Counting that
-    /// line as part of the filter can only count too much.
+    /// A comment extends to the end of its line, but the lexer lets a backslash there continue it on the next line.
+    /// Counting that line as part of the filter can only count too much.
     fn skip_comment(&mut self) {
         while !matches!(self.next(), None | Some(b'\n')) {}
     }
@@ -71,7 +71,7 @@ impl Scan<'_> {
 /// # Errors
 /// There are too many of them.
 pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> {
-    let mut count = Count::default();
+    let mut count = TermCount::default();
     count.add(tokens);
     let too_long = |what: &str, most: usize| {
         let advice = "use definitions, or split it into two filters";
@@ -81,17 +81,17 @@ pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> 
         let place = place(source, super::explain::offset(source, word));
         return Err(CompileError::new(format_args!("\"{word}\" {place}: filters have no modules; write it out")));
     }
-    if count.levels > MOST_LEVELS {
-        return too_long("pipes, minus signs and keywords", MOST_LEVELS);
+    if count.levels > MAX_LEVELS {
+        return too_long("pipes, minus signs and keywords", MAX_LEVELS);
     }
-    if count.operators > MOST_OPERATORS {
-        return too_long("operators", MOST_OPERATORS);
+    if count.operators > MAX_OPERATORS {
+        return too_long("operators", MAX_OPERATORS);
     }
     Ok(())
 }
 
 /// The most steps of a path such as `.a.b[0]`, arguments of a call or parts of a pattern: jaq recurses over each.
-const MOST_PARTS: usize = 100;
+const MAX_PARTS: usize = 100;
 
 /// Looks for long sequences that jaq processes by recursion.
 ///
@@ -109,8 +109,8 @@ pub fn rows(term: &Term<&str>) -> Result<(), CompileError> {
         }
         _ => ("", 0),
     };
-    if length > MOST_PARTS {
-        return Err(CompileError::new(format_args!("{length} {what} are too many; the limit is {MOST_PARTS}")));
+    if length > MAX_PARTS {
+        return Err(CompileError::new(format_args!("{length} {what} are too many; the limit is {MAX_PARTS}")));
     }
     children(term).into_iter().try_for_each(rows)
 }
@@ -124,13 +124,13 @@ fn parts(pattern: &Pattern<&str>) -> usize {
 }
 
 #[derive(Default)]
-struct Count<'a> {
+struct TermCount<'a> {
     levels: usize,
     operators: usize,
     module: Option<&'a str>,
 }
 
-impl<'a> Count<'a> {
+impl<'a> TermCount<'a> {
     fn add(&mut self, tokens: &[Token<&'a str>]) {
         for (index, Token(text, token)) in tokens.iter().enumerate() {
             match (token, *text) {

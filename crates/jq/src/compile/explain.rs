@@ -29,7 +29,7 @@ fn shown(found: &str) -> String {
 }
 
 /// Describes characters that do not form tokens.
-pub fn lexing(source: &str, errors: &[lex::Error<&str>]) -> CompileError {
+pub fn lex_error(source: &str, errors: &[lex::Error<&str>]) -> CompileError {
     let Some((expected, found)) = errors.first() else {
         return CompileError::new("the filter is not readable");
     };
@@ -71,7 +71,7 @@ pub fn parsing(source: &str, errors: &[parse::TError<'_, &str>]) -> CompileError
 }
 
 /// jq's functions that access something outside of the filter.
-const OUTSIDE: [&str; 15] = [
+const EXTERNAL_FUNCTIONS: [&str; 15] = [
     "env",
     "now",
     "input",
@@ -97,7 +97,7 @@ pub fn undefined<P>(source: &str, variables: &[&str], errors: &jaq_core::compile
     };
     let place = place(source, offset(source, name));
     CompileError::new(match what {
-        Undefined::Filter(arity) if OUTSIDE.contains(name) => {
+        Undefined::Filter(arity) if EXTERNAL_FUNCTIONS.contains(name) => {
             format!("unknown function \"{name}\"/{arity} {place}: filters have no environment, clock, input or output")
         }
         Undefined::Filter(arity) => format!("unknown function \"{name}\"/{arity} {place}"),

@@ -30,7 +30,7 @@ pub type Program = jaq_core::Filter<Data>;
 /// The result of compiling a filter.
 pub struct Compiled {
     pub program: Program,
-    /// The same, if it is simple enough to need no interpreter.
+    /// The filter as a predicate, if it is simple enough to need no interpreter.
     pub plain: Option<Predicate>,
 }
 
@@ -56,7 +56,7 @@ pub fn compile(source: &str, variables: &[&str], null_order: NullOrder) -> Resul
 }
 
 fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Result<Compiled, CompileError> {
-    let tokens = Lexer::new(source).lex().map_err(|errors| explain::lexing(source, &errors))?;
+    let tokens = Lexer::new(source).lex().map_err(|errors| explain::lex_error(source, &errors))?;
     check::tokens(source, &tokens)?;
     let body =
         Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;

@@ -1,4 +1,5 @@
-//! Checks the patterns that a filter's text contains, so that a wrong one is an error at the start, and not on each line.
+//! Checks the patterns that a filter's text contains, so that a wrong one is an error at the start, and not on each
+//! line.
 
 use super::explain::{offset, place};
 use super::rewrite::children;
@@ -7,14 +8,21 @@ use crate::matcher::check;
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{BinaryOp, Term};
 
-/// Whether the first argument of a function is a pattern; then also the place of its flags, if it has any.
-fn takes_pattern(name: &str, arguments: usize) -> Option<Option<usize>> {
-    match (name, arguments) {
-        ("test" | "match" | "capture" | "scan" | "splits", 1) | ("sub" | "gsub", 2) => Some(None),
-        ("test" | "match" | "capture" | "scan" | "split" | "splits", 2) => Some(Some(1)),
-        ("sub" | "gsub", 3) => Some(Some(2)),
-        _ => None,
-    }
+/// A function whose first argument is a pattern.
+struct PatternFunction {
+    /// The place of the pattern's flags among the arguments.
+    flags: Option<usize>,
+}
+
+/// The function with this name and number of arguments, if its first argument is a pattern.
+fn pattern_function(name: &str, arguments: usize) -> Option<PatternFunction> {
+    let flags = match (name, arguments) {
+        ("test" | "match" | "capture" | "scan" | "splits", 1) | ("sub" | "gsub", 2) => None,
+        ("test" | "match" | "capture" | "scan" | "split" | "splits", 2) => Some(1),
+        ("sub" | "gsub", 3) => Some(2),
+        _ => return None,
+    };
+    Some(PatternFunction { flags })
 }
 
 /// Compiles each constant pattern with its constant flags.
@@ -27,7 +35,7 @@ pub fn constant(source: &str, term: &Term<&str>) -> Result<(), CompileError> {
         Term::TryCatch(_, catch) => return catch.as_deref().map_or(Ok(()), |catch| constant(source, catch)),
         // Definitions may have the names of these functions.
         Term::Def(definitions, _)
-            if definitions.iter().any(|def| takes_pattern(def.name, def.args.len()).is_some()) =>
+            if definitions.iter().any(|def| pattern_function(def.name, def.args.len()).is_some()) =>
         {
             return Ok(());
         }
@@ -46,7 +54,7 @@ pub fn constant(source: &str, term: &Term<&str>) -> Result<(), CompileError> {
 
 /// The constant patterns of a call, each with its flags.
 fn patterns(name: &str, arguments: &[Term<&str>]) -> Vec<(String, String)> {
-    let (Some(flags), Some(first)) = (takes_pattern(name, arguments.len()), arguments.first()) else {
+    let (Some(function), Some(first)) = (pattern_function(name, arguments.len()), arguments.first()) else {
         return Vec::new();
     };
     // `test(["a", "i"])` has the flags in the array.
@@ -54,7 +62,7 @@ fn patterns(name: &str, arguments: &[Term<&str>]) -> Vec<(String, String)> {
         let mut parts = parts.as_deref().map(texts).unwrap_or_default().into_iter();
         return parts.next().map(|pattern| (pattern, parts.next().unwrap_or_default())).into_iter().collect();
     }
-    let mut flags = flags.and_then(|at| arguments.get(at)).map(texts).unwrap_or_default();
+    let mut flags = function.flags.and_then(|at| arguments.get(at)).map(texts).unwrap_or_default();
     if flags.is_empty() {
         flags.push(String::new());
     }

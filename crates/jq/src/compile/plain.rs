@@ -1,8 +1,8 @@
-//! Predicates that consist only of comparisons of plain paths, such as `.type == "order" and .params.total > 100`. They are
-//! answered from the reader's spans, without the interpreter.
+//! Predicates that consist only of comparisons of plain paths, such as `.type == "order" and .params.total > 100`. They
+//! are answered from the reader's spans, without the interpreter.
 //!
-//! All uncertain cases are left to the interpreter, whose result is authoritative: unexpected types, numbers with a fraction,
-//! strings and keys with escapes, errors.
+//! All uncertain cases are left to the interpreter, whose result is authoritative: unexpected types, numbers with a
+//! fraction, strings and keys with escapes, errors.
 
 use crate::value::document::{Document, Kind, children};
 use jaq_core::load::lex::StrPart;
@@ -76,9 +76,9 @@ impl Predicate {
         match self {
             Predicate::And(left, right) => Some(left.answer(document)? && right.answer(document)?),
             Predicate::Or(left, right) => Some(left.answer(document)? || right.answer(document)?),
-            Predicate::Is(path) => Some(find(document, path)?.is_some_and(|(kind, _)| !is_nothing(kind))),
+            Predicate::Is(path) => find(document, path).map(|(kind, _)| !is_nothing(kind)),
             Predicate::Compare(path, operator, literal) => {
-                let (kind, written) = find(document, path)?.unwrap_or((Kind::Null, ""));
+                let (kind, written) = find(document, path)?;
                 compare(kind, written, *operator, literal)
             }
         }
@@ -130,14 +130,14 @@ fn whole(written: &str) -> Option<i64> {
     written.parse().ok().filter(|_| is_whole)
 }
 
-/// The value at the end of a path: `Some(None)` if there is none, which counts as null.
-fn find<'d>(document: &'d Document, path: &[String]) -> Option<Option<(Kind, &'d str)>> {
+/// The value at the end of a path, null if there is none; `None` if the interpreter must decide.
+fn find<'d>(document: &'d Document, path: &[String]) -> Option<(Kind, &'d str)> {
     let mut at = 0;
     for field in path {
         let span = document.spans.get(at as usize)?;
         match span.kind {
             Kind::Object => {}
-            Kind::Null => return Some(None),
+            Kind::Null => return Some((Kind::Null, "")),
             _ => return None,
         }
         let mut below = children(document, at);
@@ -151,11 +151,11 @@ fn find<'d>(document: &'d Document, path: &[String]) -> Option<Option<(Kind, &'d
                 found = Some(value);
             }
         }
-        let Some(value) = found else { return Some(None) };
+        let Some(value) = found else { return Some((Kind::Null, "")) };
         at = value;
     }
     let span = document.spans.get(at as usize)?;
-    Some(Some((span.kind, document.written(span))))
+    Some((span.kind, document.written(span)))
 }
 
 fn compare(kind: Kind, written: &str, operator: Cmp, literal: &Literal) -> Option<bool> {

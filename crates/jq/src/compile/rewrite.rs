@@ -1,15 +1,16 @@
 //! Adds a charge to every loop of a filter.
 //!
-//! jaq has no limits of its own, so the program is rewritten before it is compiled: steps, which spend fuel and check the stack,
-//! are put wherever a program can repeat itself, branch or go deeper. These places are:
+//! jaq has no limits of its own, so the program is rewritten before it is compiled: steps, which spend fuel and check
+//! the stack, are put wherever a program can repeat itself, branch or go deeper. These places are:
 //!
-//! - before each definition's body (every recursion has one), and each argument that calls something (arguments that call
-//!   arguments recurse without any definition);
+//! - before each definition's body (every recursion has one), and each argument that calls something (arguments that
+//!   call arguments recurse without any definition);
 //! - after each comma (several of them in a row multiply), and in each round of `reduce` and `foreach`;
 //! - in nested terms, every few levels (each level is a frame of the stack).
 //!
-//! A definition that passes on its arguments when it calls itself is not turned into a loop, as jaq would do: the arguments would
-//! refer to one another in a chain that is dropped by recursion. So its depth is bounded by the stack, which is checked.
+//! A definition that passes on its arguments when it calls itself is not turned into a loop, as jaq would do: the
+//! arguments would refer to one another in a chain that is dropped by recursion. So its depth is bounded by the stack,
+//! which is checked.
 
 use jaq_core::load::lex::StrPart;
 use jaq_core::load::parse::{BinaryOp, Def, Pattern, Term};

@@ -1,8 +1,8 @@
 //! JSON text: read into a document, written from a value.
 
 mod read;
-mod read_again;
+mod verbatim;
 mod write;
 
-pub use read::{Unreadable, read};
-pub use write::{Writer, brief, to_text, write};
+pub use read::{ReadError, read};
+pub use write::{Writer, excerpt, to_text, write};

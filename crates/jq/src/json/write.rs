@@ -1,7 +1,7 @@
 //! Writes a value as JSON text, up to a limit.
 
-use super::read_again;
-use crate::fuel::{self, Stop};
+use super::verbatim;
+use crate::fuel::{self, StopReason};
 use crate::value::number::Number;
 use crate::value::{Value, array, object};
 
@@ -44,7 +44,7 @@ pub fn write(value: &Value, to: &mut Writer<'_>) {
         Value::Bool(false) => to.push(b"false"),
         Value::Number(number) => write_number(number, to),
         Value::Text(text) => write_text(text.as_str(), to),
-        Value::Node(node) => read_again::write_node(node, to),
+        Value::Node(node) => verbatim::write_node(node, to),
         _ if value.is_array() => {
             to.push(b"[");
             for (index, item) in array(value).items().iter().enumerate() {
@@ -119,18 +119,18 @@ pub fn to_text(value: &Value) -> Value {
     let mut writer = Writer::new(&mut text, u32::MAX as usize / 2);
     write(value, &mut writer);
     if writer.overflowed() {
-        fuel::stop(Stop::Fuel);
+        fuel::stop(StopReason::Fuel);
     }
     Value::from(String::from_utf8_lossy(&text).into_owned())
 }
 
 /// How much of a value a message shows.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
 /// The beginning of a value's JSON, for messages.
-pub fn brief(value: &Value) -> String {
+pub fn excerpt(value: &Value) -> String {
     let mut shown = Vec::new();
-    let mut writer = Writer::new(&mut shown, SHOWN);
+    let mut writer = Writer::new(&mut shown, MAX_SHOWN);
     write(value, &mut writer);
     let is_cut = writer.overflowed();
     let mut shown = String::from_utf8_lossy(&shown).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned();

@@ -1,9 +1,9 @@
 //! Arrays and objects.
 
-use super::{function, pay};
+use super::{charge, function};
 use crate::compile::Data;
 use crate::fuel;
-use crate::json::{Unreadable, read, to_text};
+use crate::json::{ReadError, read, to_text};
 use crate::value::document::whole;
 use crate::value::number::Number;
 use crate::value::text::Text;
@@ -40,7 +40,7 @@ fn length(value: Value) -> ValueResult {
         Value::Number(Number::Int(int)) if *int >= 0 => Ok(value),
         Value::Number(number) => Ok(Value::from(number.as_f64().abs())),
         Value::Text(text) => {
-            pay(value.weight())?;
+            charge(value.weight())?;
             Ok(Value::from(text.as_str().chars().count()))
         }
         Value::Array(array) => Ok(Value::from(array.items().len())),
@@ -86,7 +86,7 @@ fn contains(value: &Value, part: &Value) -> bool {
 fn sorted(mut items: Vec<Value>, by: fn(&Value, &Value) -> Ordering) -> Result<Vec<Value>, Error> {
     let rounds = u64::from(items.len().max(2).ilog2()) + 1;
     let weight = items.iter().fold(0, |sum: u64, item| sum.saturating_add(item.weight()));
-    pay(weight.saturating_mul(rounds) / 8)?;
+    charge(weight.saturating_mul(rounds) / 8)?;
     items.sort_by(by);
     Ok(items)
 }
@@ -126,7 +126,7 @@ fn flatten(value: Value, depth: Value) -> ValueResult {
 
 fn flatten_into(items: Vec<Value>, depth: f64, flat: &mut Vec<Value>) -> Result<(), Error> {
     for item in items {
-        super::once(|| Ok(Value::Null))?;
+        super::charged(|| Ok(Value::Null))?;
         if item.is_array() && depth > 0.0 {
             flatten_into(item.into_items()?, depth - 1.0, flat)?;
         } else {
@@ -150,7 +150,7 @@ pub fn indices(value: &Value, part: &Value) -> ValueResult {
     if wanted.is_empty() {
         return Ok(Value::Null);
     }
-    pay(value.weight().saturating_add(part.weight().saturating_mul(all.items().len() as u64)))?;
+    charge(value.weight().saturating_add(part.weight().saturating_mul(all.items().len() as u64)))?;
     let is_there = |window: &[Value]| window.iter().zip(wanted).all(|(one, other)| order(one, other).is_eq());
     let found = all.items().windows(wanted.len()).enumerate().filter(|(_, window)| is_there(window));
     Ok(found.map(|(index, _)| Value::from(index)).collect())
@@ -160,10 +160,10 @@ fn indices_in_text(text: &str, part: &str) -> ValueResult {
     let Some(first) = part.chars().next() else {
         return Ok(Value::Null);
     };
-    pay(fuel::of_bytes(text.len()))?;
+    charge(fuel::of_bytes(text.len()))?;
     let (mut found, mut at, mut characters) = (Vec::new(), 0, 0);
     while let Some(offset) = text.get(at..).and_then(|rest| rest.find(part)) {
-        pay(1 + part.len() as u64 / 16)?;
+        charge(1 + part.len() as u64 / 16)?;
         characters += text.get(at..at + offset).unwrap_or_default().chars().count();
         found.push(Value::from(characters));
         at += offset + first.len_utf8();
@@ -175,9 +175,9 @@ fn indices_in_text(text: &str, part: &str) -> ValueResult {
 fn search(value: Value, wanted: Value) -> ValueResult {
     let items = array(&value);
     if !value.is_array() {
-        return Err(value.wrong("an array"));
+        return Err(value.type_error("an array"));
     }
-    pay(wanted.weight().saturating_mul(u64::from(items.items().len().max(2).ilog2()) + 1))?;
+    charge(wanted.weight().saturating_mul(u64::from(items.items().len().max(2).ilog2()) + 1))?;
     let found = items.items().binary_search_by(|item| order(item, &wanted));
     Ok(Value::from(found.map_or_else(|place| -1 - place as i64, |place| place as i64)))
 }
@@ -190,7 +190,7 @@ fn delete_paths(value: Value, paths: Value) -> ValueResult {
 }
 
 fn delete_path(value: Value, path: &[Value]) -> ValueResult {
-    super::once(|| Ok(Value::Null))?;
+    super::charged(|| Ok(Value::Null))?;
     let Some((first, rest)) = path.split_first() else {
         return Ok(Value::Null);
     };
@@ -222,10 +222,10 @@ fn is_there(value: &Value, key: &Value) -> bool {
 
 fn from_json(value: Value) -> ValueResult {
     let text = value.text()?;
-    pay(text.len() as u64 / 4)?;
+    charge(text.len() as u64 / 4)?;
     match read(text.as_bytes(), fuel::max_depth()) {
         Ok(document) => Ok(whole(document)),
-        Err(Unreadable::Wrong(what, at)) => Err(fail(format_args!("{value} is not JSON: {what}, at byte {}", at + 1))),
+        Err(ReadError::NotJson(why)) => Err(fail(format_args!("{value} is not JSON: {why}"))),
         Err(_) => Err(fail("the JSON is too large or nested too deeply")),
     }
 }

@@ -2,17 +2,17 @@
 
 use super::function;
 use crate::compile::Data;
-use crate::fuel::{self, Stop};
+use crate::fuel::{self, StopReason};
 use crate::value::{Value, fail};
 use jaq_core::box_iter::box_once;
 use jaq_core::native::{Fun, v};
 use jaq_core::{Exn, Native, ValX};
 
 /// The longest path followed by `path(…)`. jq's paths are lists that are dropped by recursion.
-const LONGEST_PATH: usize = 1_000;
+const MAX_PATH: usize = 1_000;
 
-/// A step of a program: returns its input, or ends the run in a way that nothing catches. In a path or an update it has no
-/// effect.
+/// A step of a program: returns its input, or ends the run in a way that nothing catches. In a path or an update it has
+/// no effect.
 macro_rules! step {
     ($name:literal, $cost:literal) => {
         (
@@ -20,9 +20,9 @@ macro_rules! step {
             v(0),
             Native::new(|call| box_once(if fuel::step($cost) { Ok(call.1) } else { Err(Exn::halt(1)) }))
                 .with_paths(|call| {
-                    let length = call.1.1.iter().take(LONGEST_PATH).count();
-                    if length == LONGEST_PATH {
-                        fuel::stop(Stop::Depth);
+                    let length = call.1.1.iter().take(MAX_PATH).count();
+                    if length == MAX_PATH {
+                        fuel::stop(StopReason::Depth);
                     }
                     let paid = fuel::step($cost + length as u64 / 8);
                     box_once(if paid { Ok(call.1) } else { Err(Exn::halt(1)) })

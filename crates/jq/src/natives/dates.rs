@@ -1,6 +1,6 @@
 //! Dates, in UTC. There is no clock and there are no time zones, since they would be read from the machine.
 
-use super::{function, pay};
+use super::{charge, function};
 use crate::compile::Data;
 use crate::value::{Error, Value, fail};
 use jaq_core::native::Fun;
@@ -26,13 +26,13 @@ pub fn functions() -> Vec<Fun<Data>> {
         }),
         function!("strftime", 1, |value: Value, format: Value| {
             let format = format.text()?;
-            pay(8 * format.len() as u64)?;
+            charge(8 * format.len() as u64)?;
             let text = strtime::format(format, &time(&value)?);
             text.map(Value::from).map_err(|error| fail(format_args!("cannot write a date like {format}: {error}")))
         }),
         function!("strptime", 1, |value: Value, format: Value| {
             let (text, format) = (value.text()?, format.text()?);
-            pay(text.len() as u64 + format.len() as u64)?;
+            charge(text.len() as u64 + format.len() as u64)?;
             let wrong = |error: jiff::Error| fail(format_args!("{value} is not a date like {format}: {error}"));
             let read = BrokenDownTime::parse(format, text).map_err(wrong)?;
             let local = read.to_datetime().map_err(wrong)?;

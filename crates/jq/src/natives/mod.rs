@@ -14,9 +14,10 @@ use jaq_core::native::Fun;
 /// The functions taken from jaq-core: functions of filters without loops of their own.
 const CORE: &str = "error_empty path path_value first last limit skip keys_unsorted key_values";
 
-/// The functions taken from jaq-std: text and mathematics, in one pass over an input that our [`jaq_std::ValT`] charges for. Left
-/// out are `jn` and `yn` (they count up to their argument), `sort` and `group_by` (they need an order in which NaN equals
-/// itself), dates (some overflow, some read time zones from files), and everything with effects outside.
+/// The functions taken from jaq-std: text and mathematics, in one pass over an input that our [`jaq_std::ValT`] charges
+/// for. Left out are `jn` and `yn` (they count up to their argument), `sort` and `group_by` (they need an order in
+/// which NaN equals itself), dates (some overflow, some read time zones from files), and everything with effects
+/// outside.
 const STANDARD: &str = "\
     ascii_downcase ascii_upcase endswith ltrim ltrimstr reverse rtrim rtrimstr startswith trim utf8bytelength \
     decode_base64 encode_base64 encode_uri escape_sh max_by_or_empty min_by_or_empty \
@@ -41,31 +42,31 @@ pub fn all() -> Vec<Fun<Data>> {
 macro_rules! function {
     ($name:literal, 0, $function:expr) => {
         jaq_core::native::run(($name, jaq_core::native::v(0), |call| {
-            jaq_core::native::bome($crate::natives::once(|| $function(call.1)))
+            jaq_core::native::bome($crate::natives::charged(|| $function(call.1)))
         }))
     };
     ($name:literal, 1, $function:expr) => {
         jaq_core::native::run(($name, jaq_core::native::v(1), |mut call| {
             let argument = call.0.pop_var();
-            jaq_core::native::bome($crate::natives::once(|| $function(call.1, argument)))
+            jaq_core::native::bome($crate::natives::charged(|| $function(call.1, argument)))
         }))
     };
     ($name:literal, 2, $function:expr) => {
         jaq_core::native::run(($name, jaq_core::native::v(2), |mut call| {
             let second = call.0.pop_var();
             let first = call.0.pop_var();
-            jaq_core::native::bome($crate::natives::once(|| $function(call.1, first, second)))
+            jaq_core::native::bome($crate::natives::charged(|| $function(call.1, first, second)))
         }))
     };
 }
 use function;
 
 /// Runs the function if a step can be charged.
-fn once(function: impl FnOnce() -> crate::value::ValueResult) -> crate::value::ValueResult {
+fn charged(function: impl FnOnce() -> crate::value::ValueResult) -> crate::value::ValueResult {
     if crate::fuel::step(1) { function() } else { Err(crate::value::spent()) }
 }
 
 /// Charges, or ends the function.
-fn pay(cost: u64) -> Result<(), crate::value::Error> {
+fn charge(cost: u64) -> Result<(), crate::value::Error> {
     if crate::fuel::charge(cost) { Ok(()) } else { Err(crate::value::spent()) }
 }

@@ -1,6 +1,6 @@
 //! Regular expressions on strings. jq's own functions for them are written in jq, using these.
 
-use super::{function, pay};
+use super::{charge, function};
 use crate::compile::Data;
 use crate::fuel;
 use crate::matcher::{Matcher, matcher};
@@ -18,7 +18,7 @@ pub fn functions() -> Vec<Fun<Data>> {
                 return Err(spent());
             }
             let found = matcher.regex.find_iter(text).find(|found| !matcher.skip_empty || !found.is_empty());
-            matcher.pay(text, 0, found.as_ref().map_or(text.len(), regex::Match::end));
+            matcher.charge(text, 0, found.as_ref().map_or(text.len(), regex::Match::end));
             Ok(Value::Bool(found.is_some()))
         }),
         function!("__match", 2, |value: Value, pattern: Value, flags: Value| {
@@ -73,16 +73,16 @@ fn joined(pieces: Value) -> ValueResult {
 }
 
 fn continued(mut text: Text, choice: &Value) -> Result<Text, Error> {
-    let copied = text.push(choice.as_text().ok_or_else(|| choice.wrong("a string to be put in"))?);
-    pay(fuel::of_bytes(copied))?;
+    let copied = text.push(choice.as_text().ok_or_else(|| choice.type_error("a string to be put in"))?);
+    charge(fuel::of_bytes(copied))?;
     Ok(text)
 }
 
 fn compiled(pattern: &Value, flags: &Value) -> Result<std::rc::Rc<Matcher>, Error> {
-    let text = pattern.as_text().ok_or_else(|| pattern.wrong("a string, which a pattern must be"))?;
+    let text = pattern.as_text().ok_or_else(|| pattern.type_error("a string, which a pattern must be"))?;
     let flags = match flags {
         Value::Null => "",
-        flags => flags.as_text().ok_or_else(|| flags.wrong("a string, which flags must be"))?,
+        flags => flags.as_text().ok_or_else(|| flags.type_error("a string, which flags must be"))?,
     };
     matcher(text, flags).map_err(|message| fail(format_args!("{message} (in {pattern})")))
 }
@@ -109,7 +109,7 @@ fn each(
         else {
             break;
         };
-        if !matcher.pay(text, at, whole.end()) {
+        if !matcher.charge(text, at, whole.end()) {
             return Err(spent());
         }
         at = whole.end();
@@ -117,13 +117,13 @@ fn each(
             continue;
         }
         // Each match and each group becomes an object.
-        pay(captures.len() as u64 * 16)?;
+        charge(captures.len() as u64 * 16)?;
         give((whole.start(), whole.end()), describe(value, text, &matcher, &captures, &mut place));
         if !matcher.global {
             return Ok(());
         }
     }
-    if matcher.pay(text, at, text.len()) { Ok(()) } else { Err(spent()) }
+    if matcher.charge(text, at, text.len()) { Ok(()) } else { Err(spent()) }
 }
 
 /// A position in a text, in bytes and in characters.

@@ -1,6 +1,6 @@
 //! Strings: joining, replacing, and parsing numbers.
 
-use super::{function, pay};
+use super::{charge, function};
 use crate::compile::Data;
 use crate::fuel;
 use crate::json::{read, to_text};
@@ -26,7 +26,7 @@ pub fn functions() -> Vec<Fun<Data>> {
 fn row(value: Value, separator: &str, cell: fn(&str) -> String) -> ValueResult {
     let mut cells = Vec::new();
     for item in value.into_items()? {
-        pay(fuel::of_bytes(separator.len()).saturating_add(item.weight()))?;
+        charge(fuel::of_bytes(separator.len()).saturating_add(item.weight()))?;
         cells.push(match &item {
             Value::Null => String::new(),
             Value::Text(text) => cell(text.as_str()),
@@ -40,20 +40,20 @@ fn row(value: Value, separator: &str, cell: fn(&str) -> String) -> ValueResult {
 /// Replaces each `old` with `new`.
 fn replace(value: Value, old: Value, new: Value) -> ValueResult {
     let (text, old, new) = (value.text()?, old.text()?, new.text()?);
-    pay(fuel::of_bytes(text.len()))?;
-    pay(fuel::of_bytes(text.matches(old).count().saturating_mul(new.len())))?;
+    charge(fuel::of_bytes(text.len()))?;
+    charge(fuel::of_bytes(text.matches(old).count().saturating_mul(new.len())))?;
     Ok(Value::from(text.replace(old, new)))
 }
 
 fn explode(value: Value) -> ValueResult {
     let text = value.text()?;
-    pay(text.len() as u64 / 2)?;
+    charge(text.len() as u64 / 2)?;
     Ok(text.chars().map(|letter| Value::from(i64::from(u32::from(letter)))).collect())
 }
 
 fn implode(value: Value) -> ValueResult {
     let codes = value.into_items()?;
-    pay(codes.len() as u64)?;
+    charge(codes.len() as u64)?;
     let letter = |code: &Value| {
         let code_point = code.number()?.as_int().and_then(|int| u32::try_from(int).ok()).and_then(char::from_u32);
         code_point.ok_or_else(|| fail(format_args!("{code} is not the number of a character")))
@@ -65,8 +65,8 @@ fn to_number(value: Value) -> ValueResult {
     if let Value::Number(_) = value {
         return Ok(value);
     }
-    let text = value.text().map_err(|_| value.wrong("a number, and cannot be parsed as one"))?;
-    pay(value.weight())?;
+    let text = value.text().map_err(|_| value.type_error("a number, and cannot be parsed as one"))?;
+    charge(value.weight())?;
     match read(text.as_bytes(), 0).map(whole) {
         Ok(number @ Value::Number(_)) => Ok(number),
         _ => Err(fail(format_args!("{value} cannot be read as a number"))),

@@ -54,7 +54,7 @@ fn concatenate(mut one: Text, other: &Text) -> ValueResult {
     // Everything that is copied is charged first.
     let most = fuel::of_bytes(one.as_str().len().saturating_add(other.as_str().len()));
     if !fuel::can_charge(most) {
-        fuel::stop(fuel::Stop::Fuel);
+        fuel::stop(fuel::StopReason::Fuel);
         return Err(spent());
     }
     let copied = one.push(other.as_str());

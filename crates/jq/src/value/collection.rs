@@ -86,7 +86,7 @@ impl Array {
     /// Takes an element out, until [`Array::put`] fills its place.
     pub fn take(&mut self, index: usize) -> Value {
         let taken = self.items.get_mut(index).map(std::mem::take).unwrap_or_default();
-        self.measure.replace(taken.measure(), Measure::SMALL);
+        self.measure.replace(taken.measure(), Measure::SCALAR);
         taken
     }
 
@@ -160,7 +160,7 @@ impl Object {
     /// Takes a field's value out, until [`Object::put`] sets another.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let taken = self.fields.get_mut(key).map(std::mem::take)?;
-        self.measure.replace(taken.measure(), Measure::SMALL);
+        self.measure.replace(taken.measure(), Measure::SCALAR);
         Some(taken)
     }
 

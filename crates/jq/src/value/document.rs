@@ -1,7 +1,7 @@
 //! Parsed JSON: the text, and the positions of all values in it.
 //!
-//! A filter usually looks at only a few fields of a message. So the input is parsed in one pass into a flat list of spans, which
-//! become values when a filter looks at them, one level at a time.
+//! A filter usually looks at only a few fields of a message. So the input is parsed in one pass into a flat list of
+//! spans, which become values when a filter looks at them, one level at a time.
 
 use super::number::Number;
 use super::text::Text;
@@ -70,7 +70,7 @@ impl Node {
 
     pub fn measure(&self) -> Measure {
         let Some(span) = self.span() else {
-            return Measure::SMALL;
+            return Measure::SCALAR;
         };
         let spans = u64::from(span.after - self.at);
         Measure { weight: spans + u64::from(span.end - span.start) / 16, depth: u32::from(span.depth) }

@@ -1,7 +1,8 @@
 //! The values that filters work on.
 //!
-//! Each array and object stores its depth and its size; shared parts count as often as they occur. So the cost of printing,
-//! comparing or copying a value is known in advance and charged at once, and no value becomes too deep for recursion.
+//! Each array and object stores its depth and its size; shared parts count as often as they occur. So the cost of
+//! printing, comparing or copying a value is known in advance and charged at once, and no value becomes too deep for
+//! recursion.
 
 mod arithmetic;
 mod collection;
@@ -50,13 +51,13 @@ pub struct Measure {
 
 impl Measure {
     /// The measure of a number or another scalar.
-    pub const SMALL: Measure = Measure { weight: 1, depth: 0 };
+    pub const SCALAR: Measure = Measure { weight: 1, depth: 0 };
 }
 
 impl Value {
     pub fn measure(&self) -> Measure {
         match self {
-            Value::Null | Value::Bool(_) | Value::Number(_) => Measure::SMALL,
+            Value::Null | Value::Bool(_) | Value::Number(_) => Measure::SCALAR,
             Value::Text(text) => Measure { weight: crate::fuel::of_bytes(text.as_str().len()), depth: 0 },
             Value::Array(array) => array.measure(),
             Value::Object(object) => object.measure(),
@@ -103,26 +104,26 @@ impl Value {
     /// Its text.
     ///
     /// # Errors
-    /// It is not a string.
+    /// The value is not a string.
     pub fn text(&self) -> Result<&str, Error> {
-        self.as_text().ok_or_else(|| self.wrong("a string"))
+        self.as_text().ok_or_else(|| self.type_error("a string"))
     }
 
     /// Its number.
     ///
     /// # Errors
-    /// It is not a number.
+    /// The value is not a number.
     pub fn number(&self) -> Result<&Number, Error> {
         match self {
             Value::Number(number) => Ok(number),
-            _ => Err(self.wrong("a number")),
+            _ => Err(self.type_error("a number")),
         }
     }
 
     /// Its elements.
     ///
     /// # Errors
-    /// It is not an array.
+    /// The value is not an array.
     pub fn into_items(self) -> Result<Vec<Value>, Error> {
         match self {
             Value::Array(array) => Ok(Array::into_items(array)),
@@ -130,25 +131,25 @@ impl Value {
                 crate::fuel::charge(node.count() as u64);
                 Ok(node.values().collect())
             }
-            other => Err(other.wrong("an array")),
+            other => Err(other.type_error("an array")),
         }
     }
 
     /// Its fields, without repetitions.
     ///
     /// # Errors
-    /// It is not an object.
+    /// The value is not an object.
     pub fn into_fields(self) -> Result<Fields, Error> {
         match self {
             Value::Object(object) => Ok(Object::into_fields(object)),
             Value::Node(node) if node.is_object() => Ok(collection::fields_of(&node)),
-            other => Err(other.wrong("an object")),
+            other => Err(other.type_error("an object")),
         }
     }
 
     /// The error that this value is not `wanted`.
-    pub fn wrong(&self, wanted: &str) -> Error {
-        fail(format_args!("{} ({}) is not {wanted}", self.kind(), crate::json::brief(self)))
+    pub fn type_error(&self, wanted: &str) -> Error {
+        fail(format_args!("{} ({}) is not {wanted}", self.kind(), crate::json::excerpt(self)))
     }
 }
 
@@ -165,7 +166,7 @@ pub fn spent() -> Error {
 impl std::fmt::Display for Value {
     /// Shortened, for messages.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        to.write_str(&crate::json::brief(self))
+        to.write_str(&crate::json::excerpt(self))
     }
 }
 

@@ -14,7 +14,7 @@ pub enum Number {
 }
 
 /// Below this, doubles hold whole numbers exactly.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
 
 impl Number {
     /// A number from JSON text.
@@ -74,7 +74,7 @@ impl Number {
         let (one, two) = (self.as_f64(), other.as_f64());
         match one.partial_cmp(&two) {
             // Doubles do not distinguish long whole numbers.
-            Some(Ordering::Equal) if one.abs() >= EXACT => order_digits(&self.digits(), &other.digits()),
+            Some(Ordering::Equal) if one.abs() >= EXACT_INTEGERS => order_digits(&self.digits(), &other.digits()),
             Some(order) => order,
             None => two.is_nan().cmp(&one.is_nan()),
         }
@@ -99,6 +99,10 @@ fn order_digits(one: &str, other: &str) -> Ordering {
 
 impl From<f64> for Number {
     fn from(float: f64) -> Number {
-        if float.trunc() == float && float.abs() < EXACT { Number::Int(float as i64) } else { Number::Float(float) }
+        if float.trunc() == float && float.abs() < EXACT_INTEGERS {
+            Number::Int(float as i64)
+        } else {
+            Number::Float(float)
+        }
     }
 }

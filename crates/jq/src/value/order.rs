@@ -50,7 +50,7 @@ pub fn array(value: &Value) -> Rc<Array> {
     };
     match made {
         Value::Array(array) => array,
-        // It is too deep, so the run was stopped and its output does not count.
+        // The value is too deep, so the run was stopped and its output does not count.
         _ => array(&Array::value(Vec::new())),
     }
 }

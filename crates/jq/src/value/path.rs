@@ -9,7 +9,7 @@ use jaq_core::val::Range;
 use jaq_core::{Exn, ValT, ValX};
 
 /// An iterator over the contents of an array or object. Each step is charged; it ends when the run is stopped.
-fn paid<T: 'static>(items: impl Iterator<Item = T> + 'static) -> Box<dyn Iterator<Item = Result<T, Error>>> {
+fn charge_each<T: 'static>(items: impl Iterator<Item = T> + 'static) -> Box<dyn Iterator<Item = Result<T, Error>>> {
     if !fuel::step(1) {
         return Box::new(std::iter::once(Err(spent())));
     }
@@ -83,11 +83,11 @@ impl ValT for Value {
         match self.kind() {
             "array" => {
                 let items = self.into_items().unwrap_or_default().into_iter();
-                paid(items.enumerate().map(|(index, item)| (Value::from(index), item)))
+                charge_each(items.enumerate().map(|(index, item)| (Value::from(index), item)))
             }
             "object" => {
                 let fields = self.into_fields().unwrap_or_default().into_iter();
-                paid(fields.map(|(key, value)| (Value::Text(key), value)))
+                charge_each(fields.map(|(key, value)| (Value::Text(key), value)))
             }
             _ => Box::new(std::iter::once(Err(nothing_to_iterate(&self)))),
         }
@@ -95,8 +95,8 @@ impl ValT for Value {
 
     fn values(self) -> Box<dyn Iterator<Item = ValueResult>> {
         match self.kind() {
-            "array" => paid(self.into_items().unwrap_or_default().into_iter()),
-            "object" => paid(self.into_fields().unwrap_or_default().into_values()),
+            "array" => charge_each(self.into_items().unwrap_or_default().into_iter()),
+            "object" => charge_each(self.into_fields().unwrap_or_default().into_values()),
             _ => Box::new(std::iter::once(Err(nothing_to_iterate(&self)))),
         }
     }

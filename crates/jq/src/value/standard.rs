@@ -1,5 +1,6 @@
-//! The interface that jaq's standard library needs from values. Reading and making a string is charged here, so the library's
-//! functions need no charge of their own: each passes over its input once, and its output is at most a few times as long.
+//! The interface that jaq's standard library needs from values. Reading and making a string is charged here, so the
+//! library's functions need no charge of their own: each passes over its input once, and its output is at most a few
+//! times as long.
 
 use super::Value;
 use super::number::Number;

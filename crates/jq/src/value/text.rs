@@ -47,7 +47,7 @@ impl From<String> for Text {
     fn from(mut text: String) -> Text {
         if u32::try_from(text.len()).is_err() {
             text.clear();
-            crate::fuel::stop(crate::fuel::Stop::Fuel);
+            crate::fuel::stop(crate::fuel::StopReason::Fuel);
         }
         let end = u32::try_from(text.len()).unwrap_or(0);
         Text { document: Rc::new(Document { text, spans: Vec::new() }), start: 0, end }

@@ -1,9 +1,9 @@
 //! Reads a server's answer: a JSON body, a stream of events that may break and be resumed, or an HTTP error.
 
 use super::Notice;
+use super::connection_error::{ConnectionError, beginning};
 use super::headers::Message;
-use super::session::{Pending, Purpose, SESSION, Session};
-use super::trouble::{Trouble, beginning};
+use super::session::{AnswerUse, PendingRequest, SESSION, Session};
 use pipewright_http::{Error, Events, Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,9 +12,9 @@ use tokio::time::{sleep, timeout};
 
 /// The wait before a broken stream is resumed, if the server sets no time.
 const RETRY: Duration = Duration::from_secs(1);
-const LONGEST_RETRY: Duration = Duration::from_secs(30);
+const MAX_RETRY: Duration = Duration::from_secs(30);
 /// After this many attempts without new events, a stream is not resumed again.
-const FRUITLESS: u32 = 5;
+const MAX_EMPTY_RESUMES: u32 = 5;
 /// The most bytes of an error's body that are read.
 const REFUSAL: usize = 64 << 10;
 /// How long a stream may stay open after its answer, so that its connection can be used for the next request.
@@ -33,7 +33,7 @@ impl Position {
     /// How long to wait; longer after each attempt without events.
     fn wait(&self) -> Duration {
         let first = self.retry.map_or(RETRY, Duration::from_millis);
-        first.saturating_mul(1 << self.fruitless.min(5)).min(LONGEST_RETRY.max(first))
+        first.saturating_mul(1 << self.fruitless.min(5)).min(MAX_RETRY.max(first))
     }
 }
 
@@ -47,13 +47,13 @@ enum End {
 
 impl Session {
     /// Sends a request, and reads its answer to the end.
-    pub(super) async fn exchange(&self, request: Request, pending: &Pending) -> Result<(), Trouble> {
+    pub(super) async fn exchange(&self, request: Request, pending: &PendingRequest) -> Result<(), ConnectionError> {
         let response = request.send().await?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && pending.in_session {
-            return Err(Trouble::SessionLost(pending.id.clone()));
+            return Err(ConnectionError::SessionLost(pending.id.clone()));
         }
-        if pending.purpose == Purpose::Initialize && status.is_success() {
+        if pending.purpose == AnswerUse::Initialize && status.is_success() {
             *self.id.borrow_mut() = response.header(SESSION).map(str::to_owned);
         }
         let Some(id) = &pending.id else {
@@ -66,17 +66,17 @@ impl Session {
         match response.media_type().as_str() {
             "application/json" => self.read_body(response, pending, id).await,
             "text/event-stream" => self.read_events(response, pending, id).await,
-            "" => Err(Trouble::NoAnswer("accepted a request but did not answer it")),
-            other => Err(Trouble::NotMcp(other.to_owned())),
+            "" => Err(ConnectionError::NoAnswer("accepted a request but did not answer it")),
+            other => Err(ConnectionError::NotMcp(other.to_owned())),
         }
     }
 
-    async fn read_body(&self, response: Response, pending: &Pending, id: &str) -> Result<(), Trouble> {
+    async fn read_body(&self, response: Response, pending: &PendingRequest, id: &str) -> Result<(), ConnectionError> {
         let body = match response.body(self.longest).await {
             Err(Error::TooLong { beginning, .. }) => return self.write_cut(id, &beginning),
             body => body?,
         };
-        let no_json = |_| Trouble::NotMcp("no JSON".to_owned());
+        let no_json = |_| ConnectionError::NotMcp("no JSON".to_owned());
         let whole: &RawValue = serde_json::from_slice(&body).map_err(no_json)?;
         // One version of the protocol allowed several messages in a body.
         let messages = if whole.get().starts_with('[') {
@@ -88,10 +88,15 @@ impl Session {
         for message in messages {
             answered |= self.pass_on(message.get(), Some(pending))?;
         }
-        if answered { Ok(()) } else { Err(Trouble::NoAnswer("answered a different request")) }
+        if answered { Ok(()) } else { Err(ConnectionError::NoAnswer("answered a different request")) }
     }
 
-    async fn read_events(&self, mut response: Response, pending: &Pending, id: &str) -> Result<(), Trouble> {
+    async fn read_events(
+        &self,
+        mut response: Response,
+        pending: &PendingRequest,
+        id: &str,
+    ) -> Result<(), ConnectionError> {
         let mut position = Position::default();
         loop {
             let mut events = response.events(self.longest);
@@ -101,22 +106,23 @@ impl Session {
                     return Ok(());
                 }
                 End::Cut => return Ok(()),
-                End::Broken(why) => {
-                    why.map_or(Trouble::NoAnswer("ended its answer before it was complete"), Trouble::Http)
-                }
+                End::Broken(why) => why.map_or(
+                    ConnectionError::NoAnswer("ended its answer before it was complete"),
+                    ConnectionError::Http,
+                ),
             };
             response = self.resume(&mut position, why).await?;
         }
     }
 
     /// Resumes a stream that broke because of `why`, if the server has made that possible.
-    async fn resume(&self, position: &mut Position, mut why: Trouble) -> Result<Response, Trouble> {
-        while position.last.is_some() && position.fruitless < FRUITLESS {
+    async fn resume(&self, position: &mut Position, mut why: ConnectionError) -> Result<Response, ConnectionError> {
+        while position.last.is_some() && position.fruitless < MAX_EMPTY_RESUMES {
             sleep(position.wait()).await;
             position.fruitless += 1;
             match self.get(position).send().await {
                 Ok(response) if response.status().is_success() => return Ok(response),
-                Ok(response) => return Err(Trouble::Status(response.status(), String::new())),
+                Ok(response) => return Err(ConnectionError::Status(response.status(), String::new())),
                 Err(error) => why = error.into(),
             }
         }
@@ -131,9 +137,9 @@ impl Session {
         }
     }
 
-    /// Keeps the stream open for messages that answer no request, if the server has one. A broken stream is not a failure: if the
-    /// server is lost, requests fail.
-    pub(super) async fn listen(&self) -> Result<(), Trouble> {
+    /// Keeps the stream open for messages that answer no request, if the server has one. A broken stream is not a
+    /// failure: if the server is lost, requests fail.
+    pub(super) async fn listen(&self) -> Result<(), ConnectionError> {
         let mut position = Position::default();
         loop {
             match self.get(&position).send().await {
@@ -141,7 +147,7 @@ impl Session {
                     self.read_stream(&mut response.events(self.longest), &mut position, None).await?;
                 }
                 Ok(response) if response.status() == StatusCode::NOT_FOUND && self.id.borrow().is_some() => {
-                    return Err(Trouble::SessionLost(None));
+                    return Err(ConnectionError::SessionLost(None));
                 }
                 Ok(_) => return Ok(()),
                 Err(_) => {}
@@ -155,8 +161,8 @@ impl Session {
         &self,
         events: &mut Events,
         position: &mut Position,
-        pending: Option<(&Pending, &str)>,
-    ) -> Result<End, Trouble> {
+        pending: Option<(&PendingRequest, &str)>,
+    ) -> Result<End, ConnectionError> {
         loop {
             let event = match events.next().await {
                 Ok(Some(event)) => event,
@@ -182,7 +188,7 @@ impl Session {
     }
 
     /// Writes a message to `output`; gives whether it answers the request.
-    fn pass_on(&self, text: &str, pending: Option<&Pending>) -> Result<bool, Trouble> {
+    fn pass_on(&self, text: &str, pending: Option<&PendingRequest>) -> Result<bool, ConnectionError> {
         let message = Message::read(text);
         let answer = message.as_ref().zip(pending).filter(|(message, pending)| {
             message.method.is_none() && message.id.map(RawValue::get) == pending.id.as_deref()
@@ -190,9 +196,9 @@ impl Session {
         let Some((message, pending)) = answer else { return self.write(text.as_bytes()).map(|()| false) };
         let mut text = std::borrow::Cow::Borrowed(text);
         match (pending.purpose, message.result) {
-            (Purpose::Initialize, Some(result)) => self.agree(result),
-            (Purpose::ListTools, Some(result)) if self.is_stateless() => {
-                if let Some((kept, refused)) = self.tools.borrow_mut().learn(result) {
+            (AnswerUse::Initialize, Some(result)) => self.set_version(result),
+            (AnswerUse::ListTools, Some(result)) if self.is_stateless() => {
+                if let Some((kept, refused)) = self.tools.borrow_mut().read_tools(result) {
                     text = text.replacen(result.get(), &kept, 1).into();
                     refused.into_iter().for_each(|why| (self.notify)(Notice::Warning(why)));
                 }
@@ -203,7 +209,7 @@ impl Session {
     }
 
     /// Sets the protocol version that the server has chosen.
-    fn agree(&self, result: &RawValue) {
+    fn set_version(&self, result: &RawValue) {
         #[derive(Deserialize)]
         struct Handshake {
             #[serde(rename = "protocolVersion")]
@@ -215,7 +221,7 @@ impl Session {
     }
 
     /// A refusal that is a JSON-RPC error is an answer, even if it names no request.
-    async fn read_refusal(&self, response: Response, id: &str) -> Result<(), Trouble> {
+    async fn read_refusal(&self, response: Response, id: &str) -> Result<(), ConnectionError> {
         let (status, kind) = (response.status(), response.media_type());
         let body = match response.body(REFUSAL).await {
             Ok(body) | Err(Error::TooLong { beginning: body, .. }) => body,
@@ -227,14 +233,14 @@ impl Session {
         match error {
             Some(error) => self.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}").as_bytes()),
             None if matches!(kind.as_str(), "text/plain" | "application/json") => {
-                Err(Trouble::Status(status, beginning(&body)))
+                Err(ConnectionError::Status(status, beginning(&body)))
             }
-            None => Err(Trouble::Status(status, String::new())),
+            None => Err(ConnectionError::Status(status, String::new())),
         }
     }
 
     /// Passes on the beginning of an overlong message. Its reader refuses it, and finds the request's id in it.
-    fn write_cut(&self, id: &str, message: &[u8]) -> Result<(), Trouble> {
+    fn write_cut(&self, id: &str, message: &[u8]) -> Result<(), ConnectionError> {
         self.write(&[format!("{{\"id\":{id},\"result\":").as_bytes(), message].concat())
     }
 }

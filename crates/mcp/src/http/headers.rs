@@ -1,5 +1,6 @@
-//! The request headers that a message requires: the version, and from 2026-07-28 on the method, the name, and the arguments that a
-//! tool's schema marks with `x-mcp-header` (SEP-2243). They allow intermediaries to route requests without reading bodies.
+//! The request headers that a message requires: the version, and from 2026-07-28 on the method, the name, and the
+//! arguments that a tool's schema marks with `x-mcp-header` (SEP-2243). They allow intermediaries to route requests
+//! without reading bodies.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -78,7 +79,7 @@ impl<'a> Message<'a> {
     }
 
     /// The headers of the message's request in protocol `version`.
-    pub(super) fn headers(&self, version: &str, tools: &Tools) -> Vec<(String, String)> {
+    pub(super) fn headers(&self, version: &str, tools: &HeaderArguments) -> Vec<(String, String)> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Params<'a> {
@@ -121,14 +122,14 @@ fn encoded(value: &str) -> String {
 
 /// An argument that is repeated in a header.
 #[derive(Debug, PartialEq, Eq)]
-struct Marked {
+struct HeaderArgument {
     /// Its path in the arguments.
     path: Vec<String>,
     /// The header's name after `Mcp-Param-`.
     header: String,
 }
 
-impl Marked {
+impl HeaderArgument {
     /// Its value in `arguments`, with every digit.
     fn value_in(&self, arguments: &RawValue) -> Option<String> {
         let mut at = arguments.get();
@@ -146,12 +147,12 @@ impl Marked {
 
 /// The arguments that each tool requires in headers.
 #[derive(Debug, Default)]
-pub(super) struct Tools(HashMap<String, Vec<Marked>>);
+pub(super) struct HeaderArguments(HashMap<String, Vec<HeaderArgument>>);
 
-impl Tools {
-    /// Reads the marks in the result of a `tools/list`. Gives the result without the tools whose marks are invalid, which a client
-    /// must not offer (SEP-2243), and the reasons; `None` if all tools are valid.
-    pub(super) fn learn(&mut self, result: &RawValue) -> Option<(String, Vec<String>)> {
+impl HeaderArguments {
+    /// Reads the marks in the result of a `tools/list`. Gives the result without the tools whose marks are invalid,
+    /// which a client must not offer (SEP-2243), and the reasons; `None` if all tools are valid.
+    pub(super) fn read_tools(&mut self, result: &RawValue) -> Option<(String, Vec<String>)> {
         #[derive(Deserialize)]
         struct Page<'a> {
             #[serde(borrow)]
@@ -167,7 +168,8 @@ impl Tools {
         let (mut kept, mut refused) = (Vec::new(), Vec::new());
         for raw in page.tools {
             // Most tools have no marks, and need not be parsed.
-            let tool = if raw.get().contains(MARK) { serde_json::from_str::<Tool>(raw.get()).ok() } else { None };
+            let tool =
+                if raw.get().contains(HEADER_KEYWORD) { serde_json::from_str::<Tool>(raw.get()).ok() } else { None };
             match tool.map(|tool| (marks(&tool.schema), tool.name)) {
                 None => kept.push(raw),
                 Some((Ok(marked), name)) => {
@@ -189,23 +191,23 @@ impl Tools {
     }
 }
 
-const MARK: &str = "x-mcp-header";
+const HEADER_KEYWORD: &str = "x-mcp-header";
 
-/// The marks in a schema. They are valid on properties that are reached from its root through `properties` only; each is a header name, and all are
-/// different.
-fn marks(schema: &Value) -> Result<Vec<Marked>, String> {
+/// The marks in a schema. They are valid on properties that are reached from its root through `properties` only; each
+/// is a header name, and all are different.
+fn marks(schema: &Value) -> Result<Vec<HeaderArgument>, String> {
     let mut found = Vec::new();
     find_marks(schema, Some(&[]), &mut found)?;
     let mut names: Vec<String> = found.iter().map(|marked| marked.header.to_ascii_lowercase()).collect();
     names.sort();
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("{MARK} {:?} is used twice", pair[0])),
+        Some(pair) => Err(format!("{HEADER_KEYWORD} {:?} is used twice", pair[0])),
         None => Ok(found),
     }
 }
 
 /// `path` is `None` where marks are not allowed.
-fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) -> Result<(), String> {
+fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<HeaderArgument>) -> Result<(), String> {
     let fields = match schema {
         Value::Object(fields) => fields,
         Value::Array(items) => return items.iter().try_for_each(|item| find_marks(item, None, found)),
@@ -213,12 +215,12 @@ fn find_marks(schema: &Value, path: Option<&[String]>, found: &mut Vec<Marked>) 
     };
     for (key, value) in fields {
         match key.as_str() {
-            MARK => {
+            HEADER_KEYWORD => {
                 let path = path
                     .filter(|path| !path.is_empty())
-                    .ok_or(format!("{MARK} is in a place where it is not allowed"))?;
+                    .ok_or(format!("{HEADER_KEYWORD} is in a place where it is not allowed"))?;
                 let of = fields.get("type").and_then(Value::as_str);
-                found.push(Marked { path: path.to_owned(), header: header_name(value, of)? });
+                found.push(HeaderArgument { path: path.to_owned(), header: header_name(value, of)? });
             }
             "properties" | "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => {
                 for (name, schema) in value.as_object().into_iter().flatten() {
@@ -239,9 +241,10 @@ fn header_name(value: &Value, of: Option<&str>) -> Result<String, String> {
     let is_token = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
     };
-    let name = value.as_str().filter(|name| is_token(name)).ok_or(format!("{MARK} {value} is not a header name"))?;
+    let name =
+        value.as_str().filter(|name| is_token(name)).ok_or(format!("{HEADER_KEYWORD} {value} is not a header name"))?;
     if !matches!(of, Some("string" | "integer" | "boolean")) {
-        return Err(format!("{MARK} {name:?} is on a property that is not a string, integer or boolean"));
+        return Err(format!("{HEADER_KEYWORD} {name:?} is on a property that is not a string, integer or boolean"));
     }
     Ok(name.to_owned())
 }
@@ -257,11 +260,11 @@ mod tests {
 
     #[test]
     fn a_call_of_the_stateless_era_is_repeated_in_headers() {
-        let mut tools = Tools::default();
+        let mut tools = HeaderArguments::default();
         let listed = raw(
             r#"{"tools":[{"name":"a","inputSchema":{"properties":{"n":{"type":"integer","x-mcp-header":"N"},"deep":{"properties":{"é":{"type":"string","x-mcp-header":"E"}}},"none":{"type":"string","x-mcp-header":"No"}}}}]}"#,
         );
-        assert_eq!(tools.learn(&listed), None);
+        assert_eq!(tools.read_tools(&listed), None);
         let call = r#"{"id":1,"method":"tools/call","params":{"name":"a","arguments":{"n":12345678901234567890123,"deep":{"é":"é "},"none":null},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
         let message = Message::read(call).unwrap();
         assert!(message.is_request() && message.version().as_deref() == Some("2026-07-28"));
@@ -292,12 +295,12 @@ mod tests {
             let listed = format!(
                 r#"{{"tools":[{{"name":"bad","inputSchema":{schema}}},{{"name":"good","n":1.10}}],"nextCursor":"2"}}"#
             );
-            let (kept, why) = Tools::default().learn(&raw(&listed)).unwrap();
+            let (kept, why) = HeaderArguments::default().read_tools(&raw(&listed)).unwrap();
             assert_eq!(kept, r#"{"tools":[{"name":"good","n":1.10}],"nextCursor":"2"}"#, "{schema}");
             assert!(why[0].contains("bad"), "{why:?}");
         }
         let example = raw(r#"{"tools":[{"name":"a","inputSchema":{"default":{"x-mcp-header":1}}}]}"#);
-        assert_eq!(Tools::default().learn(&example), None);
+        assert_eq!(HeaderArguments::default().read_tools(&example), None);
     }
 
     #[test]

@@ -1,19 +1,20 @@
 //! Servers over Streamable HTTP: each line to the server becomes a request, each message from it a line.
 //!
-//! rmcp has a client for this, but it converts messages to its own types: it drops unknown fields, turns long integers into
-//! floats, and refuses messages over 16 MiB. Here a message keeps every byte that the server sent, so it is read from the
-//! bodies themselves. Headers, sessions and the resumption of streams are handled as in rmcp's
+//! rmcp has a client for this, but it converts messages to its own types: it drops unknown fields, turns long integers
+//! into floats, and refuses messages over 16 MiB. Here a message keeps every byte that the server sent, so it is read
+//! from the bodies themselves. Headers, sessions and the resumption of streams are handled as in rmcp's
 //! transport.
 
 mod answer;
+mod connection_error;
 mod headers;
 mod session;
-mod trouble;
 
 pub use pipewright_http::Address;
 
 use pipewright_http::{Client, Limits};
-use session::{Session, Step};
+use pipewright_record::Reason;
+use session::{Session, SessionEvent};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::rc::Rc;
 use std::sync::mpsc::{self, Receiver};
@@ -51,17 +52,17 @@ const RESERVED: [&str; 5] = ["accept", "content-type", "last-event-id", "mcp-pro
 ///
 /// # Errors
 /// What is wrong, without any value.
-pub fn address(url: &str, headers: &[(String, String)]) -> Result<Address, String> {
+pub fn address(url: &str, headers: &[(String, String)]) -> Result<Address, Reason> {
     let is_reserved = |name: &str| RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name.trim()));
     match headers.iter().find(|(name, _)| is_reserved(name)) {
-        Some((name, _)) => Err(format!("the header {name} is set by the protocol itself")),
-        None => Address::read(url, headers),
+        Some((name, _)) => Err(format!("the header {name} is set by the protocol itself").into()),
+        None => Address::read(url, headers).map_err(Reason::new),
     }
 }
 
-/// Serves a connection until `input` ends, or until it fails with [`Notice::Ended`]. Each line of `input` (a JSON-RPC message) is
-/// POSTed; each message from the server is written to `output` as one line. A message longer than `longest` is cut there, and
-/// begins with the id of the request that it answers.
+/// Serves a connection until `input` ends, or until it fails with [`Notice::Ended`]. Each line of `input` (a JSON-RPC
+/// message) is POSTed; each message from the server is written to `output` as one line. A message longer than `longest`
+/// is cut there, and begins with the id of the request that it answers.
 pub fn connect(
     address: &Address,
     longest: usize,
@@ -80,10 +81,16 @@ pub fn connect(
     Connection(ended)
 }
 
-type Steps = (UnboundedSender<Step>, UnboundedReceiver<Step>);
+type EventChannel = (UnboundedSender<SessionEvent>, UnboundedReceiver<SessionEvent>);
 
 /// Closes `output` at the end, after the notice with the reason.
-fn serve(address: Address, longest: usize, output: Box<dyn Write>, (steps, next): Steps, notify: Box<dyn Fn(Notice)>) {
+fn serve(
+    address: Address,
+    longest: usize,
+    output: Box<dyn Write>,
+    (steps, next): EventChannel,
+    notify: Box<dyn Fn(Notice)>,
+) {
     let runtime = match Builder::new_current_thread().enable_io().enable_time().build() {
         Ok(runtime) => runtime,
         Err(error) => return notify(Notice::Ended(error.to_string(), Vec::new())),
@@ -100,13 +107,13 @@ fn serve(address: Address, longest: usize, output: Box<dyn Write>, (steps, next)
 }
 
 /// Runs on its own thread, because reading a pipe blocks.
-fn read(input: impl Read, steps: &UnboundedSender<Step>) {
+fn read(input: impl Read, steps: &UnboundedSender<SessionEvent>) {
     for line in BufReader::with_capacity(1 << 16, input).split(b'\n') {
         let Ok(line) = line else { break };
-        if steps.send(Step::Message(line)).is_err() {
+        if steps.send(SessionEvent::Message(line)).is_err() {
             return;
         }
     }
     // Fails only if the connection has already ended.
-    let _ = steps.send(Step::End);
+    let _ = steps.send(SessionEvent::End);
 }

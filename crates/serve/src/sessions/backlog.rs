@@ -6,32 +6,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// The most records that are kept, however short they are.
-const MOST_RECORDS: usize = 65_536;
+const MAX_RECORDS: usize = 65_536;
 /// The most bytes that a reader gets at once; it always gets at least one record.
-const READ_AT_ONCE: usize = 256 << 10;
+const MAX_READ: usize = 256 << 10;
 
-/// The kept records of a session, numbered consecutively. The oldest are dropped when the records exceed the byte limit; readers that have
-/// not read them miss them.
+/// The kept records of a session, numbered consecutively. The oldest are dropped when the records exceed the byte
+/// limit; readers that have not read them miss them.
 pub struct Backlog {
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptRecords>,
     /// Changes when there is more to read, or when the last record has come.
     changes: watch::Sender<u64>,
     /// The most bytes that are kept; the last record is always kept.
     most_bytes: usize,
 }
 
-struct Kept {
+struct KeptRecords {
     /// The number of the first kept record, or of the next record if none is kept.
     first: u64,
     records: VecDeque<Bytes>,
     bytes: usize,
-    state: State,
+    state: BacklogState,
 }
 
 /// What a reader can expect of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// It does not exist yet.
+pub enum BacklogState {
+    /// The session does not exist yet.
     Expected,
     /// More records may come.
     Open,
@@ -41,7 +41,7 @@ pub enum State {
 
 /// A reader's next records.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Next {
+pub struct NextRecords {
     /// The numbers of the first and the last record that this reader has missed.
     pub missed: Option<(u64, u64)>,
     /// Records with their numbers; each is UTF-8 without line ends.
@@ -51,11 +51,11 @@ pub struct Next {
 impl Backlog {
     /// An empty backlog, for a session that does not exist yet.
     pub fn new(most_bytes: usize) -> Backlog {
-        let kept = Kept { first: 1, records: VecDeque::new(), bytes: 0, state: State::Expected };
+        let kept = KeptRecords { first: 1, records: VecDeque::new(), bytes: 0, state: BacklogState::Expected };
         Backlog { kept: Mutex::new(kept), changes: watch::Sender::new(0), most_bytes }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, KeptRecords> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -66,7 +66,7 @@ impl Backlog {
         let record = numbered(record, number);
         kept.bytes += record.len();
         kept.records.push_back(record);
-        while kept.records.len() > 1 && (kept.bytes > self.most_bytes || kept.records.len() > MOST_RECORDS) {
+        while kept.records.len() > 1 && (kept.bytes > self.most_bytes || kept.records.len() > MAX_RECORDS) {
             let oldest = kept.records.pop_front().map_or(0, |oldest| oldest.len());
             kept.bytes -= oldest;
             kept.first += 1;
@@ -78,21 +78,21 @@ impl Backlog {
     /// Marks the session as existing; its first record will have this number.
     pub fn open(&self, first: u64) {
         self.kept().first = first;
-        self.set(State::Open);
+        self.set(BacklogState::Open);
     }
 
     /// Marks the session as ended: no more records will come.
     pub fn end(&self) {
-        self.set(State::Over);
+        self.set(BacklogState::Over);
     }
 
-    fn set(&self, state: State) {
+    fn set(&self, state: BacklogState) {
         self.kept().state = state;
         self.changes.send_modify(|_| ());
     }
 
     /// The session's state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> BacklogState {
         self.kept().state
     }
 
@@ -102,7 +102,7 @@ impl Backlog {
     }
 
     /// The records after the one with this number (all kept records for `None`), up to the limit of one read.
-    pub fn after(&self, number: Option<u64>) -> Next {
+    pub fn after(&self, number: Option<u64>) -> NextRecords {
         let kept = self.kept();
         let end = kept.first + kept.records.len() as u64;
         // A number above all records comes from an earlier run.
@@ -112,11 +112,11 @@ impl Backlog {
         let mut bytes = 0;
         let skipped = usize::try_from(from - kept.first).unwrap_or(usize::MAX);
         let records = kept.records.iter().skip(skipped).zip(from..).take_while(|(record, _)| {
-            let is_room = bytes < READ_AT_ONCE;
+            let is_room = bytes < MAX_READ;
             bytes += record.len();
             is_room
         });
-        Next { missed, records: records.map(|(record, number)| (number, record.clone())).collect() }
+        NextRecords { missed, records: records.map(|(record, number)| (number, record.clone())).collect() }
     }
 }
 
@@ -137,14 +137,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn texts(next: &Next) -> Vec<(u64, String)> {
+    fn texts(next: &NextRecords) -> Vec<(u64, String)> {
         next.records.iter().map(|(number, record)| (*number, String::from_utf8_lossy(record).into_owned())).collect()
     }
 
     #[test]
     fn readers_miss_dropped_records_that_they_have_not_read() {
         let backlog = Backlog::new(40);
-        assert_eq!(backlog.state(), State::Expected);
+        assert_eq!(backlog.state(), BacklogState::Expected);
         backlog.open(7);
         for record in [r#"{"a":1}"#, "{}", " {\"b\":\r\n2} "] {
             backlog.push(record);
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!((backlog.after(None).missed, backlog.after(Some(8)).missed), (None, Some((9, 9))));
         assert_eq!(texts(&backlog.after(Some(8))).len(), 1);
         backlog.end();
-        assert_eq!(backlog.state(), State::Over);
+        assert_eq!(backlog.state(), BacklogState::Over);
     }
 
     proptest! {

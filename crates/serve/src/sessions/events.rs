@@ -1,11 +1,12 @@
 //! Server-sent events: a session's records, or the events of a run.
 
-use super::backlog::{Backlog, State};
-use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
+use super::backlog::{Backlog, BacklogState};
+use super::{Client, ClientMessage, Inbound, KEEP_ALIVE, Server, SlowClients};
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
+use pipewright_record::{Gap, Record};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -49,7 +50,7 @@ impl Drop for Reader {
 /// The records of a session after the one with this number; the `id` of each event is the number of its record.
 pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Backlog>, after: Option<u64>) -> Response {
     let client = server.join();
-    server.tell(Inbound::Joined { client: client.number, session: session.to_owned() }).await;
+    server.queue_event(Inbound::Joined { client: client.number, session: session.to_owned() }).await;
     let (changes, session) = (backlog.changes(), session.to_owned());
     let chunks = VecDeque::new();
     let reader = Reader { client, session, backlog, changes, after, chunks, is_begun: false, is_over: false };
@@ -57,7 +58,7 @@ pub(super) async fn of_session(server: &Server, session: &str, backlog: Arc<Back
 }
 
 /// Records up to this length are copied into one chunk; longer ones are shared by all clients.
-const SHORT: usize = 16 << 10;
+const SHORT_RECORD: usize = 16 << 10;
 
 impl Reader {
     /// The next chunk to send; `None` ends the stream.
@@ -76,7 +77,7 @@ impl Reader {
                 self.is_begun = true;
                 continue;
             }
-            if state == State::Over {
+            if state == BacklogState::Over {
                 return None;
             }
             // A client gets the head of the answer at once, and so knows that it is connected.
@@ -95,13 +96,13 @@ impl Reader {
         let next = self.backlog.after(self.after);
         let mut events = String::new();
         if let Some((first, last)) = next.missed {
-            let _ = write!(events, "id: {last}\ndata: {}\n\n", gap(first, last));
+            let _ = write!(events, "id: {last}\ndata: {}\n\n", Gap { first, last }.json());
             self.after = Some(last);
-            self.is_over = self.is_begun && self.client.server.0.settings.slow == Slow::Disconnect;
+            self.is_over = self.is_begun && self.client.server.0.settings.slow == SlowClients::Disconnect;
         }
         for (number, record) in next.records.into_iter().filter(|_| !self.is_over) {
             let _ = write!(events, "id: {number}\ndata: ");
-            if record.len() > SHORT {
+            if record.len() > SHORT_RECORD {
                 self.chunks.extend([std::mem::take(&mut events).into(), record]);
             } else {
                 events.push_str(&String::from_utf8_lossy(&record));
@@ -117,7 +118,7 @@ impl Reader {
 pub(super) fn of_run(client: Client) -> Response {
     respond(stream::unfold(client, |mut client| async move {
         let event = match timeout(KEEP_ALIVE, client.next()).await {
-            Ok(Some(Own::Line(line))) => format!("data: {}\n\n", data(&line)).into(),
+            Ok(Some(ClientMessage::Line(line))) => format!("data: {}\n\n", data(&line)).into(),
             Ok(_) => return None,
             Err(_) => COMMENT,
         };

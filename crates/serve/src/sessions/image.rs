@@ -4,12 +4,15 @@ use axum::body::{Body, Bytes};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use pipewright_sys::regular;
 use std::io;
-use tokio::fs::{File, OpenOptions};
+use std::path::Path;
+use tokio::fs::File;
 use tokio::io::AsyncReadExt;
+use tokio::task::spawn_blocking;
 
 /// The largest picture that is served, in bytes.
-const LARGEST: u64 = 32 << 20;
+const MAX_IMAGE: u64 = 32 << 20;
 /// The most bytes that are read at once.
 const CHUNK: usize = 64 << 10;
 
@@ -19,11 +22,11 @@ const CHUNK: usize = 64 << 10;
 /// 404: it does not exist, or is not a regular file, too large, or not a picture.
 pub(super) async fn open(path: String) -> Result<Response, StatusCode> {
     let missing = |_| StatusCode::NOT_FOUND;
-    // Opening a FIFO must not block.
-    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(&path).await;
-    let mut file = file.map_err(missing)?;
+    let opened = spawn_blocking(move || regular::open(Path::new(&path))).await;
+    let file = opened.ok().and_then(Result::ok).ok_or(StatusCode::NOT_FOUND)?;
+    let mut file = File::from_std(file);
     let metadata = file.metadata().await.map_err(missing)?;
-    if !metadata.is_file() || metadata.len() > LARGEST {
+    if metadata.len() > MAX_IMAGE {
         return Err(StatusCode::NOT_FOUND);
     }
     let first = read(&mut file, CHUNK).await.map_err(missing)?;

@@ -1,6 +1,6 @@
-//! Sessions of agents for clients: a page with its files, server-sent events and WebSocket for each session, and runs in the AG-UI protocol.
-//! Messages are interpreted behind [`Inbound`]; the records of sessions are kept here ([`backlog`]), so that each client reads them
-//! at its own pace.
+//! Sessions of agents for clients: a page with its files, server-sent events and WebSocket for each session, and runs
+//! in the AG-UI protocol. Messages are interpreted behind [`Inbound`]; the records of sessions are kept here
+//! ([`backlog`]), so that each client reads them at its own pace.
 
 pub mod backlog;
 mod events;
@@ -10,7 +10,8 @@ mod socket;
 
 use crate::access::Access;
 use crate::connections;
-use backlog::{Backlog, State};
+use backlog::{Backlog, BacklogState};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
@@ -24,9 +25,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// The time limit for a body, and for the stage's answer.
 const REQUEST_TIME: Duration = Duration::from_secs(30);
 /// The most messages of clients that are queued.
-const MOST_INBOUND: usize = 64;
+const MAX_INBOUND: usize = 64;
 /// The most bytes of lines that are queued for one client; a client that exceeds it is disconnected.
-const MOST_OWN: usize = 16 << 20;
+const MAX_CLIENT_BYTES: usize = 16 << 20;
 
 /// A file of the page.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,7 @@ pub struct File {
 
 /// How clients that are slower than their session are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Slow {
+pub enum SlowClients {
     /// They get a record that names the missed records.
     Drop,
     /// They also get it, and are disconnected.
@@ -49,7 +50,7 @@ pub enum Slow {
 }
 
 /// The server's settings.
-pub struct Settings {
+pub struct ServerSettings {
     /// The page.
     pub files: &'static [File],
     /// The longest message or body, in bytes.
@@ -59,13 +60,13 @@ pub struct Settings {
     /// The most bytes of records that are kept of each session.
     pub kept: usize,
     /// How slow clients are handled.
-    pub slow: Slow,
+    pub slow: SlowClients,
     /// Whether a text can be a session's id.
     pub is_session_id: fn(&str) -> bool,
 }
 
-/// Events of clients; those of each client are in order.
-#[derive(Debug, PartialEq, Eq)]
+/// Events of clients; those of each client are in order. As JSON, each is a line.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Inbound {
     /// A client shows a session from now on: it reads its records.
     Joined {
@@ -119,7 +120,7 @@ pub enum Inbound {
 }
 
 /// A message for one client.
-enum Own {
+enum ClientMessage {
     /// A line of its stream.
     Line(String),
     /// The answer to its request.
@@ -127,9 +128,9 @@ enum Own {
 }
 
 /// The events of clients, for the thread that handles them.
-pub struct Taken(mpsc::Receiver<Inbound>);
+pub struct InboundQueue(mpsc::Receiver<Inbound>);
 
-impl Iterator for Taken {
+impl Iterator for InboundQueue {
     type Item = Inbound;
 
     /// Waits for the next event.
@@ -138,25 +139,25 @@ impl Iterator for Taken {
     }
 }
 
-impl Own {
+impl ClientMessage {
     fn len(&self) -> usize {
-        let (Own::Line(text) | Own::Reply(_, text)) = self;
+        let (ClientMessage::Line(text) | ClientMessage::Reply(_, text)) = self;
         text.len()
     }
 }
 
 /// The channel to a client.
-struct ToClient {
-    to: mpsc::UnboundedSender<Own>,
+struct ClientSender {
+    to: mpsc::UnboundedSender<ClientMessage>,
     waiting: Arc<AtomicUsize>,
 }
 
-impl ToClient {
+impl ClientSender {
     /// # Errors
     /// The client is gone, or its queue is full.
-    fn send(&self, own: Own) -> Result<(), ()> {
+    fn send(&self, own: ClientMessage) -> Result<(), ()> {
         let (length, before) = (own.len(), self.waiting.load(Ordering::Relaxed));
-        if before > 0 && before + length > MOST_OWN {
+        if before > 0 && before + length > MAX_CLIENT_BYTES {
             return Err(());
         }
         self.waiting.fetch_add(length, Ordering::Relaxed);
@@ -170,18 +171,18 @@ pub struct Server(Arc<Shared>);
 
 struct Shared {
     access: Access,
-    settings: Settings,
+    settings: ServerSettings,
     inbound: mpsc::Sender<Inbound>,
     next: AtomicU64,
-    clients: Mutex<HashMap<u64, ToClient>>,
+    clients: Mutex<HashMap<u64, ClientSender>>,
     sessions: Mutex<HashMap<String, Arc<Backlog>>>,
     is_over: watch::Sender<bool>,
 }
 
 impl Server {
     /// Also gives the events of clients.
-    pub fn new(access: Access, settings: Settings) -> (Server, Taken) {
-        let (inbound, taken) = mpsc::channel(MOST_INBOUND);
+    pub fn new(access: Access, settings: ServerSettings) -> (Server, InboundQueue) {
+        let (inbound, taken) = mpsc::channel(MAX_INBOUND);
         let server = Server(Arc::new(Shared {
             access,
             settings,
@@ -191,10 +192,11 @@ impl Server {
             sessions: Mutex::default(),
             is_over: watch::Sender::new(false),
         }));
-        (server, Taken(taken))
+        (server, InboundQueue(taken))
     }
 
-    /// Serves until [`Server::end_all`] is called and everything sent has reached the clients; blocks. The listener is non-blocking.
+    /// Serves until [`Server::end_all`] is called and everything sent has reached the clients; blocks. The listener is
+    /// non-blocking.
     ///
     /// # Errors
     /// The system's error from the listener.
@@ -223,15 +225,15 @@ impl Server {
 
     /// Sends a line to one client. If the client reads too slowly for it, it is disconnected.
     pub fn deliver(&self, client: u64, line: String) {
-        self.own(client, Own::Line(line));
+        self.own(client, ClientMessage::Line(line));
     }
 
     /// Answers a client's request.
     pub fn reply(&self, client: u64, status: u16, body: String) {
-        self.own(client, Own::Reply(status, body));
+        self.own(client, ClientMessage::Reply(status, body));
     }
 
-    fn own(&self, client: u64, own: Own) {
+    fn own(&self, client: u64, own: ClientMessage) {
         let mut clients = lock(&self.0.clients);
         if clients.get(&client).is_some_and(|to| to.send(own).is_err()) {
             clients.remove(&client);
@@ -264,14 +266,14 @@ impl Server {
 
     /// The records of an existing session.
     fn existing(&self, session: &str) -> Option<Arc<Backlog>> {
-        lock(&self.0.sessions).get(session).filter(|backlog| backlog.state() == State::Open).cloned()
+        lock(&self.0.sessions).get(session).filter(|backlog| backlog.state() == BacklogState::Open).cloned()
     }
 
     /// Drops the backlog of a session that was never started, if no client waits for it.
     fn release(&self, session: &str, backlog: Arc<Backlog>) {
         let mut sessions = lock(&self.0.sessions);
         // One reference is ours, one is in the map.
-        if backlog.state() == State::Expected && Arc::strong_count(&backlog) == 2 {
+        if backlog.state() == BacklogState::Expected && Arc::strong_count(&backlog) == 2 {
             sessions.remove(session);
         }
     }
@@ -281,13 +283,13 @@ impl Server {
         let (to, own) = mpsc::unbounded_channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         if !*self.0.is_over.borrow() {
-            lock(&self.0.clients).insert(number, ToClient { to, waiting: Arc::clone(&waiting) });
+            lock(&self.0.clients).insert(number, ClientSender { to, waiting: Arc::clone(&waiting) });
         }
         Client { number, own, waiting, server: self.clone() }
     }
 
     /// Blocks while the queue is full. If the receiver has ended, the process ends, too.
-    async fn tell(&self, inbound: Inbound) {
+    async fn queue_event(&self, inbound: Inbound) {
         let _ = self.0.inbound.send(inbound).await;
     }
 }
@@ -295,7 +297,7 @@ impl Server {
 /// A client, until it disconnects.
 struct Client {
     number: u64,
-    own: mpsc::UnboundedReceiver<Own>,
+    own: mpsc::UnboundedReceiver<ClientMessage>,
     /// The number of queued bytes.
     waiting: Arc<AtomicUsize>,
     server: Server,
@@ -303,7 +305,7 @@ struct Client {
 
 impl Client {
     /// The next message for this client.
-    async fn next(&mut self) -> Option<Own> {
+    async fn next(&mut self) -> Option<ClientMessage> {
         let own = self.own.recv().await?;
         self.waiting.fetch_sub(own.len(), Ordering::Relaxed);
         Some(own)
@@ -315,14 +317,9 @@ impl Drop for Client {
         lock(&self.server.0.clients).remove(&self.number);
         let (server, client) = (self.server.clone(), self.number);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { server.tell(Inbound::Left { client }).await });
+            runtime.spawn(async move { server.queue_event(Inbound::Left { client }).await });
         }
     }
-}
-
-/// The record that stands for the missed records with these numbers, as JSON text.
-fn gap(first: u64, last: u64) -> String {
-    format!(r#"{{"type":"gap","first":{first},"last":{last}}}"#)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,12 +1,13 @@
 //! Routes requests.
 
-use super::{Client, Inbound, Own, REQUEST_TIME, Server, events, image, socket};
+use super::{Client, ClientMessage, Inbound, REQUEST_TIME, Server, events, image, socket};
 use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::{FromRequestParts, Request, State, WebSocketUpgrade};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use pipewright_record::json::quoted;
 use std::borrow::Cow;
 use tokio::time::timeout;
 
@@ -24,8 +25,8 @@ const HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-const LOCKED: &str = "The token is missing: open the address that agent-serve printed when it started, which ends with ?token=..., \
-    or send the header 'Authorization: Bearer TOKEN'.\n";
+const LOCKED: &str = "The token is missing: open the address that agent-serve printed when it started, which ends with \
+                      ?token=..., or send the header 'Authorization: Bearer TOKEN'.\n";
 
 pub(super) fn router(server: Server) -> Router {
     Router::new().fallback(answer).with_state(server)
@@ -66,14 +67,14 @@ async fn route(server: &Server, request: Request) -> Result<Response, StatusCode
         ["sessions"] if parts.method == Method::POST => {
             let text = read(server, &parts.headers, body).await?;
             let client = server.join();
-            server.tell(Inbound::Begin { client: client.number, text }).await;
+            server.queue_event(Inbound::Begin { client: client.number, text }).await;
             let (status, body) = reply(client).await?;
             Ok((status, [(header::CONTENT_TYPE, "application/json")], body).into_response())
         }
         ["sessions"] => {
             method(Method::GET)?;
             let client = server.join();
-            server.tell(Inbound::List { client: client.number }).await;
+            server.queue_event(Inbound::List { client: client.number }).await;
             let (status, body) = reply(client).await?;
             Ok((status, [(header::CONTENT_TYPE, "application/json")], body).into_response())
         }
@@ -100,9 +101,9 @@ async fn route(server: &Server, request: Request) -> Result<Response, StatusCode
             method(Method::GET)?;
             let path = query(&parts, "path").ok_or(StatusCode::BAD_REQUEST)?.into_owned();
             let client = server.join();
-            // A string can always be serialised.
-            let json = serde_json::to_string(&path).unwrap_or_default();
-            server.tell(Inbound::Image { client: client.number, session: id.to_owned(), path: json }).await;
+            server
+                .queue_event(Inbound::Image { client: client.number, session: id.to_owned(), path: quoted(&path) })
+                .await;
             match reply(client).await? {
                 (StatusCode::OK, _) => image::open(path).await,
                 (status, _) => Err(status),
@@ -112,7 +113,7 @@ async fn route(server: &Server, request: Request) -> Result<Response, StatusCode
             method(Method::POST)?;
             let text = read(server, &parts.headers, body).await?;
             let client = server.join();
-            server.tell(Inbound::Run { client: client.number, text }).await;
+            server.queue_event(Inbound::Run { client: client.number, text }).await;
             Ok(events::of_run(client))
         }
         _ => {
@@ -148,7 +149,7 @@ async fn read(server: &Server, headers: &HeaderMap, body: axum::body::Body) -> R
 /// The only answer that a client waits for.
 async fn reply(mut client: Client) -> Result<(StatusCode, String), StatusCode> {
     match timeout(REQUEST_TIME, client.next()).await {
-        Ok(Some(Own::Reply(status, body))) => {
+        Ok(Some(ClientMessage::Reply(status, body))) => {
             Ok((StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), body))
         }
         Ok(_) => Err(StatusCode::SERVICE_UNAVAILABLE),

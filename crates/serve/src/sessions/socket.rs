@@ -1,12 +1,13 @@
 //! WebSocket: sends a session's records to the client, and receives its messages.
 
-use super::backlog::{Backlog, State, numbered};
-use super::{Client, Inbound, KEEP_ALIVE, Own, Server, Slow, gap};
-use crate::connections::Place;
+use super::backlog::{Backlog, BacklogState, numbered};
+use super::{Client, ClientMessage, Inbound, KEEP_ALIVE, Server, SlowClients};
+use crate::connections::ConnectionPermit;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use pipewright_record::{Gap, Record};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, interval_at, timeout};
@@ -22,11 +23,11 @@ pub(super) async fn converse(
     socket: WebSocket,
     session: String,
     after: Option<u64>,
-    place: Option<Place>,
+    place: Option<ConnectionPermit>,
 ) {
     let client = server.join();
     let backlog = server.backlog(&session);
-    server.tell(Inbound::Joined { client: client.number, session: session.clone() }).await;
+    server.queue_event(Inbound::Joined { client: client.number, session: session.clone() }).await;
     let seen = AtomicU64::new(0);
     let (to, from) = socket.split();
     let (number, own_server) = (client.number, server.clone());
@@ -47,14 +48,14 @@ async fn receive(server: &Server, client: u64, mut from: SplitStream<WebSocket>,
             Message::Close(_) => return,
         };
         let text = text.replace(['\n', '\r'], " ");
-        server.tell(Inbound::Message { client, seen: seen.load(Ordering::Relaxed), text }).await;
+        server.queue_event(Inbound::Message { client, seen: seen.load(Ordering::Relaxed), text }).await;
     }
 }
 
 /// The next action.
-enum Turn {
+enum SocketAction {
     Read,
-    Own(Option<Own>),
+    Own(Option<ClientMessage>),
     Ping,
 }
 
@@ -74,9 +75,9 @@ async fn send(
         changes.mark_unchanged();
         let (state, next) = (backlog.state(), backlog.after(after));
         if let Some((first, last)) = next.missed {
-            let is_sent = write(&mut to, [text(numbered(&gap(first, last), last))].into_iter()).await;
+            let is_sent = write(&mut to, [text(numbered(&Gap { first, last }.json(), last))].into_iter()).await;
             after = Some(last);
-            if is_begun && slow == Slow::Disconnect {
+            if is_begun && slow == SlowClients::Disconnect {
                 let _ = write(&mut to, [close(close_code::POLICY, "too slow")].into_iter()).await;
                 return;
             }
@@ -93,24 +94,24 @@ async fn send(
             seen.store(*last, Ordering::Relaxed);
             continue;
         }
-        if state == State::Over {
+        if state == BacklogState::Over {
             let _ = write(&mut to, [close(close_code::NORMAL, "the session is closed")].into_iter()).await;
             return;
         }
         let turn = tokio::select! {
-            changed = changes.changed() => if changed.is_ok() { Turn::Read } else { Turn::Own(None) },
-            own = client.next() => Turn::Own(own),
-            _ = pings.tick() => Turn::Ping,
+            changed = changes.changed() => if changed.is_ok() { SocketAction::Read } else { SocketAction::Own(None) },
+            own = client.next() => SocketAction::Own(own),
+            _ = pings.tick() => SocketAction::Ping,
         };
         let message = match turn {
-            Turn::Read => continue,
-            Turn::Own(Some(Own::Line(line))) => Message::Text(line.into()),
-            Turn::Own(Some(Own::Reply(..))) => continue,
-            Turn::Own(None) => {
+            SocketAction::Read => continue,
+            SocketAction::Own(Some(ClientMessage::Line(line))) => Message::Text(line.into()),
+            SocketAction::Own(Some(ClientMessage::Reply(..))) => continue,
+            SocketAction::Own(None) => {
                 let _ = write(&mut to, [close(close_code::AWAY, "the server is stopping")].into_iter()).await;
                 return;
             }
-            Turn::Ping => Message::Ping(Vec::new().into()),
+            SocketAction::Ping => Message::Ping(Vec::new().into()),
         };
         if !write(&mut to, [message].into_iter()).await {
             return;

@@ -1,16 +1,17 @@
 //! `[[ ... ]]` and arithmetic, which evaluate more than is apparent.
 
 use super::numbers::is_number;
-use super::{Done, Walk};
+use super::{WalkResult, Walker};
 use crate::Unreadable;
 use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate, UnexpandedArithmeticExpr};
 
-impl Walk {
+impl Walker {
     /// `[[ ... ]]`.
-    pub(super) fn test(&mut self, test: &ExtendedTestExpr) -> Done {
+    pub(super) fn test(&mut self, test: &ExtendedTestExpr) -> WalkResult {
         use BinaryPredicate as Binary;
         match test {
-            // A shell that does not know `[[` takes the word behind `||` for a command, and the one behind `&&` if something is negated.
+            // A shell that does not know `[[` takes the word behind `||` for a command, and the one behind `&&` if
+            // something is negated.
             ExtendedTestExpr::And(_, right) if self.negates && !begins_with_operator(right) => {
                 Err(Unreadable("shells may take a word of a test for a command"))
             }
@@ -59,7 +60,7 @@ impl Walk {
     }
 
     /// Checks an expression: it evaluates the content of its names, which may run commands unless it is a number.
-    pub(super) fn arithmetic(&self, expression: &UnexpandedArithmeticExpr) -> Done {
+    pub(super) fn arithmetic(&self, expression: &UnexpandedArithmeticExpr) -> WalkResult {
         let is_sign = |one: char| " \t\n+-*/%()<>=!&|^~?:,".contains(one);
         let is_plain = |word: &str| match word.strip_prefix('$') {
             // `$n` is replaced by its content, which `n` evaluates.

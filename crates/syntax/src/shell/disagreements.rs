@@ -23,8 +23,8 @@ pub(super) fn check(text: &str) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Whether a continued line, at its backslash, is between words. Shells join lines before they look for words, operators and the end of a
-/// here-document; between words all readers agree.
+/// Whether a continued line, at its backslash, is between words. Shells join lines before they look for words,
+/// operators and the end of a here-document; between words all readers agree.
 fn is_between_words(text: &str, at: usize) -> bool {
     let (before, behind) = (&text[..at], &text[at + 2..]);
     before.ends_with([' ', '\t']) || before.ends_with(['|', '&', ';']) && behind.starts_with([' ', '\t'])

@@ -1,7 +1,7 @@
-//! Words that are certainly numbers. Shells evaluate expressions where they expect a number (zsh's `[ $n -gt 5 ]`, any shell's
-//! `$((n+1))`), and the variables in them may have code.
+//! Words that are certainly numbers. Shells evaluate expressions where they expect a number (zsh's `[ $n -gt 5 ]`, any
+//! shell's `$((n+1))`), and the variables in them may have code.
 
-use super::{Walk, Word};
+use super::{Walker, Word};
 use brush_parser::ast::{
     Command as Node, CommandPrefixOrSuffixItem as Item, IoFileRedirectKind, IoRedirect, Pipeline, Program,
 };
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 /// The variables of a text that have numbers.
 #[derive(Default)]
-pub(super) struct Numbers {
+pub(super) struct NumericVariables {
     /// Variables that have certainly been set to a number, in the text so far.
     set: HashSet<String>,
     /// Variables that are set to anything else, anywhere.
@@ -20,18 +20,19 @@ pub(super) struct Numbers {
     pub(super) is_off: bool,
 }
 
-impl Numbers {
+impl NumericVariables {
     /// Counts no variable and no program as a number.
-    pub(super) fn off() -> Numbers {
-        Numbers { is_off: true, ..Numbers::default() }
+    pub(super) fn off() -> NumericVariables {
+        NumericVariables { is_off: true, ..NumericVariables::default() }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         !self.is_off && self.set.contains(name)
     }
 
-    /// Whether one of them is also set to something else, before or later: a loop or a function may return to text that was already read.
-    pub(super) fn are_wrong(&self) -> bool {
+    /// Whether one of them is also set to something else, before or later: a loop or a function may return to text that
+    /// was already read.
+    pub(super) fn is_invalid(&self) -> bool {
         !self.is_off && (self.defines_functions || !self.set.is_disjoint(&self.tainted))
     }
 
@@ -77,12 +78,12 @@ pub(super) fn is_number(word: &Word) -> bool {
     }
 }
 
-impl Walk {
+impl Walker {
     /// Records `n=1`, if it is a pipeline of its own that certainly runs.
     pub(super) fn note_numbers(&mut self, pipeline: &Pipeline) {
         if let [Node::Simple(simple)] = &pipeline.seq[..]
             && simple.word_or_name.is_none()
-            && let Some(super::Step::Run(command)) = self.steps.last()
+            && let Some(super::ShellStep::Run(command)) = self.steps.last()
         {
             command.assigned.iter().for_each(|name| self.numbers.certainly_assign(name));
         }

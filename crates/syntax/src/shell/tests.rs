@@ -1,11 +1,12 @@
-use super::{Command, Step, Word, steps};
+use super::{Command, ShellStep, Word, steps};
 use proptest::prelude::*;
 
 fn word(text: &str) -> Word {
     Word::Text(text.to_owned())
 }
 
-/// Every command that is run, its words joined by blanks; `?` stands for an unknown word, `=a` for a variable, `>a` for a file.
+/// Every command that is run, its words joined by blanks; `?` stands for an unknown word, `=a` for a variable, `>a` for
+/// a file.
 fn run(text: &str) -> Vec<String> {
     let shown = |words: Vec<Word>, mark: &str| {
         words.into_iter().map(|word| mark.to_owned() + word.text().unwrap_or("?")).collect::<Vec<_>>()
@@ -16,8 +17,8 @@ fn run(text: &str) -> Vec<String> {
         [shown(set, "="), shown(words, ""), shown(written, ">"), shown(read, "<")].concat().join(" ")
     };
     let step = |step| match step {
-        Step::Run(run) => command(run),
-        Step::Define(name) => format!("{name}()"),
+        ShellStep::Run(run) => command(run),
+        ShellStep::Define(name) => format!("{name}()"),
     };
     steps.into_iter().map(step).filter(|shown| !shown.is_empty()).collect()
 }
@@ -110,9 +111,10 @@ fn only_a_quoted_expansion_or_a_number_is_certainly_one_word() {
         ("a \"$x\"*", Word::Any),
     ] {
         let found = steps(text).unwrap();
-        let is_a = |step: &&Step| matches!(step, Step::Run(command) if command.words.first() == Some(&word("a")));
+        let is_a =
+            |step: &&ShellStep| matches!(step, ShellStep::Run(command) if command.words.first() == Some(&word("a")));
         let last = found.iter().rfind(is_a);
-        assert!(matches!(last, Some(Step::Run(command)) if command.words[1] == expected), "{text}: {found:?}");
+        assert!(matches!(last, Some(ShellStep::Run(command)) if command.words[1] == expected), "{text}: {found:?}");
     }
 }
 
@@ -269,7 +271,7 @@ proptest! {
     fn a_quoted_word_is_its_text(text in "[ -&(-~]{1,20}") {
         let quoted = format!("echo '{text}'");
         if let Ok(found) = steps(&quoted) {
-            prop_assert_eq!(found, [Step::Run(Command { words: vec![word("echo"), word(&text)], ..Command::default() })]);
+            prop_assert_eq!(found, [ShellStep::Run(Command { words: vec![word("echo"), word(&text)], ..Command::default() })]);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Words without their quotes, and the commands in their expansions.
 
-use super::{Walk, Word, options};
+use super::{Walker, Word, options};
 use crate::Unreadable;
 use brush_parser::word::{Parameter, ParameterExpr, SpecialParameter, WordPiece, WordPieceWithSource, parse};
 
-impl Walk {
+impl Walker {
     pub(super) fn word(&mut self, text: &str) -> Result<Word, Unreadable> {
         // zsh ends a group at a brace among the words of a command.
         if matches!(text, "{" | "}") {

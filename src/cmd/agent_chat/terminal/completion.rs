@@ -1,10 +1,10 @@
 //! Completion with Tab: commands, tools, and the names and values of arguments.
 
-use super::begun::Begun;
-use crate::cmd::agent_chat::command::{COMMANDS, Mode};
-use crate::io::lock;
-use crate::io::terminal::is_printable;
-use crate::record::OwnedTool;
+use super::line_owner::LineOwner;
+use crate::cmd::agent_chat::command::{COMMANDS, InputMode};
+use pipewright_io::printable::is_printable;
+use pipewright_record::OwnedTool;
+use pipewright_sys::lock;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
@@ -15,14 +15,14 @@ use std::sync::{Arc, Mutex};
 
 /// The words that completion offers.
 #[derive(Debug)]
-pub struct Known {
-    pub mode: Mode,
+pub struct CompletionWords {
+    pub mode: InputMode,
     pub tools: Vec<OwnedTool>,
 }
 
 pub struct Completion {
-    pub known: Arc<Mutex<Known>>,
-    pub begun: Arc<Begun>,
+    pub known: Arc<Mutex<CompletionWords>>,
+    pub begun: Arc<LineOwner>,
     pub files: FilenameCompleter,
 }
 
@@ -56,15 +56,15 @@ impl Completer for Completion {
 }
 
 /// Where the word before the cursor begins, and its completions.
-fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
+fn candidates(line: &str, known: &CompletionWords) -> (usize, Vec<String>) {
     let start = line.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let word = &line[start..];
     let tools = || known.tools.iter().map(|tool| tool.name.clone());
     let all: Vec<String> = if start == 0 && word.starts_with('/') {
         COMMANDS.iter().map(|(_, name, ..)| (*name).to_owned()).collect()
-    } else if start == 0 && known.mode == Mode::Cmd || line.starts_with("/tools ") {
+    } else if start == 0 && known.mode == InputMode::Cmd || line.starts_with("/tools ") {
         tools().collect()
-    } else if known.mode == Mode::Cmd && !line.starts_with(['/', '{']) {
+    } else if known.mode == InputMode::Cmd && !line.starts_with(['/', '{']) {
         arguments(line.split_whitespace().next().unwrap_or_default(), word, known)
     } else {
         Vec::new()
@@ -75,7 +75,7 @@ fn candidates(line: &str, known: &Known) -> (usize, Vec<String>) {
 }
 
 /// The arguments of a tool, as `NAME=`; after that, the values that its schema lists.
-fn arguments(tool: &str, word: &str, known: &Known) -> Vec<String> {
+fn arguments(tool: &str, word: &str, known: &CompletionWords) -> Vec<String> {
     let Some(tool) = known.tools.iter().find(|known| known.name == tool) else { return Vec::new() };
     let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
@@ -104,7 +104,8 @@ mod tests {
             input_schema: schema.to_owned(),
             annotations: None,
         };
-        let mut known = Known { mode: Mode::Cmd, tools: vec![tool("browser_act"), tool("browser_open")] };
+        let mut known =
+            CompletionWords { mode: InputMode::Cmd, tools: vec![tool("browser_act"), tool("browser_open")] };
         assert_eq!(candidates("/st", &known), (0, vec!["/stop".to_owned(), "/steps".to_owned(), "/status".to_owned()]));
         assert_eq!(candidates("browser_a", &known), (0, vec!["browser_act".to_owned()]));
         assert_eq!(candidates("browser_act in", &known), (12, vec!["index=".to_owned()]));
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!(candidates("/tools browser_o", &known).1, ["browser_open"]);
         known.tools.push(tool("browser_open\u{1b}[2J"));
         assert_eq!(candidates("browser_open", &known).1, ["browser_open"], "no text controls the terminal");
-        known.mode = Mode::Chat;
+        known.mode = InputMode::Chat;
         assert!(candidates("brow", &known).1.is_empty(), "a message is not completed");
     }
 }

@@ -1,16 +1,16 @@
-//! The thread that reads keys. While the agent works, the thread handles keys itself. While a line is edited, it passes them to the line editor, up to the
-//! end of that line. So all input is handled in order, and input that was typed before a question is known as such.
+//! The thread that reads keys. While the agent works, the thread handles keys itself. While a line is edited, it passes
+//! them to the line editor, up to the end of that line. So all input is handled in order, and input that was typed
+//! before a question is known as such.
 
-use super::begun::Begun;
 use super::keys::{Key, Keys};
-use super::line_editor::{Edited, LineEditor};
-use super::screen::{Holder, Screen};
-use super::{Input, Wanted};
+use super::line_editor::{LineEditor, LineResult};
+use super::line_owner::LineOwner;
+use super::screen::{Screen, TerminalOwner};
+use super::{Input, KeyboardUse};
 use crate::cmd::approver::editor;
-use crate::io::asking::Asking;
-use crate::io::lines::Limits;
-use crate::io::raw_stdin::{RawStdin, Typed};
-use crate::io::terminal::Terminal;
+use pipewright_lines::Limits;
+use pipewright_record::json;
+use pipewright_sys::terminal::{Asking, RawStdin, Terminal, Typed};
 use std::collections::VecDeque;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::path::Path;
@@ -19,8 +19,8 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 /// What the thread has to do from now on.
-pub struct Order {
-    pub wanted: Wanted,
+pub struct KeyboardTask {
+    pub wanted: KeyboardUse,
     /// The number of inputs when it was given. An order that is older than the last input is void.
     pub after: u64,
 }
@@ -30,66 +30,67 @@ pub struct Keyboard {
     pub limits: Limits,
     pub screen: Arc<Screen>,
     pub raw: RawStdin,
-    pub begun: Arc<Begun>,
-    pub orders: Receiver<Order>,
+    pub begun: Arc<LineOwner>,
+    pub orders: Receiver<KeyboardTask>,
     /// Gets a byte for each order, and for each edited line.
     pub woken: PipeReader,
     pub input: PipeWriter,
     pub keys: Keys,
-    pub unread: VecDeque<Struck>,
-    pub doing: Doing,
+    pub unread: VecDeque<TypedByte>,
+    pub doing: KeyboardState,
     pub sent: u64,
 }
 
 /// A byte, and the number of the question at which it was typed.
-pub struct Struck {
+pub struct TypedByte {
     byte: u8,
     question: u64,
 }
 
 /// What the thread is doing.
-pub enum Doing {
+pub enum KeyboardState {
     /// Waits for an order.
     Nothing,
     /// Reads keys. A line starts after this prompt, with the text typed so far.
     Keys { prompt: String, line: String, question: u64 },
-    /// The line editor edits a line. After a key that may have ended the line, the editor gets no more keys until this time.
+    /// The line editor edits a line. After a key that may have ended the line, the editor gets no more keys until this
+    /// time.
     Line { until: Option<Instant> },
 }
 
 /// The time within which the rest of a split key arrives.
-const REST: Duration = Duration::from_millis(100);
+const SPLIT_KEY_TIMEOUT: Duration = Duration::from_millis(100);
 /// If a line has not ended after this time, the line editor continues with it.
-const ENDED: Duration = Duration::from_millis(50);
+const LINE_END_TIMEOUT: Duration = Duration::from_millis(50);
 /// The most bytes that are read ahead.
-const AHEAD: usize = 4 << 20;
+const MAX_READ_AHEAD: usize = 4 << 20;
 
 /// Keys that may end a line: Ctrl-C, Ctrl-D, line feed, Enter.
-const ENDS: [u8; 4] = [3, 4, b'\n', b'\r'];
-/// Keys that the line editor does not get. It prints nothing while it searches (Ctrl-R, Ctrl-S) or waits for a literal key (Ctrl-V, Ctrl-Q),
-/// and Ctrl-Z would stop the process with the wrong terminal settings.
-const KEPT: [u8; 5] = [0x11, 0x12, 0x13, 0x16, 0x1a];
+const LINE_END_KEYS: [u8; 4] = [3, 4, b'\n', b'\r'];
+/// Keys that the line editor does not get. It prints nothing while it searches (Ctrl-R, Ctrl-S) or waits for a literal
+/// key (Ctrl-V, Ctrl-Q), and Ctrl-Z would stop the process with the wrong terminal settings.
+const WITHHELD_KEYS: [u8; 5] = [0x11, 0x12, 0x13, 0x16, 0x1a];
 
 impl Keyboard {
     pub fn run(mut self) {
-        while self.act() && self.wait() {}
+        while self.handle_keys() && self.wait() {}
     }
 
     /// Waits for keys, an order, or the end of a line; false at the end of the run.
     fn wait(&mut self) -> bool {
         let time = match &self.doing {
-            Doing::Line { until: Some(until) } => Some(until.saturating_duration_since(Instant::now())),
-            Doing::Keys { .. } if self.keys.is_cut() => Some(REST),
+            KeyboardState::Line { until: Some(until) } => Some(until.saturating_duration_since(Instant::now())),
+            KeyboardState::Keys { .. } if self.keys.is_cut() => Some(SPLIT_KEY_TIMEOUT),
             _ => None,
         };
-        match self.raw.typed(self.unread.len() < AHEAD, &self.woken, time) {
+        match self.raw.typed(self.unread.len() < MAX_READ_AHEAD, &self.woken, time) {
             Typed::Bytes(bytes) => {
                 let question = self.begun.now();
-                self.unread.extend(bytes.into_iter().map(|byte| Struck { byte, question }));
+                self.unread.extend(bytes.into_iter().map(|byte| TypedByte { byte, question }));
                 true
             }
             Typed::Late => {
-                if matches!(self.doing, Doing::Keys { .. }) {
+                if matches!(self.doing, KeyboardState::Keys { .. }) {
                     self.keys.forget();
                 }
                 true
@@ -105,25 +106,25 @@ impl Keyboard {
             return false;
         }
         if let Some(edited) = self.line_editor.edited() {
-            self.screen.give_to(Holder::Us);
-            self.doing = Doing::Nothing;
+            self.screen.set_owner(TerminalOwner::Us);
+            self.doing = KeyboardState::Nothing;
             let input = match edited {
-                Edited::Line(text) => Input::Line { text, question: self.begun.question() },
-                Edited::Interrupt => Input::Interrupt { is_clearing: self.begun.has_text() },
-                Edited::End => Input::End,
-                Edited::Failed(why) => return self.gone(&why),
+                LineResult::Line(text) => Input::Line { text, question: self.begun.question() },
+                LineResult::Interrupt => Input::Interrupt { is_clearing: self.begun.has_text() },
+                LineResult::End => Input::End,
+                LineResult::Failed(why) => return self.gone(&why),
             };
             return self.send(&input);
         }
         let Ok(order) = self.orders.try_recv() else { return true };
         match order.wanted {
             _ if order.after != self.sent => true,
-            Wanted::Line(prompt) => self.edit_line(prompt, String::new(), None),
-            Wanted::Keys(prompt) => {
-                self.doing = Doing::Keys { prompt, line: String::new(), question: 0 };
+            KeyboardUse::Line(prompt) => self.edit_line(prompt, String::new(), None),
+            KeyboardUse::Keys(prompt) => {
+                self.doing = KeyboardState::Keys { prompt, line: String::new(), question: 0 };
                 true
             }
-            Wanted::Editor { text, question } => {
+            KeyboardUse::Editor { text, question } => {
                 let text = self.edit_in_program(&text);
                 self.send(&Input::Edited { text, question })
             }
@@ -133,8 +134,7 @@ impl Keyboard {
     /// Sends an input to the stage; false if the run has ended.
     fn send(&mut self, input: &Input) -> bool {
         self.sent += 1;
-        let mut line = serde_json::to_string(input).unwrap_or_default();
-        line.push('\n');
+        let line = json::text(input) + "\n";
         self.input.write_all(line.as_bytes()).is_ok()
     }
 
@@ -147,39 +147,39 @@ impl Keyboard {
     /// Passes a line to the line editor.
     fn edit_line(&mut self, prompt: String, typed: String, question: Option<u64>) -> bool {
         self.begun.begin(question);
-        self.screen.give_to(Holder::LineEditor);
-        self.doing = Doing::Line { until: None };
+        self.screen.set_owner(TerminalOwner::LineEditor);
+        self.doing = KeyboardState::Line { until: None };
         self.line_editor.begin(prompt, typed)
     }
 
     /// Acts on typed keys; false at the end of the run.
-    fn act(&mut self) -> bool {
+    fn handle_keys(&mut self) -> bool {
         match &mut self.doing {
-            Doing::Nothing => true,
-            Doing::Line { until } => {
+            KeyboardState::Nothing => true,
+            KeyboardState::Line { until } => {
                 if until.is_some_and(|until| Instant::now() < until) {
                     return true;
                 }
                 *until = None;
                 self.feed()
             }
-            Doing::Keys { .. } => self.read_keys(),
+            KeyboardState::Keys { .. } => self.read_keys(),
         }
     }
 
     /// Passes keys to the line editor, up to one that may end the line.
     fn feed(&mut self) -> bool {
-        while let Some(Struck { byte, question }) = self.unread.pop_front() {
+        while let Some(TypedByte { byte, question }) = self.unread.pop_front() {
             let is_pasted = self.line_editor.is_in_paste();
-            if KEPT.contains(&byte) && !is_pasted {
+            if WITHHELD_KEYS.contains(&byte) && !is_pasted {
                 continue;
             }
-            self.begun.give(question);
+            self.begun.key_typed(question);
             if let Err(error) = self.line_editor.feed(byte) {
                 return self.gone(&error.to_string());
             }
-            if ENDS.contains(&byte) && !is_pasted {
-                self.doing = Doing::Line { until: Some(Instant::now() + ENDED) };
+            if LINE_END_KEYS.contains(&byte) && !is_pasted {
+                self.doing = KeyboardState::Line { until: Some(Instant::now() + LINE_END_TIMEOUT) };
                 break;
             }
         }
@@ -188,9 +188,9 @@ impl Keyboard {
 
     /// Reads keys up to one that the stage has to act on. A complete line is submitted; the start of a line is edited.
     fn read_keys(&mut self) -> bool {
-        while let Some(Struck { byte, question: struck }) = self.unread.pop_front() {
+        while let Some(TypedByte { byte, question: struck }) = self.unread.pop_front() {
             for key in self.keys.read(&[byte]) {
-                let Doing::Keys { prompt, line, question } = &mut self.doing else { return true };
+                let KeyboardState::Keys { prompt, line, question } = &mut self.doing else { return true };
                 match key {
                     Key::Text(text) | Key::Paste(text) => {
                         if line.is_empty() {
@@ -204,17 +204,17 @@ impl Keyboard {
                         self.screen.print(&format!("{prompt}{line}\n"));
                         self.line_editor.remember(line);
                         let input = Input::Line { text: std::mem::take(line), question: *question };
-                        self.doing = Doing::Nothing;
+                        self.doing = KeyboardState::Nothing;
                         return self.send(&input);
                     }
                     Key::Interrupt => {
-                        self.doing = Doing::Nothing;
+                        self.doing = KeyboardState::Nothing;
                         return self.send(&Input::Interrupt { is_clearing: false });
                     }
                 }
             }
         }
-        let Doing::Keys { prompt, line, question } = &mut self.doing else { return true };
+        let KeyboardState::Keys { prompt, line, question } = &mut self.doing else { return true };
         if line.is_empty() || self.keys.is_within() {
             return true;
         }
@@ -223,11 +223,11 @@ impl Keyboard {
     }
 
     fn edit_in_program(&mut self, text: &str) -> Result<String, String> {
-        self.screen.give_to(Holder::Program);
+        self.screen.set_owner(TerminalOwner::Program);
         self.raw.restore();
         let edited = self.run_program(text);
         self.raw.enter();
-        self.screen.give_to(Holder::Us);
+        self.screen.set_owner(TerminalOwner::Us);
         edited
     }
 
@@ -238,8 +238,8 @@ impl Keyboard {
         };
         // No other order can arrive before this one has its input.
         match editor::edit(text, self.limits.max_line, &mut terminal, || false)? {
-            editor::Edited::Text(text) => Ok(text),
-            editor::Edited::Stopped => Err("nothing was changed".to_owned()),
+            editor::EditResult::Text(text) => Ok(text),
+            editor::EditResult::Stopped => Err("nothing was changed".to_owned()),
         }
     }
 }

@@ -23,7 +23,7 @@ const ESCAPE: u8 = 0x1b;
 const PASTE: &[u8] = b"\x1b[200~";
 const END_OF_PASTE: &[u8] = b"\x1b[201~";
 /// A longer paste is delivered in parts.
-const LONGEST_PASTE: usize = 4 << 20;
+const MAX_PASTE: usize = 4 << 20;
 
 impl Keys {
     /// Takes bytes, and gives the complete keys. Other keys, such as arrows, are dropped.
@@ -77,7 +77,8 @@ impl Keys {
             Err(error) => error.valid_up_to() + error.error_len().unwrap_or(text.len() - error.valid_up_to()),
         };
         let text = String::from_utf8_lossy(&text[..whole]);
-        let shown: String = text.chars().filter(|character| crate::io::terminal::is_printable(*character)).collect();
+        let shown: String =
+            text.chars().filter(|character| pipewright_io::printable::is_printable(*character)).collect();
         (whole > 0).then(|| (whole, Some(Key::Text(shown)).filter(|_| !text.is_empty())))
     }
 
@@ -85,9 +86,9 @@ impl Keys {
     fn next_sequence(&self) -> Option<(usize, Option<Key>)> {
         if let Some(pasted) = self.unread.strip_prefix(PASTE) {
             let end = memchr::memmem::find(pasted, END_OF_PASTE);
-            let end = end.or((pasted.len() > LONGEST_PASTE).then_some(pasted.len()))?;
+            let end = end.or((pasted.len() > MAX_PASTE).then_some(pasted.len()))?;
             let text = String::from_utf8_lossy(&pasted[..end]).replace("\r\n", "\n").replace('\r', "\n");
-            let is_kept = |character: &char| *character == '\n' || crate::io::terminal::is_printable(*character);
+            let is_kept = |character: &char| *character == '\n' || pipewright_io::printable::is_printable(*character);
             let length = (PASTE.len() + end + END_OF_PASTE.len()).min(self.unread.len());
             return Some((length, Some(Key::Paste(text.chars().filter(is_kept).collect()))));
         }

@@ -1,9 +1,9 @@
 //! Runs rustyline on its own thread. Its terminal is a pseudoterminal through which this command passes it keys.
 
 use super::completion::Completion;
-use crate::cmd::agent_chat::command::{Command, Mode, Typed, read};
-use crate::io::descriptor::Descriptor;
-use crate::mask::{Masker, Rules};
+use crate::cmd::agent_chat::command::{Command, InputMode, TypedLine, read};
+use pipewright_mask::{Masker, Rules};
+use pipewright_sys::descriptor::Descriptor;
 use rustyline::Editor;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// How the editing of a line ended.
 #[derive(Debug)]
-pub enum Edited {
+pub enum LineResult {
     Line(String),
     /// Ctrl-C.
     Interrupt,
@@ -22,7 +22,7 @@ pub enum Edited {
     Failed(String),
 }
 
-enum Order {
+enum EditorCommand {
     /// Edit a line that starts with `typed`, after this prompt.
     Edit { prompt: String, typed: String },
     /// Add a line to the history that was submitted without the editor.
@@ -30,8 +30,8 @@ enum Order {
 }
 
 pub struct LineEditor {
-    orders: Sender<Order>,
-    edited: Receiver<Edited>,
+    orders: Sender<EditorCommand>,
+    edited: Receiver<LineResult>,
     keys: Descriptor,
     /// The newest bytes, and whether they are in a paste.
     newest: Vec<u8>,
@@ -51,23 +51,23 @@ impl LineEditor {
     ) -> LineEditor {
         let ((orders, to_do), (done, edited)) = (channel(), channel());
         let masker = Masker::new(Rules::default(), DEPTH);
-        std::thread::spawn(move || Thread { editor, history, masker }.run(&to_do, &done, wake));
+        std::thread::spawn(move || EditorThread { editor, history, masker }.run(&to_do, &done, wake));
         LineEditor { orders, edited, keys, newest: Vec::new(), is_in_paste: false }
     }
 
     /// Edits a line; false if the thread has ended.
     pub fn begin(&mut self, prompt: String, typed: String) -> bool {
-        self.orders.send(Order::Edit { prompt, typed }).is_ok()
+        self.orders.send(EditorCommand::Edit { prompt, typed }).is_ok()
     }
 
     /// Adds a line to the history that was submitted without the editor.
     pub fn remember(&self, line: &str) {
         // Fails only if the thread has ended, and the run with it.
-        let _ = self.orders.send(Order::Remember(line.to_owned()));
+        let _ = self.orders.send(EditorCommand::Remember(line.to_owned()));
     }
 
     /// How the line ended, if it did.
-    pub fn edited(&self) -> Option<Edited> {
+    pub fn edited(&self) -> Option<LineResult> {
         self.edited.try_recv().ok()
     }
 
@@ -94,22 +94,22 @@ impl LineEditor {
     }
 }
 
-struct Thread {
+struct EditorThread {
     editor: Editor<Completion, FileHistory>,
     history: Option<PathBuf>,
     masker: Masker,
 }
 
-impl Thread {
-    fn run(mut self, orders: &Receiver<Order>, done: &Sender<Edited>, mut wake: PipeWriter) {
+impl EditorThread {
+    fn run(mut self, orders: &Receiver<EditorCommand>, done: &Sender<LineResult>, mut wake: PipeWriter) {
         if let Some(path) = &self.history {
             // The history does not exist before the first session.
             let _ = self.editor.load_history(path);
         }
         while let Ok(order) = orders.recv() {
             let (prompt, typed) = match order {
-                Order::Edit { prompt, typed } => (prompt, typed),
-                Order::Remember(line) => {
+                EditorCommand::Edit { prompt, typed } => (prompt, typed),
+                EditorCommand::Remember(line) => {
                     self.remember(&line);
                     continue;
                 }
@@ -117,13 +117,15 @@ impl Thread {
             let edited = match self.editor.readline_with_initial(&prompt, (&typed, "")) {
                 Ok(line) => {
                     self.remember(&line);
-                    Edited::Line(line)
+                    LineResult::Line(line)
                 }
-                Err(ReadlineError::Interrupted) => Edited::Interrupt,
-                Err(ReadlineError::Eof) => Edited::End,
+                Err(ReadlineError::Interrupted) => LineResult::Interrupt,
+                Err(ReadlineError::Eof) => LineResult::End,
                 // A byte that is not UTF-8 loses only its line.
-                Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => Edited::Line(String::new()),
-                Err(error) => Edited::Failed(error.to_string()),
+                Err(ReadlineError::Io(error)) if error.kind() == ErrorKind::InvalidData => {
+                    LineResult::Line(String::new())
+                }
+                Err(error) => LineResult::Failed(error.to_string()),
             };
             if done.send(edited).is_err() || wake.write_all(b"!").is_err() {
                 return;
@@ -133,10 +135,10 @@ impl Thread {
 
     /// Adds a line to the history, except the answer to a tool and lines that may contain a secret.
     fn remember(&mut self, line: &str) {
-        let may_be_secret = match read(line, Mode::Chat) {
-            Typed::Command(command, _) => matches!(command, Command::Answer | Command::Edit),
-            Typed::Unknown(_) | Typed::Nothing => true,
-            Typed::Message(_) | Typed::Call(_) => false,
+        let may_be_secret = match read(line, InputMode::Chat) {
+            TypedLine::Command(command, _) => matches!(command, Command::Answer | Command::Edit),
+            TypedLine::Unknown(_) | TypedLine::Nothing => true,
+            TypedLine::Message(_) | TypedLine::Call(_) => false,
         };
         if may_be_secret || self.masker.text(line) != line {
             return;
@@ -145,7 +147,7 @@ impl Thread {
         if self.editor.add_history_entry(line).unwrap_or(false)
             && let Some(path) = &self.history
         {
-            let _ = path.parent().map(|folder| crate::io::private::folder().recursive(true).create(folder));
+            let _ = path.parent().map(|folder| pipewright_sys::private::folder().recursive(true).create(folder));
             let _ = self.editor.append_history(path);
         }
     }

@@ -1,24 +1,25 @@
-//! The person's terminal: an editable line while the agent waits, and its activity, drawn in place, while it works. A thread reads the keys.
+//! The person's terminal: an editable line while the agent waits, and its activity, drawn in place, while it works. A
+//! thread reads the keys.
 
-mod begun;
 mod completion;
 mod keyboard;
 mod keys;
 mod line_editor;
+mod line_owner;
 mod screen;
 
-pub use completion::Known;
+pub use completion::CompletionWords;
 
-use crate::cmd::agent_chat::command::Mode;
-use crate::io::lines::Limits;
-use crate::io::lock;
-use crate::io::raw_stdin::RawStdin;
-use crate::io::report::{Failure, Status};
-use begun::Begun;
+use crate::cmd::agent_chat::command::InputMode;
 use completion::Completion;
-use keyboard::{Doing, Keyboard, Order};
+use keyboard::{Keyboard, KeyboardState, KeyboardTask};
 use keys::Keys;
 use line_editor::LineEditor;
+use line_owner::LineOwner;
+use pipewright_io::report::{Failure, Status};
+use pipewright_lines::Limits;
+use pipewright_sys::lock;
+use pipewright_sys::terminal::RawStdin;
 use rustyline::completion::FilenameCompleter;
 use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
@@ -34,7 +35,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
-    /// A line was submitted; a pasted one may contain line feeds. `question` is the number of the question that was shown when the line was begun.
+    /// A line was submitted; a pasted one may contain line feeds. `question` is the number of the question that was
+    /// shown when the line was begun.
     Line { text: String, question: u64 },
     /// Ctrl-C; it may have cleared an unfinished line.
     Interrupt { is_clearing: bool },
@@ -50,7 +52,7 @@ pub enum Input {
 
 /// What the keyboard has to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum KeyboardUse {
     /// Edit a line after this prompt.
     Line(String),
     /// Watch keys: Ctrl-C stops the agent, others start a line after this prompt.
@@ -61,13 +63,13 @@ pub enum Wanted {
 
 pub struct Terminal {
     screen: Arc<Screen>,
-    known: Arc<Mutex<Known>>,
+    known: Arc<Mutex<CompletionWords>>,
     raw: RawStdin,
-    begun: Arc<Begun>,
-    orders: Sender<Order>,
+    begun: Arc<LineOwner>,
+    orders: Sender<KeyboardTask>,
     wake: PipeWriter,
     /// What the keyboard is doing, as far as it has reported.
-    doing: Option<Wanted>,
+    doing: Option<KeyboardUse>,
     /// The number of inputs from the keyboard.
     inputs: u64,
 }
@@ -78,10 +80,10 @@ impl Terminal {
     /// # Errors
     /// If the terminal cannot be used, or the process is out of file descriptors.
     pub fn open(history: Option<PathBuf>, limits: Limits) -> Result<(Terminal, PipeReader), Failure> {
-        let system = |error: io::Error| Failure::new(Status::NotStarted, error);
         let line_editor =
             |error| Failure::new(Status::NotStarted, format_args!("the terminal cannot be used: {error}"));
-        let (known, begun) = (Known { mode: Mode::Cmd, tools: Vec::new() }, Arc::new(Begun::default()));
+        let (known, begun) =
+            (CompletionWords { mode: InputMode::Cmd, tools: Vec::new() }, Arc::new(LineOwner::default()));
         let known = Arc::new(Mutex::new(known));
         let config = Config::builder().history_ignore_dups(true).map_err(line_editor)?.auto_add_history(false).build();
         let mut editor: Editor<Completion, FileHistory> = Editor::with_config(config).map_err(line_editor)?;
@@ -90,21 +92,22 @@ impl Terminal {
         editor.set_helper(Some(Completion { known: known_there, begun: begun_there, files }));
         let screen = Screen::start(editor.create_external_printer().map_err(line_editor)?);
         let (orders, to_do) = channel();
-        let ((woken, wake), (inputs, input)) = (io::pipe().map_err(system)?, io::pipe().map_err(system)?);
-        let (raw, keys) = RawStdin::begin().map_err(system)?;
-        let line_editor = LineEditor::start(editor, history, keys, wake.try_clone().map_err(system)?);
+        let ((woken, wake), (inputs, input)) =
+            (io::pipe().map_err(Failure::not_started)?, io::pipe().map_err(Failure::not_started)?);
+        let (raw, keys) = RawStdin::begin().map_err(Failure::not_started)?;
+        let line_editor = LineEditor::start(editor, history, keys, wake.try_clone().map_err(Failure::not_started)?);
         let keyboard = Keyboard {
             line_editor,
             limits,
             screen: Arc::clone(&screen),
-            raw: raw.try_clone().map_err(system)?,
+            raw: raw.try_clone().map_err(Failure::not_started)?,
             begun: Arc::clone(&begun),
             orders: to_do,
             woken,
             input,
             keys: Keys::default(),
             unread: VecDeque::new(),
-            doing: Doing::Nothing,
+            doing: KeyboardState::Nothing,
             sent: 0,
         };
         std::thread::spawn(move || keyboard.run());
@@ -138,7 +141,7 @@ impl Terminal {
     }
 
     /// Changes the words that completion offers.
-    pub fn set_known(&mut self, change: impl FnOnce(&mut Known)) {
+    pub fn set_known(&mut self, change: impl FnOnce(&mut CompletionWords)) {
         change(&mut lock(&self.known));
     }
 
@@ -146,19 +149,19 @@ impl Terminal {
     pub fn take(&mut self, line: &str) -> Option<Input> {
         let input = serde_json::from_str(line).ok()?;
         self.inputs += 1;
-        self.doing = matches!(input, Input::Typing).then(|| Wanted::Line(String::new()));
+        self.doing = matches!(input, Input::Typing).then(|| KeyboardUse::Line(String::new()));
         Some(input)
     }
 
     /// Sets what the keyboard does. A line that is being edited stays until it is submitted.
-    pub fn want(&mut self, wanted: Wanted) {
-        let is_busy = matches!(self.doing, Some(Wanted::Line(_) | Wanted::Editor { .. }));
+    pub fn want(&mut self, wanted: KeyboardUse) {
+        let is_busy = matches!(self.doing, Some(KeyboardUse::Line(_) | KeyboardUse::Editor { .. }));
         if is_busy || self.doing.as_ref() == Some(&wanted) {
             return;
         }
         self.doing = Some(wanted.clone());
         // Fails only if the thread has ended because the terminal is gone.
-        if self.orders.send(Order { wanted, after: self.inputs }).is_ok() {
+        if self.orders.send(KeyboardTask { wanted, after: self.inputs }).is_ok() {
             let _ = self.wake.write_all(b"!");
         }
     }

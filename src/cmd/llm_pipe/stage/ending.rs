@@ -1,15 +1,15 @@
 //! The end of a request: a turn or a failure, printed in order.
 
-use super::Pipe;
+use super::ModelStage;
 use crate::cmd::llm_pipe::job::Job;
-use crate::cmd::llm_pipe::repair::{REPAIRS, matches_schema, own, send_back};
-use crate::io::report::Status;
-use crate::io::stage::{Out, Side};
-use crate::llm::{Token, text_calls};
-use crate::record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
+use crate::cmd::llm_pipe::repair::{MAX_REPAIRS, matches_schema, own, send_back};
+use pipewright_io::report::Status;
+use pipewright_io::stage::{Out, Side};
+use pipewright_llm::{Token, text_calls};
+use pipewright_record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
 use std::time::Instant;
 
-impl Pipe {
+impl ModelStage {
     /// Takes a turn. Text that does not match the schema is sent back to the model.
     pub(super) fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
@@ -50,14 +50,14 @@ impl Pipe {
     /// Makes the model answer again, unless it has failed too often.
     fn repair(&mut self, number: u64, turn: &ModelTurn, why: &str, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        job.pay(turn.usage);
-        if job.repairs == REPAIRS {
-            let message = format!("the answer does not match the schema, even after {REPAIRS} repairs: {why}");
+        job.add_usage(turn.usage);
+        if job.repairs == MAX_REPAIRS {
+            let message = format!("the answer does not match the schema, even after {MAX_REPAIRS} repairs: {why}");
             return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
         }
         job.repairs += 1;
         send_back(&mut job.request, turn, why);
-        job.send_anew();
+        job.reset();
     }
 
     /// Keeps the prompt and the answer as text: a turn's signatures are only valid together with everything before it.
@@ -97,12 +97,12 @@ impl Pipe {
 
     fn print(&mut self, number: u64, line: Option<String>, out: &mut Out) {
         if self.settings.unordered {
-            line.iter().for_each(|line| out.add_line(Side::Near, line));
+            line.iter().for_each(|line| out.add_line(Side::NEAR, line));
             return;
         }
         self.done.insert(number, line);
         while let Some(line) = self.done.remove(&self.next_out) {
-            line.iter().for_each(|line| out.add_line(Side::Near, line));
+            line.iter().for_each(|line| out.add_line(Side::NEAR, line));
             self.next_out += 1;
         }
     }

@@ -2,33 +2,33 @@
 
 mod ending;
 
-use crate::cmd::llm_pipe::answer::Answer;
-use crate::cmd::llm_pipe::arrivals::Arrivals;
+use crate::cmd::llm_pipe::answer::TurnForm;
+use crate::cmd::llm_pipe::arrivals::ArrivalReceiver;
 use crate::cmd::llm_pipe::cache::Cache;
 use crate::cmd::llm_pipe::endpoint::Endpoint;
 use crate::cmd::llm_pipe::input::{self, Line, Prompt};
-use crate::cmd::llm_pipe::job::{Job, Progress};
-use crate::cmd::llm_pipe::settings::Settings;
+use crate::cmd::llm_pipe::job::{AttemptProgress, Job};
+use crate::cmd::llm_pipe::settings::RequestSettings;
 use crate::cmd::llm_pipe::tally::Tally;
-use crate::io::lines::Piece;
-use crate::io::report::{Failure, Report};
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
-use crate::record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
 use pipewright_http::exchanges::{Arrival, Exchanges};
+use pipewright_io::report::{Failure, Report};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::Piece;
+use pipewright_llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
 use pipewright_mcp::Schema;
+use pipewright_record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a server may keep an answer open after its turn is complete.
-const ENDING: Duration = Duration::from_millis(250);
+const END_GRACE: Duration = Duration::from_millis(250);
 
-pub struct Pipe {
-    settings: Settings,
+pub struct ModelStage {
+    settings: RequestSettings,
     exchanges: Exchanges,
-    arrivals: Arrivals,
+    arrivals: ArrivalReceiver,
     report: Arc<Report>,
     /// Requests without a turn, in the order of their lines.
     jobs: BTreeMap<u64, Job>,
@@ -44,7 +44,7 @@ pub struct Pipe {
     done: BTreeMap<u64, Option<String>>,
     /// The model or its server does not accept tools, so they are described in the text.
     takes_no_tools: bool,
-    /// The same for schemas.
+    /// The model or its server does not accept schemas.
     takes_no_schema: bool,
     /// The provider accepts no request before this time.
     paused_until: Option<Instant>,
@@ -57,9 +57,14 @@ pub struct Pipe {
     tally: Option<Tally>,
 }
 
-impl Pipe {
-    pub fn new(settings: Settings, exchanges: Exchanges, arrivals: Arrivals, report: Arc<Report>) -> Pipe {
-        Pipe {
+impl ModelStage {
+    pub fn new(
+        settings: RequestSettings,
+        exchanges: Exchanges,
+        arrivals: ArrivalReceiver,
+        report: Arc<Report>,
+    ) -> ModelStage {
+        ModelStage {
             settings,
             exchanges,
             arrivals,
@@ -142,7 +147,7 @@ impl Pipe {
         let place = format!("stdin:{}", piece.number());
         let read = match piece {
             // In lockstep, every line gets an answer, even an empty one.
-            Piece::Line(line) if line.is_blank() && self.settings.answer != Answer::Line => return,
+            Piece::Line(line) if line.is_blank() && self.settings.answer != TurnForm::Line => return,
             Piece::Line(line) => input::read(self.settings.form, line.body(), self.settings.max_depth)
                 .map_err(|why| (Kind::BadInput, why.to_string(), input::id(line.body()))),
             Piece::Part { last: false, .. } => return,
@@ -186,7 +191,7 @@ impl Pipe {
         }
         // Finished requests that wait for earlier ones count as well.
         let waiting = self.jobs.len() + self.done.len();
-        out.hold_near(waiting >= self.settings.jobs.saturating_mul(4).saturating_add(4));
+        out.hold_near(0, waiting >= self.settings.jobs.saturating_mul(4).saturating_add(4));
         if let Some(tally) = &mut self.tally {
             tally.show(&self.report, self.jobs.len(), self.near_ended);
         }
@@ -197,7 +202,7 @@ impl Pipe {
 
     fn send(&mut self, number: u64, now: Instant, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        let Settings { endpoint: Endpoint { provider, model, .. }, images, history, .. } = &self.settings;
+        let RequestSettings { endpoint: Endpoint { provider, model, .. }, images, history, .. } = &self.settings;
         if *history > 0 && job.repairs == 0 && job.request.messages.len() == 1 {
             job.request.messages.splice(0..0, self.history.iter().cloned());
         }
@@ -210,7 +215,7 @@ impl Pipe {
         match encoded {
             Ok((body, reader)) => {
                 job.length = body.len().saturating_sub(super::images::length(&mut job.request));
-                if let Some(turn) = self.cache.as_ref().and_then(|cache| kept(cache, &body, job, &self.report)) {
+                if let Some(turn) = self.cache.as_ref().and_then(|cache| cached_turn(cache, &body, job, &self.report)) {
                     return self.end(number, turn, out);
                 }
                 job.send(self.next_attempt, reader, now);
@@ -240,16 +245,16 @@ impl Pipe {
                 tokens.iter().for_each(|token| self.settings.answer.token(id, token, out));
             }
             tokens.clear();
-            if !matches!(progress, Progress::Going) {
+            if !matches!(progress, AttemptProgress::Going) {
                 self.attempts.remove(&attempt);
             }
             match progress {
-                Progress::Going => {}
-                Progress::Turn(turn) => {
-                    self.let_end(attempt);
+                AttemptProgress::Going => {}
+                AttemptProgress::Turn(turn) => {
+                    self.await_end(attempt);
                     self.end(number, *turn, out);
                 }
-                Progress::Failed(failure) => {
+                AttemptProgress::Failed(failure) => {
                     self.exchanges.cancel(attempt);
                     let (has_tools, has_schema) = (!job.request.tools.is_empty(), job.request.schema.is_some());
                     let unsupported = match failure.code.as_deref() {
@@ -265,12 +270,12 @@ impl Pipe {
                         if !std::mem::replace(is_known, true) {
                             self.report.note(format_args!("the server {what}"));
                         }
-                        job.send_anew();
+                        job.reset();
                         continue;
                     }
                     self.fail(number, &failure, out);
                 }
-                Progress::Again(pause, why) => {
+                AttemptProgress::Again(pause, why) => {
                     self.exchanges.cancel(attempt);
                     self.pause(number, pause, &why, out);
                 }
@@ -278,15 +283,15 @@ impl Pipe {
         }
     }
 
-    /// Gives the server a moment to end the answer of a complete turn, so that its connection can be used again. At most as many
-    /// such connections are held as requests may be open.
-    fn let_end(&mut self, attempt: u64) {
+    /// Gives the server a moment to end the answer of a complete turn, so that its connection can be used again. At
+    /// most as many such connections are held as requests may be open.
+    fn await_end(&mut self, attempt: u64) {
         if self.ending.len() >= self.settings.jobs
             && let Some((oldest, _)) = self.ending.pop_front()
         {
             self.exchanges.cancel(oldest);
         }
-        self.ending.push_back((attempt, Instant::now() + ENDING));
+        self.ending.push_back((attempt, Instant::now() + END_GRACE));
     }
 
     fn cancel_ended(&mut self, now: Instant) {
@@ -310,18 +315,18 @@ impl Pipe {
     }
 }
 
-impl Stage for Pipe {
+impl Stage for ModelStage {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         if self.prompt.as_ref().is_some_and(|prompt| !prompt.has_more) {
             self.ask_prompt(out);
         }
         match event {
-            Event::Piece(Side::Near, piece) => match &mut self.prompt {
+            Event::Piece(Side::NEAR, piece) => match &mut self.prompt {
                 Some(prompt) => prompt.extend(piece.raw()),
                 None => self.line(&piece, out),
             },
             Event::Piece(Side::Answers, _) => self.take_arrivals(out),
-            Event::Closed(Side::Near) => {
+            Event::Closed(Side::NEAR) => {
                 self.near_ended = true;
                 self.ask_prompt(out);
             }
@@ -348,7 +353,7 @@ impl Stage for Pipe {
 }
 
 /// The stored turn of a job whose request has this body.
-fn kept(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Option<ModelTurn> {
+fn cached_turn(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Option<ModelTurn> {
     if job.repairs > 0 {
         return None;
     }

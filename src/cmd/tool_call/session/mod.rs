@@ -1,7 +1,7 @@
 //! Sessions: worlds that run in the background, each behind a socket in its own folder.
 //!
-//! The folder `tool-call-NAME` contains the `socket`, the `log` (the stderr of the world and the session) and `about.json`. It is
-//! removed with the session. The log of a failed session stays until its name is used again.
+//! The folder `tool-call-NAME` contains the `socket`, the `log` (the stderr of the world and the session) and
+//! `about.json`. It is removed with the session. The log of a failed session stays until its name is used again.
 
 mod serve;
 mod start;
@@ -11,18 +11,16 @@ pub use start::start;
 
 use super::one_shot::{LIMITS, no_list};
 use super::request::Request;
-use crate::io::peer;
-use crate::io::private;
-use crate::io::report::{Failure, Status};
-use crate::io::session::{home, is_running};
 use jiff::SignedDuration;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use pipewright_io::report::{Failure, Status};
+use pipewright_sys::process::{ask_to_end, is_running};
+use pipewright_sys::run_folder::home;
+use pipewright_sys::socket::Stream;
+use pipewright_sys::{private, socket};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -31,10 +29,10 @@ use std::time::{Duration, Instant, SystemTime};
 const PREFIX: &str = "tool-call-";
 
 /// How long a session may take to end. Ending a world takes at most two seconds.
-const ENDING: Duration = Duration::from_secs(5);
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The most bytes of a log's end that are shown.
-const TAIL: u64 = 2000;
+const TAIL_LEN: u64 = 2000;
 
 /// A session, running or not.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ pub struct Session {
 
 /// The content of `about.json`.
 #[derive(Debug, Serialize, Deserialize)]
-struct About {
+struct SessionInfo {
     pid: i32,
     /// The world's command line.
     command: Vec<String>,
@@ -112,14 +110,14 @@ impl Session {
     ///
     /// # Errors
     /// If nothing listens, or the listening process belongs to another user.
-    fn connect(&self) -> io::Result<UnixStream> {
-        let stream = UnixStream::connect(self.socket())?;
-        peer::check_user(&stream)?;
+    fn connect(&self) -> io::Result<Stream> {
+        let stream = Stream::connect(self.socket())?;
+        socket::check_user(&stream)?;
         Ok(stream)
     }
 
     /// Connects to the session. The error says that it does not run and, if known, why it ended.
-    fn join(&self) -> Result<UnixStream, Failure> {
+    fn join(&self) -> Result<Stream, Failure> {
         self.connect().map_err(|error| {
             let Session { name, .. } = self;
             let last_line = self.log_tail().pop();
@@ -144,7 +142,7 @@ impl Session {
         self.ask_over(self.join()?, request)
     }
 
-    fn ask_over(&self, mut stream: UnixStream, request: &Request) -> Result<String, Failure> {
+    fn ask_over(&self, mut stream: Stream, request: &Request) -> Result<String, Failure> {
         let lost = |why: &dyn Display| {
             let log = self.log();
             Failure::new(Status::Lost, format_args!("session '{}': {why} (log: {})", self.name, log.display()))
@@ -175,16 +173,15 @@ impl Session {
     /// If it does not run, or does not end.
     pub fn stop(&self) -> Result<(), Failure> {
         let stream = self.join()?;
-        let pid = match peer::process(&stream).map_err(not_there)? {
+        let pid = match socket::process(&stream).map_err(not_there)? {
             Some(pid) => pid,
             None => self.about().map_err(not_there)?.pid,
         };
         drop(stream);
-        // It may have ended by itself meanwhile.
-        let _ = kill(Pid::from_raw(pid), Signal::SIGTERM);
+        ask_to_end(pid);
         let asked = Instant::now();
         while is_running(pid) {
-            if asked.elapsed() > ENDING {
+            if asked.elapsed() > END_TIMEOUT {
                 let message =
                     format_args!("session '{}': process {pid} does not end; kill it: kill -9 {pid}", self.name);
                 return Err(Failure::new(Status::Fault, message));
@@ -196,18 +193,18 @@ impl Session {
 
     /// Its line in `--sessions`: name, process, age and command, separated by tabs.
     pub fn describe(&self) -> String {
-        let about = self.about().unwrap_or(About { pid: 0, command: Vec::new() });
+        let about = self.about().unwrap_or(SessionInfo { pid: 0, command: Vec::new() });
         let started = fs::metadata(self.log().with_file_name("about.json")).and_then(|file| file.modified());
         let age = started.ok().and_then(|started| SystemTime::now().duration_since(started).ok()).unwrap_or_default();
         let age = SignedDuration::from_secs(i64::try_from(age.as_secs()).unwrap_or(i64::MAX));
         format!("{}\t{}\t{age:#}\t{}\n", self.name, about.pid, escaped(&about.command.join(" ")))
     }
 
-    fn about(&self) -> io::Result<About> {
+    fn about(&self) -> io::Result<SessionInfo> {
         Ok(serde_json::from_slice(&fs::read(self.folder.join("about.json"))?)?)
     }
 
-    fn note(&self, about: &About) -> io::Result<()> {
+    fn note(&self, about: &SessionInfo) -> io::Result<()> {
         let mut file = private::file().write(true).create_new(true).open(self.folder.join("about.json"))?;
         file.write_all(&serde_json::to_vec(about)?)
     }
@@ -218,8 +215,8 @@ impl Session {
         // An unreadable log counts as missing.
         let _ = File::open(self.log()).and_then(|mut log| {
             let length = log.metadata()?.len();
-            log.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-            log.take(TAIL).read_to_end(&mut tail)
+            log.seek(SeekFrom::Start(length.saturating_sub(TAIL_LEN)))?;
+            log.take(TAIL_LEN).read_to_end(&mut tail)
         });
         String::from_utf8_lossy(&tail).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
     }
@@ -250,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_world_that_never_lists_its_tools_is_reported() {
-        let (stream, _world) = UnixStream::pair().unwrap();
+        let (stream, _world) = Stream::pair().unwrap();
         stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
         let session = Session { name: "shop".to_owned(), folder: PathBuf::from("/nonexistent") };
         let failure = session.ask_over(stream, &Request::Tools).unwrap_err();

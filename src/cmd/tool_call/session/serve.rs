@@ -1,34 +1,32 @@
 //! The background process: one world, and many clients.
 //!
-//! Clients send the lines that a world takes. Requests of two clients may have the same id, so each request gets a new id for the
-//! world, and its answer gets the client's id again. Records that answer no request (observations, notices of gates) are dropped:
-//! clients cannot subscribe to them.
+//! Clients send the lines that a world takes. Requests of two clients may have the same id, so each request gets a new
+//! id for the world, and its answer gets the client's id again. Records that answer no request (observations, notices
+//! of gates) are dropped: clients cannot subscribe to them.
 
 use super::{Session, lock, not_there};
+use crate::cmd::options::Limit;
 use crate::cmd::tool_call::one_shot::{EXIT, LIMITS, closed, too_long};
 use crate::cmd::tool_call::request::{ended, is_request, no_world};
-use crate::cmd::world::intake::{Intake, Read};
-use crate::io::between::{Ends, Listener, Near, Way, between};
-use crate::io::descriptor::close_stdin;
-use crate::io::lines::{Change, Limits, Piece, change, text};
-use crate::io::peer;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::session::is_running;
-use crate::io::signal::Signals;
-use crate::io::stage::{Event, Out, Side, Stage};
-use crate::json::Object;
-use crate::record::{Fields, ListTools, cancelled_id, is_same_id, type_of};
+use crate::cmd::world::intake::{Intake, IntakeItem};
+use pipewright_io::between::{FarEndpoint, Listener, NearKind, Sides, between};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::stage::{Event, Out, Side, Stage};
+use pipewright_lines::{Change, Limits, Piece, change, text};
+use pipewright_record::{Cancel, Fields, ListTools, Record, cancelled_id, is_same_id, type_of};
+use pipewright_sys::descriptor::close_stdin;
+use pipewright_sys::process::is_running;
+use pipewright_sys::signal::Signals;
+use pipewright_sys::socket;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A client with this many open requests is read no further.
-const MOST_REQUESTS: usize = 64;
+const MAX_REQUESTS: usize = 64;
 
 /// How often to check that the owner still runs.
 const OWNER: Duration = Duration::from_secs(1);
@@ -36,7 +34,7 @@ const OWNER: Duration = Duration::from_secs(1);
 /// The id field of `list_tools` and `tool_list`.
 const LIST_ID: &str = "request_id";
 
-/// Serves a session whose listening socket is stdin, until it is stopped, idle for the given time (zero is for ever), or its owner, a
+/// Serves a session whose listening socket is stdin, until it is stopped, idle for the given time, or its owner, a
 /// process, has ended.
 ///
 /// # Errors
@@ -44,21 +42,19 @@ const LIST_ID: &str = "request_id";
 pub fn serve(
     session: &Session,
     world: Vec<OsString>,
-    idle_timeout: Duration,
+    idle_timeout: Limit,
     owner: Option<i32>,
     signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
-    let descriptor = std::io::stdin().as_fd().try_clone_to_owned();
-    let listener = UnixListener::from(descriptor.map_err(not_there)?);
-    peer::accept_as_this_process(&listener).map_err(not_there)?;
+    let listener = socket::inherited().map_err(not_there)?;
     close_stdin();
-    let stage = Server {
+    let stage = SessionServer {
         next: 1,
         requests: BTreeMap::new(),
         clients: BTreeMap::new(),
         has_answered: false,
-        idle_timeout: Some(idle_timeout).filter(|timeout| !timeout.is_zero()),
+        idle_timeout: idle_timeout.0,
         used_at: Instant::now(),
         owner,
         owner_seen_at: Instant::now(),
@@ -66,9 +62,14 @@ pub fn serve(
         report: Arc::clone(report),
     };
     let clients = Some(Listener(Box::new(move || Ok(listener.accept()?.0))));
-    let ends =
-        Ends { near: Near::Clients, clients, far: Way::child(world), far_limits: Some(LIMITS), ..Ends::default() };
-    let ended = between(Box::new(stage), ends, signals, report);
+    let sides = Sides {
+        near: NearKind::Clients,
+        clients,
+        far: FarEndpoint::child(world),
+        far_limits: Some(LIMITS),
+        ..Sides::default()
+    };
+    let ended = between(Box::new(stage), sides, signals, report);
     let _lock = session.folder.parent().map(lock);
     match &ended {
         // Requests that arrive meanwhile find the log, which has the reason.
@@ -87,7 +88,7 @@ struct Request {
     id: Option<Box<RawValue>>,
 }
 
-struct Client {
+struct ServedClient {
     intake: Intake,
     /// The number of open requests.
     requests: usize,
@@ -95,11 +96,11 @@ struct Client {
     has_closed: bool,
 }
 
-struct Server {
+struct SessionServer {
     /// The id of the next request to the world.
     next: u64,
     requests: BTreeMap<u64, Request>,
-    clients: BTreeMap<usize, Client>,
+    clients: BTreeMap<usize, ServedClient>,
     /// Whether the world has answered a request, so has started.
     has_answered: bool,
     idle_timeout: Option<Duration>,
@@ -111,15 +112,15 @@ struct Server {
     report: Arc<Report>,
 }
 
-impl Server {
+impl SessionServer {
     fn take(&mut self, number: usize, piece: &Piece<'_>, out: &mut Out) {
         self.used_at = Instant::now();
         let Some(client) = self.clients.get_mut(&number) else { return };
         match client.intake.read(piece) {
-            Read::Blank | Read::Skipped => {}
-            Read::Refused(kind, error) => out.add_line(Side::Near, &error.refusal(kind, piece.number())),
-            Read::Call(text, call) => self.send(number, text, call.form.id_key(), call.id, out),
-            Read::Record(text) => {
+            IntakeItem::Blank | IntakeItem::Skipped => {}
+            IntakeItem::Refused(kind, error) => out.add_line(Side::Near(number), &error.refusal(kind, piece.number())),
+            IntakeItem::Call(text, call) => self.send(number, text, call.form.id_key(), call.id, out),
+            IntakeItem::Record(text) => {
                 if let Some(id) = cancelled_id(text) {
                     self.cancel(number, Some(id.get()), out);
                 } else if let Ok(Some(request)) = ListTools::read(text) {
@@ -138,7 +139,7 @@ impl Server {
         let number = self.next;
         let Some(line) = with_id(text, id_key, Some(&number.to_string())) else { return };
         self.next += 1;
-        out.add_line(Side::Far, &line);
+        out.add_line(Side::FAR, &line);
         self.requests.insert(number, Request { client, id_key, id: id.map(ToOwned::to_owned) });
         self.count(client, 1, out);
     }
@@ -148,7 +149,7 @@ impl Server {
         let is_its_call = |request: &Request| request.client == client && request.id_key != LIST_ID;
         for (number, request) in self.requests.iter().filter(|(_, request)| is_its_call(request)) {
             if id.is_none() || is_same_id(request.id.as_deref().map(RawValue::get), id) {
-                out.add_line(Side::Far, &Object::default().text("type", "cancel").put("call_id", number).end());
+                out.add_line(Side::FAR, &Cancel::call(number).json());
             }
         }
     }
@@ -165,8 +166,7 @@ impl Server {
         };
         let client = request.client;
         if let Some(line) = with_id(text, id_key, request.id.as_deref().map(RawValue::get)) {
-            out.choose_near(client);
-            out.add_line(Side::Near, &line);
+            out.add_line(Side::Near(client), &line);
         }
         self.requests.remove(&number);
         self.count(client, -1, out);
@@ -177,22 +177,20 @@ impl Server {
     fn count(&mut self, number: usize, by: isize, out: &mut Out) {
         let Some(client) = self.clients.get_mut(&number) else { return };
         client.requests = client.requests.saturating_add_signed(by);
-        out.choose_near(number);
-        out.hold_near(client.requests >= MOST_REQUESTS);
-        self.see_off(number, out);
+        out.hold_near(number, client.requests >= MAX_REQUESTS);
+        self.disconnect_if_done(number, out);
     }
 
     /// Disconnects a client that has closed its side and has every answer.
-    fn see_off(&mut self, number: usize, out: &mut Out) {
+    fn disconnect_if_done(&mut self, number: usize, out: &mut Out) {
         if self.clients.get(&number).is_some_and(|client| client.has_closed && client.requests == 0) {
             self.clients.remove(&number);
-            out.choose_near(number);
-            out.close_near();
+            out.close_near(number);
         }
     }
 
     /// A client is gone: its answers are not needed any more.
-    fn lose(&mut self, number: usize, out: &mut Out) {
+    fn forget_client(&mut self, number: usize, out: &mut Out) {
         self.cancel(number, None, out);
         self.clients.remove(&number);
         // A world may never answer them, and a session with open requests is not idle.
@@ -229,31 +227,30 @@ impl Server {
     }
 }
 
-impl Stage for Server {
+impl Stage for SessionServer {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
-        let number = out.near();
         match event {
-            Event::Joined => {
+            Event::Joined(number) => {
                 let intake = Intake::new(Limits::default().max_depth);
-                self.clients.insert(number, Client { intake, requests: 0, has_closed: false });
+                self.clients.insert(number, ServedClient { intake, requests: 0, has_closed: false });
             }
-            Event::Piece(Side::Near, piece) => self.take(number, &piece, out),
-            Event::Closed(Side::Near) => {
+            Event::Piece(Side::Near(number), piece) => self.take(number, &piece, out),
+            Event::Closed(Side::Near(number)) => {
                 if let Some(client) = self.clients.get_mut(&number) {
                     client.has_closed = true;
                 }
-                self.see_off(number, out);
+                self.disconnect_if_done(number, out);
                 self.end_unless_wanted(out);
             }
-            Event::Broken(Side::Near, _) => {
-                self.lose(number, out);
+            Event::Broken(Side::Near(number), _) => {
+                self.forget_client(number, out);
                 self.end_unless_wanted(out);
             }
-            Event::Piece(Side::Far, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
-            Event::Piece(Side::Far, Piece::Part { .. }) => return Err(too_long()),
-            Event::Closed(Side::Far) => self.exit_by = Some(Instant::now() + EXIT),
+            Event::Piece(Side::FAR, Piece::Line(line)) => self.answer(&text(line.body()), out)?,
+            Event::Piece(Side::FAR, Piece::Part { .. }) => return Err(too_long()),
+            Event::Closed(Side::FAR) => self.exit_by = Some(Instant::now() + EXIT),
             // An answer does not prove a start: a gate whose world cannot be started lists no tools before it ends.
-            Event::Exited(status) => return Err(ended(status, false)),
+            Event::Exited(_, status) => return Err(ended(status, false)),
             Event::Due => self.due(out)?,
             _ => {}
         }

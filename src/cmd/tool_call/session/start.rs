@@ -1,42 +1,40 @@
 //! Starts a session: creates its folder and socket, and passes them to a background process.
 
-use super::{About, Session, lock, not_there};
-use crate::cmd::tool_call::one_shot::LISTING;
+use super::{Session, SessionInfo, lock, not_there};
+use crate::cmd::options::Limit;
+use crate::cmd::tool_call::one_shot::LIST_TIMEOUT;
 use crate::cmd::tool_call::request::Request;
-use crate::io::child::exit_code;
-use crate::io::report::{Failure, Report, Status};
-use crate::io::session::{home, is_running};
-use crate::io::{background, private};
-use crate::record::ToolList;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, getsid};
+use crate::cmd::usage;
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_record::ToolList;
+use pipewright_sys::process::{ask_to_end, background, exit_code, is_running, session_leader};
+use pipewright_sys::run_folder::home;
+use pipewright_sys::{private, socket};
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Read};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::Child;
 use std::time::Duration;
 
 /// A world whose far side is lost refuses calls for at most five seconds before it ends.
 const END_WITHOUT_TOOLS: Duration = Duration::from_secs(6);
 
-/// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, the session ends with the terminal session (setsid(2))
-/// of the caller.
+/// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, the session ends
+/// with the terminal session (setsid(2)) of the caller.
 ///
 /// # Errors
-/// [`Status::Usage`] if it runs already. If the world does not start: the end of its log, and the world's status.
+/// [`usage`] if it runs already. If the world does not start: the end of its log, and the world's status.
 pub fn start(
     session: &Session,
     world: Vec<OsString>,
-    idle_timeout: Duration,
+    idle_timeout: Limit,
     with_owner: bool,
     report: &Report,
 ) -> Result<String, Failure> {
     let command = world.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut arguments = vec!["--serve".into(), session.name.clone().into()];
-    arguments.extend(["--idle-timeout".into(), idle_timeout.as_secs_f64().to_string().into()]);
+    arguments.extend(["--idle-timeout".into(), idle_timeout.seconds().to_string().into()]);
     // If the leader has ended already (nohup), there is no process to follow.
-    if let Some(owner) = getsid(None).ok().filter(|leader| with_owner && is_running(leader.as_raw())) {
+    if let Some(owner) = session_leader().filter(|&leader| with_owner && is_running(leader)) {
         arguments.extend(["--owner".into(), owner.to_string().into()]);
     }
     arguments.push("--".into());
@@ -49,43 +47,43 @@ pub fn start(
             not_there(format_args!("{}: {error}", session.folder.display()))
         };
         let log = private::file().append(true).create(true).open(session.log()).map_err(failed)?;
-        let process = background::spawn(arguments, OwnedFd::from(listener), log).map_err(failed)?;
-        session.note(&About { pid: pid(&process).as_raw(), command }).map_err(failed)?;
+        let process = background::spawn(arguments, listener, log).map_err(failed)?;
+        session.note(&SessionInfo { pid: pid(&process), command }).map_err(failed)?;
         // The background process has the listening end: if it is dead, the connection fails.
         (session.connect().map_err(failed)?, process)
     };
     list(session, stream).map_err(|failure| give_up(session, &mut process, failure, report))
 }
 
-fn pid(process: &Child) -> Pid {
+fn pid(process: &Child) -> i32 {
     // A process id fits: the kernel's own type is an i32.
-    Pid::from_raw(process.id() as i32)
+    process.id() as i32
 }
 
 /// Creates the folder and the socket, and removes the remains of a killed session of this name.
-fn listen(session: &Session) -> Result<UnixListener, Failure> {
+fn listen(session: &Session) -> Result<socket::Listener, Failure> {
     let Session { name, folder } = session;
     let socket = session.socket();
     if session.connect().is_ok() {
         let message = format_args!("session '{name}' is already running; end it with: tool-call --stop {name}");
-        return Err(Failure::new(Status::Usage, message));
+        return Err(usage(message));
     }
     session.remove();
-    private::folder().create(folder).and_then(|()| private::listen(&socket)).map_err(|error| {
+    private::folder().create(folder).and_then(|()| socket::listen(&socket)).map_err(|error| {
         session.remove();
         let path = socket.display();
         if error.kind() == ErrorKind::InvalidFilename {
             let message =
                 format_args!("{path}: {error}: choose a shorter name, or a shorter XDG_RUNTIME_DIR or TMPDIR");
-            return Failure::new(Status::Usage, message);
+            return usage(message);
         }
         not_there(format_args!("{path}: {error}"))
     })
 }
 
 /// Gets the world's answer to `list_tools`.
-fn list(session: &Session, stream: UnixStream) -> Result<String, Failure> {
-    stream.set_read_timeout(Some(LISTING)).map_err(not_there)?;
+fn list(session: &Session, stream: socket::Stream) -> Result<String, Failure> {
+    stream.set_read_timeout(Some(LIST_TIMEOUT)).map_err(not_there)?;
     let mut rest = stream.try_clone().map_err(not_there)?;
     let listed = session.ask_over(stream, &Request::Tools)?;
     if ToolList::read(&listed).is_ok_and(|list| list.is_some_and(|list| !list.tools.is_empty())) {
@@ -103,7 +101,7 @@ fn give_up(session: &Session, process: &mut Child, failure: Failure, report: &Re
     let has_ended = failure.status == Status::Lost;
     if !has_ended {
         // The child has not been reaped, so the pid is still its own.
-        let _ = kill(pid(process), Signal::SIGTERM);
+        ask_to_end(pid(process));
     }
     let code = process.wait().ok().map(exit_code);
     for line in session.log_tail() {

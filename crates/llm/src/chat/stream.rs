@@ -1,0 +1,195 @@
+//! The streamed answer: `chat.completion.chunk` objects, then `[DONE]`.
+
+#[cfg(test)]
+mod tests;
+
+use super::calls::Calls;
+use super::failure;
+use super::growing_text::GrowingText;
+use super::message::{Object, Value, between_quotes};
+use super::usage::usage;
+use crate::assembly::{event_text, list, raw};
+use crate::conversation::{CallIds, whole_calls};
+use crate::{Failure, Retry, Token, TurnReader};
+use pipewright_record::{Fields, Kind, ModelRequest, ModelTurn, Stop, Usage};
+use serde_json::value::RawValue;
+
+/// Fields with the model's reasoning: DeepSeek and llama.cpp, OpenRouter and vLLM. If both are sent, they are equal.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
+pub(super) struct Reader {
+    provider: &'static str,
+    model: String,
+    ids: CallIds,
+    /// The message without its calls.
+    message: Object,
+    calls: Calls,
+    text: GrowingText,
+    reasoning: GrowingText,
+    /// The field of [`REASONING`] that came first.
+    reasoning_key: Option<&'static str>,
+    is_refusal: bool,
+    finish_reason: Option<String>,
+    is_done: bool,
+    usage: Usage,
+}
+
+impl Reader {
+    pub(super) fn new(provider: &'static str, request: &ModelRequest, model: &str) -> Reader {
+        Reader {
+            provider,
+            model: model.to_owned(),
+            ids: CallIds::after(request),
+            message: Object::default(),
+            calls: Calls::default(),
+            text: GrowingText::default(),
+            reasoning: GrowingText::default(),
+            reasoning_key: None,
+            is_refusal: false,
+            finish_reason: None,
+            is_done: false,
+            usage: Usage::default(),
+        }
+    }
+
+    fn choice(&mut self, choice: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let choice = Fields::read(choice.get())?;
+        // Only one choice is requested; another would be mixed into it.
+        if choice.count("index").is_some_and(|index| index > 0) {
+            return Ok(());
+        }
+        if let Some(delta) = choice.present("delta") {
+            self.delta(&Fields::read(delta.get())?, tokens)?;
+        }
+        // Some servers send an empty one until the turn ends.
+        if let Some(reason) = choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
+            self.finish_reason = Some(reason);
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: &Fields<'_>, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        for (key, json) in delta.iter() {
+            match key {
+                "tool_calls" => {
+                    for call in delta.list(key)? {
+                        self.calls.take(&Fields::read(call.get())?)?;
+                    }
+                }
+                // The form before `tool_calls`: our requests offer no functions.
+                "function_call" if json.get() != "null" => {
+                    return Err(Failure::protocol("a call comes in the old form, as \"function_call\""));
+                }
+                // Padding that hides the length of the tokens.
+                "obfuscation" => {}
+                _ => {
+                    self.show(key, json.get(), tokens);
+                    self.message.merge(key, Value::of(json));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a field to the turn's text or reasoning, if it belongs there.
+    fn show(&mut self, key: &str, json: &str, tokens: &mut Vec<Token>) {
+        let escaped = between_quotes(json);
+        if !json.starts_with('"') || escaped.is_empty() {
+            return;
+        }
+        if ["content", "refusal"].contains(&key) {
+            self.is_refusal |= key == "refusal";
+            tokens.push(Token::Text(self.text.push(escaped)));
+        } else if let Some(key) = REASONING.into_iter().find(|name| *name == key)
+            && *self.reasoning_key.get_or_insert(key) == key
+        {
+            tokens.push(Token::Reasoning(self.reasoning.push(escaped)));
+        }
+    }
+
+    fn stop(&self, has_calls: bool) -> Stop {
+        match self.finish_reason.as_deref() {
+            // Mistral: the context window.
+            Some("length" | "model_length") => Stop::Length,
+            Some("content_filter") => Stop::Refusal,
+            _ if has_calls => Stop::Call,
+            _ if self.is_refusal => Stop::Refusal,
+            _ => Stop::End,
+        }
+    }
+}
+
+impl TurnReader for Reader {
+    fn take(&mut self, _name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let text = event_text(data)?;
+        let text = text.trim();
+        if text.is_empty() || self.is_done {
+            return Ok(());
+        }
+        if text == "[DONE]" {
+            self.is_done = true;
+            return Ok(());
+        }
+        let chunk = Fields::read(text)?;
+        // vLLM's older form is the error itself.
+        if chunk.present("error").is_some() || chunk.text("object").as_deref() == Some("error") {
+            return Err(failure::in_stream(text));
+        }
+        if let Some(counts) = chunk.object("usage") {
+            self.usage = usage(&counts, ["prompt_tokens", "completion_tokens"]);
+        }
+        for choice in chunk.list("choices")? {
+            self.choice(choice, tokens)?;
+        }
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.is_done
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<ModelTurn, Failure> {
+        match self.finish_reason.as_deref() {
+            // OpenRouter, if its provider fails.
+            Some("error") => {
+                return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
+            }
+            Some("stop" | "tool_calls" | "function_call" | "length" | "model_length" | "content_filter") => {}
+            // vLLM, DeepSeek, and servers that were stopped.
+            Some("abort" | "aborted" | "cancelled" | "canceled" | "insufficient_system_resource") => {
+                return Err(Failure::cut());
+            }
+            // Another reason may be an abort.
+            Some(_) if !self.calls.is_cut() => {}
+            // The end may come without a reason, but not without a turn.
+            None if self.is_done && self.message.get("role").is_some() && !self.calls.is_cut() => {}
+            _ => return Err(Failure::cut()),
+        }
+        let (calls, read_calls) = std::mem::take(&mut self.calls).end(&mut self.ids)?;
+        let stop = self.stop(!calls.is_empty());
+        let mut message = self.message;
+        message.put_missing("role", || Value::text("assistant"));
+        message.put_missing("content", || match stop {
+            Stop::Refusal => Value::null(),
+            _ if !calls.is_empty() => Value::null(),
+            _ => Value::text(""),
+        });
+        if !calls.is_empty() {
+            message.put("tool_calls", Value::Other(list(&calls)));
+        }
+        Ok(ModelTurn {
+            stop,
+            text: self.text.end(),
+            reasoning: self.reasoning.end(),
+            calls: whole_calls(stop, read_calls),
+            usage: self.usage,
+            provider: self.provider,
+            model: self.model,
+            raw: raw(Value::Object(message).json())?,
+        })
+    }
+}

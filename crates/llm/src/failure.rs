@@ -1,0 +1,223 @@
+//! Why there is no turn, and whether to send the request again.
+
+use super::retry::{apply_headers, is_overflow};
+use pipewright_record::{Fields, Kind, TurnFailure, Unreadable};
+use serde_json::value::RawValue;
+use std::time::Duration;
+
+/// Gives a header's value by its lower-case name.
+pub type Headers<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// Whether a failed request may be sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// No: it would fail again, or cost again.
+    Never,
+    /// After a pause that we choose.
+    Backoff,
+    /// After the pause that the provider asks for.
+    After(Duration),
+}
+
+/// The code of a failure because the model or its server does not support tools: they can be described in the prompt
+/// instead. Servers have no common code for it.
+pub const TOOLS_UNSUPPORTED: &str = "tools_unsupported";
+
+/// The code of a failure because the server supports no JSON Schema of the answer.
+pub const SCHEMA_UNSUPPORTED: &str = "schema_unsupported";
+
+/// Why an attempt gave no turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The failure that is reported if this was the last attempt.
+    pub what: TurnFailure,
+    /// Whether to try again.
+    pub retry: Retry,
+}
+
+impl Failure {
+    /// A failure without a code of the provider.
+    pub fn new(kind: Kind, message: impl Into<String>, retry: Retry) -> Failure {
+        Failure { what: TurnFailure { kind, message: message.into(), code: None }, retry }
+    }
+
+    /// Sets the provider's own code.
+    #[must_use]
+    pub fn with_code(mut self, code: Option<String>) -> Failure {
+        self.what.code = code;
+        self
+    }
+
+    /// The stream ended before the turn was complete.
+    pub fn cut() -> Failure {
+        Failure::new(Kind::Lost, "the answer ended before the turn was complete", Retry::Backoff)
+    }
+
+    /// The data does not follow the provider's protocol.
+    pub fn protocol(why: impl std::fmt::Display) -> Failure {
+        Failure::new(Kind::Protocol, format!("the answer cannot be read: {why}"), Retry::Backoff)
+    }
+
+    /// A failure by the HTTP status (200 to 599), the provider's own code and message, and the headers. A limit that no
+    /// pause lifts has no status of its own: the providers recognise its codes.
+    pub(super) fn of_status(status: u16, code: Option<String>, message: String, headers: &Headers<'_>) -> Failure {
+        let kind = match status {
+            ..=399 => Kind::Protocol,
+            401 | 403 => Kind::Auth,
+            402 => Kind::Quota,
+            429 => Kind::RateLimited,
+            413 => Kind::Overflow,
+            _ if is_overflow(code.as_deref(), &message) => Kind::Overflow,
+            408 | 409 | 499 | 500.. => Kind::Unavailable,
+            _ => Kind::BadRequest,
+        };
+        let message = match status {
+            ..=399 => no_stream(status, &message, headers),
+            _ => message,
+        };
+        let retry = match kind {
+            Kind::Auth | Kind::Quota | Kind::Overflow => Retry::Never,
+            Kind::RateLimited | Kind::Unavailable => apply_headers(Retry::Backoff, headers),
+            _ => apply_headers(Retry::Never, headers),
+        };
+        Failure::new(kind, message, retry).with_code(code)
+    }
+
+    /// Turns the failure into a limit that no pause lifts: money, or a daily quota.
+    #[must_use]
+    pub(super) fn into_quota(mut self) -> Failure {
+        (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
+        self
+    }
+}
+
+/// Why a successful answer or a redirect (status 200 to 399) is not a turn. The part of `location` after a `?` may be
+/// secret.
+fn no_stream(status: u16, message: &str, headers: &Headers<'_>) -> String {
+    if status < 300 {
+        let media_type = headers("content-type").unwrap_or_else(|| "a body without a content type".to_owned());
+        return format!(
+            "the server answered {media_type} instead of a stream of events; check that the base URL is the API's \
+             address ({message})"
+        );
+    }
+    let target = headers("location").map(|to| match to.split_once(['?', '#']) {
+        None => format!(" to {to}"),
+        Some((path, _)) => match path.split_once("://") {
+            Some((scheme, rest)) => format!(" to {scheme}://{}", rest.split('/').next().unwrap_or_default()),
+            None => " to another path of the same server".to_owned(),
+        },
+    });
+    format!(
+        "the server redirects{} (HTTP status {status}), and redirects are not followed; check that the base URL is the \
+         API's address",
+        target.unwrap_or_default()
+    )
+}
+
+impl From<Unreadable> for Failure {
+    fn from(why: Unreadable) -> Failure {
+        Failure::protocol(why)
+    }
+}
+
+/// An error as reported by a server: `{"error":{...}}`, the same in an array, `{"error":"..."}`, or an object without
+/// `error`.
+#[derive(Debug)]
+pub(super) struct ReportedError<'a> {
+    /// The fields of the error; empty if the body has another form.
+    pub fields: Fields<'a>,
+    /// Its message; otherwise the status and the beginning of the body.
+    pub message: String,
+}
+
+impl<'a> ReportedError<'a> {
+    pub(super) fn read(status: u16, body: &'a [u8]) -> ReportedError<'a> {
+        let text = std::str::from_utf8(body).unwrap_or_default().trim();
+        let first = serde_json::from_str::<Vec<&RawValue>>(text).ok().and_then(|list| list.first().copied());
+        let whole = Fields::read(first.map_or(text, RawValue::get)).unwrap_or_default();
+        let error = whole.get("error");
+        let fields = error.and_then(|error| Fields::read(error.get()).ok());
+        let message = whole.text("error");
+        let fields = fields.unwrap_or(whole);
+        let message = fields.text("message").or(message).unwrap_or_else(|| {
+            let begin: String = String::from_utf8_lossy(body).trim().chars().take(MAX_SHOWN).collect();
+            if begin.is_empty() { format!("HTTP status {status}") } else { format!("HTTP status {status}: {begin}") }
+        });
+        ReportedError { fields, message }
+    }
+
+    /// A code, which some servers send as a number.
+    pub(super) fn code(&self, key: &str) -> Option<String> {
+        let number = || self.fields.get(key)?.get().parse::<i64>().ok().map(|number| number.to_string());
+        self.fields.text(key).or_else(number)
+    }
+}
+
+/// The most characters that are shown of a body in an unknown form, such as a proxy's page.
+const MAX_SHOWN: usize = 200;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_decides_and_then_the_message() {
+        let failure = |status, code: &str, message: &str| {
+            let failure = Failure::of_status(status, Some(code.to_owned()), message.to_owned(), &|_| None);
+            (failure.what.kind, failure.retry)
+        };
+        assert_eq!(failure(401, "", ""), (Kind::Auth, Retry::Never));
+        assert_eq!(failure(403, "", ""), (Kind::Auth, Retry::Never));
+        assert_eq!(failure(402, "", ""), (Kind::Quota, Retry::Never));
+        assert_eq!(failure(429, "", ""), (Kind::RateLimited, Retry::Backoff));
+        assert_eq!(failure(413, "request_too_large", ""), (Kind::Overflow, Retry::Never));
+        assert_eq!(failure(400, "context_length_exceeded", ""), (Kind::Overflow, Retry::Never));
+        assert_eq!(failure(500, "", "prompt is too long"), (Kind::Overflow, Retry::Never));
+        for status in [408, 409, 499, 500, 503, 529] {
+            assert_eq!(failure(status, "", ""), (Kind::Unavailable, Retry::Backoff), "{status}");
+        }
+        assert_eq!(failure(404, "", "no such model"), (Kind::BadRequest, Retry::Never));
+        assert_eq!(failure(302, "", ""), (Kind::Protocol, Retry::Never));
+    }
+
+    #[test]
+    fn an_answer_that_is_not_a_stream_is_described() {
+        let message = |status, header: &'static str, value: &'static str| {
+            let headers = |name: &str| (name == header).then(|| value.to_owned());
+            let failure = Failure::of_status(status, None, "HTTP status 200: <html>".to_owned(), &headers);
+            assert_eq!((failure.what.kind, failure.retry), (Kind::Protocol, Retry::Never));
+            failure.what.message
+        };
+        let page = message(200, "content-type", "text/html");
+        assert!(
+            page.starts_with("the server answered text/html instead of a stream of events; check that the base URL"),
+            "{page}"
+        );
+        assert!(page.ends_with("(HTTP status 200: <html>)"), "{page}");
+        for (location, shown) in [
+            ("https://example.org/v2", " to https://example.org/v2 "),
+            ("https://example.org/login?token=s3cret", " to https://example.org (HTTP status 302)"),
+            ("https://example.org?s3cret", " to https://example.org (HTTP status 302)"),
+            ("/login?s3cret", " to another path of the same server (HTTP status 302)"),
+            ("/v1/", " to /v1/ (HTTP status 302), and redirects are not followed"),
+        ] {
+            let message = message(302, "location", location);
+            assert!(message.contains(shown) && !message.contains("s3cret"), "{message}");
+        }
+        assert!(message(304, "x", "").starts_with("the server redirects (HTTP"));
+    }
+
+    #[test]
+    fn the_message_of_a_failure_is_found_in_every_form() {
+        let read = |body: &'static str| ReportedError::read(503, body.as_bytes());
+        assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).message, "a");
+        assert_eq!(read(r#"{"error":{"message":"a","code":7}}"#).code("code").as_deref(), Some("7"));
+        assert_eq!(read(r#"[{"error":{"message":"b","status":"X"}}]"#).code("status").as_deref(), Some("X"));
+        assert_eq!(read(r#"{"error":"c"}"#).message, "c");
+        assert_eq!(read(r#"{"message":"d","object":"error"}"#).message, "d");
+        assert_eq!(read("<html>gone").message, "HTTP status 503: <html>gone");
+        assert_eq!(read("").message, "HTTP status 503");
+        assert_eq!(ReportedError::read(500, b"\xff").message, "HTTP status 500: \u{fffd}");
+    }
+}

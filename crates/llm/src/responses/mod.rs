@@ -1,0 +1,52 @@
+//! OpenAI's Responses API, without server-side storage: every request carries the complete conversation.
+//!
+//! Source: OpenAI's API reference, `POST /v1/responses`.
+
+mod request;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use super::chat::failure;
+use super::{Failure, Headers, Provider, TurnReader};
+use pipewright_record::ModelRequest;
+
+/// OpenAI's servers, with the API that keeps reasoning from turn to turn.
+#[derive(Debug)]
+pub struct Responses;
+
+const NAME: &str = "openai-responses";
+
+impl Provider for Responses {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn base_url(&self) -> &'static str {
+        super::ChatServer::OPENAI.base_url()
+    }
+
+    fn key_variables(&self) -> &'static [&'static str] {
+        super::ChatServer::OPENAI.key_variables()
+    }
+
+    fn key_header(&self, key: &str) -> (&'static str, String) {
+        super::ChatServer::OPENAI.key_header(key)
+    }
+
+    fn path(&self, _model: &str) -> String {
+        "/responses".to_owned()
+    }
+
+    fn encode(&self, request: &ModelRequest, model: &str) -> Result<String, String> {
+        request::body(request, model)
+    }
+
+    fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
+        Box::new(stream::Reader::new(request, model))
+    }
+
+    fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
+        failure::of_answer(status, headers, body)
+    }
+}

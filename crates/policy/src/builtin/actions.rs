@@ -1,0 +1,375 @@
+//! Arguments with an action of their own, for any tool: a method, a verb, a command, a file to write to, code, another
+//! call. Only keys that carry actions count: a text to search for, or a filter, may be anything.
+
+use super::names::{self, Class};
+use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
+use super::{JudgedCall, address, database, files, flags, found, found_text, parts, plain_key, request, run, sql};
+use crate::detector::ActionKind;
+use crate::lists::actions::{CALLS, OBJECTS, PROSE};
+use crate::verdict::{Decision, Verdict};
+use pipewright_record::Call;
+use pipewright_record::identifier::words;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// Words of tools that describe their arguments, and do nothing else with them.
+const DESCRIBING: &[&str] =
+    &["describe", "explain", "help", "lint", "parse", "summarise", "summarize", "tokenize", "validate"];
+
+/// Those that do not even ask a database what it would do.
+const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
+
+const VERBS: &[&str] =
+    &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
+const COMMANDS: &[&str] =
+    &["command", "commands", "cmd", "commandline", "shellcommand", "shell", "bash", "argv", "exec", "script"];
+const SCRIPTS: &[&str] =
+    &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
+const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
+/// Keys for SQL only.
+const SQL: &[&str] = &["sql", "sqlquery", "statement", "statements"];
+const DATABASES: &[&str] = &["database", "databases", "db", "mysql", "postgres", "sql", "sqlite", "table", "tables"];
+/// Keys for a query in any language, or words to search for.
+const QUERIES: &[&str] = &["cypher", "queries", "query"];
+/// Keys for conditions of a search.
+const FILTERS: &[&str] =
+    &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
+
+/// Judges a call within another.
+pub type JudgeInner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
+
+/// The decision on the arguments, if they need approval.
+pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: JudgeInner<'_>) -> Option<Decision> {
+    let has = |list: &[&str]| call.words.iter().any(|word| list.contains(&word.as_str()));
+    let top: Vec<ArgumentKey<'_>> = call.arguments.iter().map(|(key, _)| ArgumentKey::new(key)).collect();
+    let judged = JudgedTool {
+        inner,
+        name: call.tool,
+        tool: &call.words,
+        class,
+        is_describing: *class == Class::Observe && has(DESCRIBING),
+        is_parsing: has(PARSING),
+        is_graph: has(&["cypher", "graph", "memgraph", "neo4j"]) || top.iter().any(|key| key.is(&["cypher"])),
+        is_request: top.iter().any(ArgumentKey::is_address),
+        is_get: call.arguments.iter().zip(&top).any(|((_, raw), key)| {
+            let method = || serde_json::from_str::<String>(raw.get()).ok();
+            request::is_method(&key.plain) && method().is_some_and(|method| request::is_safe(&method))
+        }),
+    };
+    let mut decision = judged.as_call(call);
+    for ((_, raw), key) in call.arguments.iter().zip(&top) {
+        if judged.is_of_interest(key, raw.get()) {
+            let own = match serde_json::from_str::<Value>(raw.get()) {
+                Ok(value) => judged.value(key, &value),
+                Err(_) => Some(Decision::new(Verdict::Confirm, "builtin.unknown", "an argument cannot be read")),
+            };
+            decision = stricter(decision, own);
+        }
+    }
+    decision
+}
+
+fn stricter(one: Option<Decision>, other: Option<Decision>) -> Option<Decision> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.stricter(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+fn ask(kind: ActionKind, because: String) -> Option<Decision> {
+    Some(found(kind, "builtin.argument", because))
+}
+
+fn ask_about_text(kind: ActionKind, because: String) -> Option<Decision> {
+    Some(found_text(kind, "builtin.argument", because))
+}
+
+/// An argument's key.
+struct ArgumentKey<'a> {
+    written: &'a str,
+    /// Without capitals and punctuation.
+    plain: Cow<'a, str>,
+}
+
+impl<'a> ArgumentKey<'a> {
+    fn new(written: &'a str) -> ArgumentKey<'a> {
+        ArgumentKey { written, plain: plain_key(written) }
+    }
+
+    fn is(&self, keys: &[&str]) -> bool {
+        keys.contains(&&*self.plain)
+    }
+
+    fn is_address(&self) -> bool {
+        self.is(&["url", "urls", "uri", "href", "link", "address", "endpoint"])
+    }
+}
+
+#[derive(Clone, Copy)]
+struct JudgedTool<'a> {
+    inner: JudgeInner<'a>,
+    name: &'a str,
+    /// The words of its name.
+    tool: &'a [String],
+    class: &'a Class,
+    /// Whether it describes its arguments, and does nothing else with them.
+    is_describing: bool,
+    /// Whether it reads its arguments without running them.
+    is_parsing: bool,
+    /// Whether it asks a graph database.
+    is_graph: bool,
+    /// Whether it has an address.
+    is_request: bool,
+    /// Whether its method changes nothing.
+    is_get: bool,
+}
+
+impl JudgedTool<'_> {
+    /// Judges the arguments as a call of their own: `{"name":"send_email","arguments":{...}}`.
+    fn as_call(&self, call: &JudgedCall<'_>) -> Option<Decision> {
+        let mut keys = call.arguments.iter().map(|(key, _)| plain_key(key));
+        if !keys.any(|key| ARGUMENTS.contains(&&*key)) {
+            return None;
+        }
+        let fields: Map<String, Value> = serde_json::from_str(call.raw).ok()?;
+        let (tool, arguments) = called(&fields, false)?;
+        let arguments = RawValue::from_string(arguments).ok()?;
+        Some((self.inner)(&short_call(tool, &arguments)))
+    }
+
+    fn is_observing(&self) -> bool {
+        *self.class == Class::Observe
+    }
+
+    /// Most arguments are plain values under keys that carry no action; they are not parsed.
+    fn is_of_interest(&self, key: &ArgumentKey<'_>, json: &str) -> bool {
+        json.starts_with(['{', '['])
+            || [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|list| key.is(list))
+            || request::is_method(&key.plain)
+            || request::is_headers(&key.plain)
+            || self.is_request && request::is_body(&key.plain)
+            || files::is_file(&key.plain)
+            || flags::holds_options(&key.plain)
+            || key.is_address()
+            || self.is_observing() && flags::may_be_on(json)
+    }
+
+    fn value(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let own = match value {
+            _ if !self.is_describing => self.own(key, value),
+            // A database may run what it is to explain.
+            Value::String(text) if !self.is_parsing => self.sql(&key.plain, text.trim()),
+            _ => None,
+        };
+        let own = stricter(self.written(key, value), own);
+        // `Run` is judged by the code that it runs; a call within it may still be denied.
+        let own = if matches!(self.class, Class::Run | Class::Own) { None } else { own };
+        let within = match value {
+            Value::Object(_) | Value::Array(_) if key.is(FILTERS) => None,
+            Value::Object(fields) => self.object(key, fields),
+            // The words of a single command.
+            Value::Array(items) if is_shell(&key.plain) && items.iter().all(Value::is_string) => None,
+            Value::Array(items) => items.iter().map(|item| self.value(key, item)).fold(None, stricter),
+            Value::String(text) if key.is(CALLS) && text.trim_start().starts_with(['{', '[']) => {
+                match serde_json::from_str(text) {
+                    Ok(value) => self.value(key, &value),
+                    Err(_) => Some(unreadable_call()),
+                }
+            }
+            Value::String(_) if key.is(&["then"]) => Some(unreadable_call()),
+            _ => None,
+        };
+        stricter(own, within)
+    }
+
+    fn object(&self, key: &ArgumentKey<'_>, fields: &Map<String, Value>) -> Option<Decision> {
+        let may_lack_arguments = key.is(&["then"]);
+        let called = called(fields, may_lack_arguments).map(|(tool, arguments)| {
+            let raw = RawValue::from_string(arguments);
+            raw.map_or_else(|_| unreadable_call(), |arguments| (self.inner)(&short_call(tool, &arguments)))
+        });
+        let called = match called {
+            None if may_lack_arguments => Some(unreadable_call()),
+            called => called,
+        };
+        // The arguments of a call are judged with it, and only once: calls may be nested deeply.
+        let is_judged = |key: &ArgumentKey<'_>| called.is_some() && key.is(ARGUMENTS);
+        let fields: Vec<_> = fields.iter().map(|(key, value)| (ArgumentKey::new(key), value)).collect();
+        let judged =
+            JudgedTool { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };
+        let fields = fields.iter().filter(|(key, _)| !is_judged(key));
+        fields.map(|(key, value)| judged.value(key, value)).fold(called.clone(), stricter)
+    }
+
+    /// Judges writing to a file, for tools that only describe their arguments, too.
+    fn written(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let file = value.as_str().map(str::trim).filter(|text| !text.is_empty());
+        let file = file.filter(|text| files::is_written(self.tool, &key.plain, text));
+        let flag = if self.is_observing() && flags::is_on(value) { flags::judge_flag(key.written) } else { None };
+        let options = if self.is_observing() { flags::options(&key.plain, value) } else { Vec::new() };
+        let option = |(option, value): &(String, Value)| self.written(&ArgumentKey::new(option), value);
+        let found = file.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {:?}", key.plain)));
+        options.iter().map(option).fold(stricter(found, flag), stricter)
+    }
+
+    /// Judges the action of a key and its value.
+    fn own(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let text = value.as_str().map(str::trim).filter(|text| !text.is_empty());
+        let (plain, is_pressing) = (&*key.plain, *self.class == Class::Press);
+        let observed = text.filter(|_| self.is_observing());
+        let script = text.filter(|text| {
+            if key.is(SCRIPTS) {
+                key.is(&["initscript"]) || looks_like_code(text)
+            } else if key.is(FUNCTIONS) && self.is_observing() {
+                !key.is(&["code"]) && (text.contains("=>") || text.contains("function") && text.contains('('))
+            } else {
+                key.is(FUNCTIONS) && looks_like_code(text)
+            }
+        });
+        let decisions = [
+            self.request(key, value),
+            text.filter(|_| key.is(VERBS) && !is_pressing).and_then(|text| self.verb(plain, text)),
+            if key.is(COMMANDS) && !is_pressing { judge_command(plain, value) } else { None },
+            script.and_then(|_| ask_about_text(ActionKind::Run, format!("it runs the code in {plain:?}"))),
+            text.filter(|text| key.is_address() && address::runs(text))
+                .and_then(|_| ask_about_text(ActionKind::Run, "the address is a program".to_owned())),
+            observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
+            observed.and_then(|text| self.sql(plain, text)),
+            text.filter(|text| key.is(&["query"]) && is_mutation(text))
+                .and_then(|_| ask_about_text(ActionKind::Submit, "the query is a mutation".to_owned())),
+        ];
+        decisions.into_iter().fold(None, stricter)
+    }
+
+    /// Judges SQL, or a query in another language.
+    fn sql(&self, key: &str, text: &str) -> Option<Decision> {
+        let is_query = QUERIES.contains(&key);
+        let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text)
+            || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
+        writes.then(|| ask_about_text(ActionKind::Run, format!("the query in {key:?} may do more than read")))?
+    }
+
+    /// Judges what a request does besides getting a page.
+    fn request(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let is_sending = self.is_request && !self.is_get && matches!(self.class, Class::Observe | Class::Navigate);
+        match value.as_str().map(str::trim) {
+            _ if request::is_headers(&key.plain) => request::judge_headers(&key.plain, value),
+            _ if is_sending && request::is_body(&key.plain) => request::judge_body(&key.plain, value),
+            Some(method) if request::is_method(&key.plain) && !method.is_empty() => {
+                request::judge_method(&key.plain, method, self.is_request)
+            }
+            _ => None,
+        }
+    }
+
+    /// Judges a verb as a value like the same word in a tool's name.
+    fn verb(&self, key: &str, verb: &str) -> Option<Decision> {
+        let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
+        // A tool that leads to other pages acts on the thing in its name: `browser_tabs` closes tabs.
+        let class = match self.class {
+            Class::Navigate => names::class(&format!("{verb}_{}", parts::own(self.name))),
+            _ => names::class(verb),
+        };
+        let mut decision = match &class {
+            Class::Destroy(kind, word) if is_name => ask(*kind, format!("its {key} says {word:?}"))?,
+            Class::Change(word) if is_name => {
+                Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}"))
+            }
+            _ => return None,
+        };
+        decision.pays |= names::is_payment(verb, &class);
+        Some(decision)
+    }
+}
+
+/// Judges a command that is not known to read; a single word may be a verb, which is judged as one.
+fn judge_command(key: &str, value: &Value) -> Option<Decision> {
+    let is_word = |text: &str| text.chars().all(|one| one.is_alphanumeric() || "_-.".contains(one));
+    let may_run = match value {
+        Value::String(text) => {
+            let may_be_verb =
+                is_word(text.trim()) && (!is_shell(key) || !matches!(names::class(text), Class::Unknown | Class::Run));
+            !may_be_verb && (key != "script" || looks_like_code(text)) && !run::command_reads(value)
+        }
+        Value::Array(items) => {
+            items.iter().all(Value::is_string) && !items.is_empty() && is_shell(key) && !run::command_reads(value)
+        }
+        _ => false,
+    };
+    may_run.then(|| found_text(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
+}
+
+/// Whether a key is only for a command to run.
+fn is_shell(key: &str) -> bool {
+    ["argv", "cmd", "command", "exec", "shell"].contains(&key)
+}
+
+fn looks_like_code(text: &str) -> bool {
+    text.contains(['(', ';', '{', '=', '`'])
+}
+
+/// Whether a text is SQL that does more than read: any text under a key for SQL, or a query that begins like a
+/// statement.
+fn is_writing_sql(key: &str, text: &str) -> bool {
+    let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
+    let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
+    (is_sql || is_query && text.split(';').any(is_statement)) && !sql::only_reads(text) || is_query && is_cypher
+}
+
+/// Whether a text begins like a statement with effects, and unlike a sentence.
+fn is_statement(text: &str) -> bool {
+    let mut words = database::behind_comments(text).split_whitespace().map(str::to_ascii_lowercase);
+    let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    match (begins.0.as_str(), begins.1.as_str()) {
+        ("delete", "from") | ("insert" | "merge" | "replace", "into") => true,
+        ("explain", "analyze" | "analyse" | "verbose") => true,
+        ("explain", options) => options.starts_with('('),
+        ("alter" | "create" | "drop" | "truncate", object) => OBJECTS.contains(&object),
+        ("update", _) => words.next().is_some_and(|word| word == "set"),
+        // The statement is behind the named queries, or in them.
+        ("with", _) => text.split('(').rev().skip(1).any(|before| {
+            let named = before.trim_end().to_ascii_lowercase();
+            named.ends_with(" as") || named.ends_with(" materialized")
+        }),
+        ("copy", _) => text.contains('\'') && words.any(|word| ["from", "program", "to"].contains(&word.as_str())),
+        ("call", procedure) => procedure.contains('('),
+        ("exec" | "execute", procedure) => ["@", "sp_", "xp_"].iter().any(|begin| procedure.starts_with(begin)),
+        (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),
+    }
+}
+
+/// Whether a query in Cypher may change something.
+fn writes_graph(text: &str) -> bool {
+    const CLAUSES: &[&str] =
+        &["call", "create", "delete", "detach", "drop", "foreach", "load", "merge", "remove", "set"];
+    text.contains('(') && words_of(text).any(|word| CLAUSES.contains(&word.as_str()))
+}
+
+/// Whether a query is a call of MongoDB's shell that may change something.
+fn writes_documents(text: &str) -> bool {
+    use crate::lists::actions::METHODS;
+    let methods = || text.split('.').skip(1).map(|method| words(method).join("_"));
+    text.starts_with("db.")
+        && (text.contains("$out")
+            || text.contains("$merge")
+            || methods().any(|method| METHODS.iter().any(|begin| method.starts_with(begin))))
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = String> {
+    text.split(|one: char| !one.is_alphanumeric()).map(str::to_ascii_lowercase)
+}
+
+/// Whether a tool, by its name, finds texts by words: `search_docs`, but not `search_database`.
+pub(super) fn is_prose(tool: &str) -> bool {
+    // A server may be called `search`.
+    let words = words(parts::own(tool));
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    has(PROSE) && !has(DATABASES)
+}
+
+/// Whether a query in GraphQL changes something.
+fn is_mutation(text: &str) -> bool {
+    let mut words = text.split(|one: char| !one.is_alphanumeric());
+    text.contains('{') && words.any(|word| word == "mutation")
+}

@@ -1,0 +1,181 @@
+//! The destination of an address, parsed as browsers do (WHATWG's URL standard).
+
+use super::names::{self, Class};
+use super::{JudgedCall, allow, found, found_text};
+use crate::detector::ActionKind;
+use crate::lists::address::KEYS;
+use crate::verdict::{Decision, Verdict};
+use percent_encoding::percent_decode_str;
+use pipewright_record::identifier::words;
+use serde_json::Value;
+use url::Url;
+
+/// Judges a call that opens an address.
+pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
+    let mut decision = allow("it only opens a page");
+    for (key, raw) in call.arguments.iter() {
+        let is_address = KEYS.contains(&&*super::plain_key(key));
+        decision = decision.stricter(match serde_json::from_str(raw.get()) {
+            Ok(value) => judge_value(&value, is_address),
+            Err(_) => unreadable(),
+        });
+    }
+    decision
+}
+
+fn unreadable() -> Decision {
+    Decision::new(Verdict::Confirm, "builtin.address", "its address cannot be read")
+}
+
+fn judge_value(value: &Value, is_address: bool) -> Decision {
+    match value {
+        Value::String(text) if is_address => judge_text(text),
+        // Under any other key, only a text that is certainly an address.
+        Value::String(text) => match Url::parse(text) {
+            Ok(url) if is_program(&url) || url.has_host() => judge_url(&url),
+            _ => allow("it only opens a page"),
+        },
+        Value::Array(items) => items
+            .iter()
+            .fold(allow("it only opens a page"), |decision, item| decision.stricter(judge_value(item, is_address))),
+        Value::Object(fields) => fields
+            .values()
+            .fold(allow("it only opens a page"), |decision, item| decision.stricter(judge_value(item, is_address))),
+        Value::Null | Value::Bool(_) | Value::Number(_) => allow("it only opens a page"),
+    }
+}
+
+fn judge_text(text: &str) -> Decision {
+    if text.is_empty() {
+        return allow("it only opens a page");
+    }
+    let url = match Url::parse(text) {
+        // A person who types `example.org:8080` or `localhost:8080` means a host.
+        Ok(url) if is_host_and_port(&url) => Url::parse(&format!("http://{}", text.trim())),
+        Err(url::ParseError::RelativeUrlWithoutBase) => Url::parse(&format!("http://{}", text.trim())),
+        url => url,
+    };
+    url.map_or_else(|_| unreadable(), |url| judge_url(&url))
+}
+
+fn is_host_and_port(url: &Url) -> bool {
+    let port: String = url.path().chars().take_while(char::is_ascii_digit).collect();
+    let is_name = url.scheme() == "localhost" || url.scheme().contains('.');
+    is_name
+        && url.cannot_be_a_base()
+        && !port.is_empty()
+        && matches!(url.path()[port.len()..].chars().next(), None | Some('/'))
+}
+
+fn is_program(url: &Url) -> bool {
+    matches!(url.scheme(), "javascript" | "vbscript")
+}
+
+/// Whether a text is a program in the form of an address.
+pub fn runs(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| is_program(&url))
+}
+
+fn judge_url(url: &Url) -> Decision {
+    match url.scheme() {
+        _ if is_program(url) => found_text(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
+        "http" | "https" => judge_path(url, false),
+        "about" if url.path() == "blank" => allow("it only opens a page"),
+        scheme => {
+            let why = format!("the effect of {scheme}: addresses is not known");
+            Decision::new(Verdict::Confirm, "builtin.address", why)
+        }
+    }
+}
+
+/// Judges an address that is only fetched; gives the decision if it needs approval.
+pub fn judge_fetched(text: &str) -> Option<Decision> {
+    let url = match Url::parse(text) {
+        Ok(url) if !is_host_and_port(&url) => url,
+        _ => Url::parse(&format!("http://{text}")).ok()?,
+    };
+    let is_page = matches!(url.scheme(), "http" | "https");
+    is_page.then(|| judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)
+}
+
+/// Judges an address by its words: some sites delete on a GET. A page that is fetched without a person's session is
+/// only text to read, even with a verb in its title: `/docs/delete-bucket`.
+fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
+    let reads_titles = is_only_fetched && url.query().is_none_or(str::is_empty);
+    let fragment = if is_only_fetched { None } else { url.fragment() };
+    let parts = [Some(url.path()), url.query(), fragment].into_iter().flatten().map(decoded);
+    for part in parts {
+        // Encoded text may have further parts.
+        for piece in part.split(['/', '\\', '&', ';', '?', '!', '#', ':']) {
+            let said = match piece.split_once('=') {
+                Some((key, _)) if SEARCH_KEYS.contains(&&*super::plain_key(key)) => None,
+                Some((key, value)) => kind_of_name(key, reads_titles)
+                    .or_else(|| value.split('=').find_map(|value| kind_of_name(value, reads_titles)))
+                    .or_else(|| kind_of_action(key, value)),
+                None => kind_of_file(piece, reads_titles),
+            };
+            if let Some(kind) = said {
+                return found(kind, "builtin.address", format!("the address says {piece:?}"));
+            }
+        }
+    }
+    allow("it only opens a page")
+}
+
+/// Keys for text to search for.
+const SEARCH_KEYS: &[&str] = &["keyword", "keywords", "q", "query", "search", "searchterm", "term", "terms"];
+/// Keys for an action in a query.
+const ACTION_KEYS: &[&str] =
+    &["act", "action", "cmd", "command", "do", "func", "method", "op", "operation", "task", "verb"];
+/// Verbs that begin the name of an action: `delete_account`, `remove-item`.
+const ACTION_VERBS: &[&str] =
+    &["deactivate", "delete", "destroy", "erase", "logout", "purge", "remove", "signout", "unsubscribe"];
+/// Extensions of files that servers send unchanged.
+const FILES: &[&str] = &[
+    "c", "cpp", "css", "csv", "gif", "go", "gz", "h", "ico", "java", "jpeg", "jpg", "js", "kt", "map", "md", "mjs",
+    "mp3", "mp4", "pdf", "png", "py", "rb", "rs", "rst", "sh", "sql", "svg", "swift", "toml", "ts", "tsx", "txt",
+    "webm", "webp", "woff", "woff2", "yaml", "yml", "zip",
+];
+
+/// The kind of action in a piece of a path: `delete`, `user.delete`, `logout.php`.
+fn kind_of_file(piece: &str, reads_titles: bool) -> Option<ActionKind> {
+    let said = |name: &str| names::verb_alone(name).filter(acts_on_open).or_else(|| kind_of_name(name, reads_titles));
+    match piece.trim_end_matches('.').rsplit_once('.') {
+        Some((_, ending)) if FILES.contains(&ending.to_lowercase().as_str()) => None,
+        Some((name, method)) => said(method).or_else(|| kind_of_file(name, reads_titles)),
+        None => said(piece),
+    }
+}
+
+/// The kind of the verb at the beginning of a name with several words. A title has articles, or hyphens between its
+/// words.
+fn kind_of_name(name: &str, reads_titles: bool) -> Option<ActionKind> {
+    let words = words(name);
+    let is_title =
+        words.iter().any(|word| ["a", "an", "the"].contains(&word.as_str())) || reads_titles && name.contains('-');
+    let verb = words.first().filter(|first| !is_title && ACTION_VERBS.contains(&first.as_str()))?;
+    names::verb_alone(verb)
+}
+
+fn kind_of_action(key: &str, value: &str) -> Option<ActionKind> {
+    match names::class(value) {
+        Class::Destroy(kind, _) if ACTION_KEYS.contains(&&*super::plain_key(key)) => Some(kind).filter(acts_on_open),
+        _ => None,
+    }
+}
+
+/// Whether opening an address with a verb of this kind carries it out: `/login`, `/publish` and `/pay` show a page
+/// first.
+fn acts_on_open(kind: &ActionKind) -> bool {
+    use ActionKind as Kind;
+    matches!(kind, Kind::Delete | Kind::Confirm | Kind::CancelOrder | Kind::Revoke | Kind::Run)
+}
+
+/// Decoded as often as a server and its proxies may decode it.
+fn decoded(segment: &str) -> String {
+    let mut text = segment.to_owned();
+    for _ in 0..3 {
+        text = percent_decode_str(&text).decode_utf8_lossy().into_owned();
+    }
+    text
+}

@@ -1,0 +1,146 @@
+use super::*;
+use crate::builtin::tests::judge_with;
+use crate::verdict::Verdict;
+use serde_json::json;
+
+/// Names of tools that run SQL, and only read according to their names, or run anything.
+const TOOLS: &str = "read_query read_sql read_only_query readonly_query readOnlyQuery db_read read_db database_reader \
+                     run_query execute_sql executeSQL execute_query query_database sql_select select_query \
+                     run_select_query pg_query postgres_query mysql_query query_sqlite sqlite_query duckdb_query query \
+                     sql mcp__postgres__query mcp__sqlite__read_query mcp__pg__read bigquery_execute execute_bigquery \
+                     fetch_query get_query explain_query explain_sql describe_query analyze_query preview_query \
+                     db.query database.read read_queryV1 execute_read_only_query safe_query run_statement run_dml";
+/// Text that does more than read, or may do so.
+const CHANGING: &[&str] = &[
+    "WITH a AS (SELECT 1) DELETE FROM b",
+    "WITH a AS (DELETE FROM b RETURNING c) SELECT * FROM a",
+    "EXPLAIN ANALYZE DELETE FROM t",
+    "explain (analyze, verbose) update t set a = 1",
+    "analyze delete from t",
+    "/* all */ DELETE FROM t",
+    "-- all\nDELETE FROM t",
+    "(DELETE FROM t)",
+    "/*!50000 DROP TABLE t */",
+    "SELECT 1; DROP TABLE t",
+    "SELECT * INTO u FROM t",
+    "SELECT pg_terminate_backend(1)",
+    "SELECT * FROM dblink('a', 'b')",
+    "COPY t TO PROGRAM 'sh'",
+    "PRAGMA journal_mode = OFF",
+    "ATTACH 'a' AS b",
+    "CALL a()",
+    "VACUUM FULL",
+    "SELECT [[1]]; DELETE FROM t; SELECT [1]",
+    "SELECT ARRAY[[1]]; DROP TABLE t; SELECT ARRAY[1]",
+    "\\! rm a",
+    ".shell rm a",
+];
+const READING: &[&str] =
+    &["SELECT count(*) FROM t WHERE a = 'delete'", "WITH a AS (SELECT 1) SELECT * FROM a", "SHOW TABLES"];
+const KEYS: &str = "query sql statement stmt q text command code expression input foo";
+
+fn verdict(tool: &str, arguments: Value, hint: Hint) -> Verdict {
+    judge_with(&json!({"tool": tool, "args": arguments}).to_string(), hint).verdict
+}
+
+#[test]
+fn text_under_any_key_of_a_tool_for_sql_is_judged() {
+    for tool in TOOLS.split_whitespace() {
+        for key in KEYS.split(' ') {
+            // Under a few keys, all of the texts.
+            let texts = if ["query", "foo"].contains(&key) { CHANGING } else { &CHANGING[..3] };
+            for text in texts {
+                assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Confirm, "{tool} {key} {text}");
+            }
+            // A command under this key is judged as a shell's, too.
+            let texts = if key == "command" { &READING[..0] } else { READING };
+            for text in texts {
+                for hint in [Hint::None, Hint::Destructive, Hint::DestructiveAsAll] {
+                    assert_eq!(verdict(tool, json!({key: text}), hint), Verdict::Allow, "{tool} {key} {text} {hint:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn text_within_other_arguments_is_judged() {
+    for (tool, arguments) in [
+        ("read_query", json!({"params": {"query": "DROP TABLE t"}})),
+        ("read_query", json!({"queries": ["SELECT 1", "DROP TABLE t"]})),
+        ("read_query", json!({"queries": [{"sql": "DROP TABLE t"}]})),
+        ("read_query", json!({"input": "{\"query\": \"DROP TABLE t\"}"})),
+        ("read_query", json!({"query": "VACUUM"})),
+        ("read_query", json!({"query": "DELET FROM t"})),
+        ("execute_sql", json!({"query": "SELECT 1", "params": {"sql": "DROP TABLE t"}})),
+        ("execute_sql", json!({"query": "SELECT 1", "destination": "t"})),
+        ("execute_sql", json!({})),
+        // Other tools that read, with a query that is a statement.
+        ("get_report", json!({"query": "WITH a AS (SELECT 1) DELETE FROM b"})),
+        ("list_rows", json!({"query": "explain (analyze) delete from t"})),
+        ("search_database", json!({"query": "/* all */ DELETE FROM t"})),
+        ("search_database", json!({"query": "all; delete from t"})),
+    ] {
+        assert_eq!(verdict(tool, arguments.clone(), Hint::None), Verdict::Confirm, "{tool} {arguments}");
+    }
+    for (tool, arguments) in [
+        ("execute_sql", json!({"params": {"query": "SELECT 1"}})),
+        ("execute_sql", json!({"q": "SELECT a FROM t WHERE b = $1", "params": ["delete"], "page": 2, "dry_run": true})),
+        ("execute_sql", json!({"sql": "SELECT a FROM t WHERE b = :b", "params": "{\"b\": \"delete it\"}"})),
+        ("read_query", json!({"query": "SELECT 1", "description": "Update the rows"})),
+    ] {
+        assert_eq!(verdict(tool, arguments.clone(), Hint::Destructive), Verdict::Allow, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn words_for_a_person_are_not_sql() {
+    for (tool, arguments) in [
+        ("search_docs", json!({"query": "how do I delete a user"})),
+        ("query_docs", json!({"query": "update a record by hand"})),
+        ("query_docs", json!({"query": "with the keys (all) delete and insert move on"})),
+        ("query_knowledge_base", json!({"query": "drop a table in three steps"})),
+        ("search_database", json!({"query": "how to delete"})),
+        ("list_databases", json!({"pattern": "prod"})),
+        ("list_tables", json!({"schema": "public"})),
+        ("get_database", json!({"name": "My tasks"})),
+        ("list_queries", json!({"filter": "slow ones"})),
+        ("search-query", json!({"requests": [{"query": {"queryString": "update plan"}}]})),
+        ("validate_sql", json!({"sql": "DELETE FROM t"})),
+        ("query_logs", json!({"query": "level=error | json"})),
+    ] {
+        assert_eq!(verdict(tool, arguments.clone(), Hint::None), Verdict::Allow, "{tool} {arguments}");
+    }
+    // A server that is trusted may have a query language of its own.
+    assert_eq!(verdict("run_query", json!({"query": "rate(up[5m])"}), Hint::None), Verdict::Confirm);
+    assert_eq!(verdict("run_query", json!({"query": "rate(up[5m])"}), Hint::ReadOnly), Verdict::Allow);
+    for tool in ["run_query", "readonly_sql", "execute_sql"] {
+        assert_eq!(verdict(tool, json!({"q": "DROP TABLE t"}), Hint::ReadOnly), Verdict::Confirm, "{tool}");
+    }
+    assert_eq!(verdict("execute_sql", json!({"sql": "SELECT 1", "command": "rm a"}), Hint::ReadOnly), Verdict::Confirm);
+}
+
+#[test]
+fn tools_of_other_databases_and_for_prose_are_told_apart() {
+    for (tool, key, text, expected) in [
+        ("explain_plan", "sql", "EXPLAIN ANALYZE DELETE FROM t", Verdict::Confirm),
+        ("explain_analyze", "query", "DELETE FROM t", Verdict::Confirm),
+        ("summarize_query", "query", "DELETE FROM t", Verdict::Confirm),
+        ("validate_sql", "sql", "DELETE FROM t", Verdict::Allow),
+        ("query_customers", "query", "CALL p()", Verdict::Confirm),
+        ("query_dataset", "query", "EXEC xp_cmdshell 'x'", Verdict::Confirm),
+        ("query_records", "query", "COPY t TO PROGRAM 'sh'", Verdict::Confirm),
+        ("read_cypher", "query", "MATCH (n) SET n.a = 1", Verdict::Confirm),
+        ("query_graph", "cypher", "CREATE (n)", Verdict::Confirm),
+        ("read_cypher", "query", "MATCH (n) RETURN n", Verdict::Allow),
+        ("get_report", "query", "db.x.drop()", Verdict::Confirm),
+        ("read_query", "limit", "1; DELETE FROM t", Verdict::Confirm),
+        ("docs_query", "query", "how do I delete a user", Verdict::Allow),
+        ("search_docs", "query", "DROP TABLE syntax", Verdict::Allow),
+        ("web_search", "query", "insert into a table from python", Verdict::Allow),
+        ("mcp__search__run_query", "query", "DROP TABLE t", Verdict::Confirm),
+        ("search_database", "query", "DROP TABLE t", Verdict::Confirm),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), expected, "{tool} {key} {text}");
+    }
+}

@@ -1,0 +1,99 @@
+//! Flags that make a call that reads do more: `"fix": true`, `"delete_after": true`, and options of a command
+//! (`--fix`).
+
+use super::found;
+use super::lexicon::{NounPosition, PREPOSITIONS, WordSense};
+use super::phrase::{self, Word};
+use crate::detector::ActionKind;
+use crate::lists::flags::{MODAL_WORDS, OPTIONS, SETTING, TEXT_PARTS};
+use crate::verdict::Decision;
+use pipewright_record::identifier::words;
+use serde_json::Value;
+
+/// Verbs without a kind in the lexicon that write if they are a flag.
+const WRITE_VERBS: &[&str] =
+    &["commit", "create", "edit", "fix", "insert", "modify", "persist", "post", "save", "update"];
+/// Verbs that only change the shown text, and the parts that they remove from it.
+const TEXT_VERBS: &[&str] = &["clear", "discard", "drop", "remove", "replace"];
+/// Whether a flag with this value is set.
+pub fn is_on(value: &Value) -> bool {
+    match value {
+        Value::Bool(is_on) => *is_on,
+        Value::Number(number) => number.as_f64() == Some(1.0),
+        Value::String(text) => ["true", "1", "yes", "on"].contains(&text.trim().to_lowercase().as_str()),
+        _ => false,
+    }
+}
+
+/// Whether a value, JSON text, may set a flag.
+pub fn may_be_on(json: &str) -> bool {
+    match json.as_bytes().first() {
+        Some(b't' | b'1') => true,
+        // Plain, or with escapes.
+        Some(b'"') => json.len() <= 10 || json.len() <= 40 && json.contains('\\'),
+        _ => false,
+    }
+}
+
+/// Judges a flag that is set; gives a decision if it does more than read.
+pub fn judge_flag(key: &str) -> Option<Decision> {
+    let (texts, mut joined) = (words(key), Vec::new());
+    let words = phrase::words(&texts, &mut joined);
+    let start = words.iter().take_while(|word| word.is(MODAL_WORDS)).count();
+    let kind = match words[start..].split_first() {
+        None => words.iter().any(|word| word.is(&["force"])).then_some(ActionKind::Overwrite),
+        Some((verb, after))
+            if verb.is(&["inplace"]) || verb.is(&["in"]) && after.first().is_some_and(|word| word.is(&["place"])) =>
+        {
+            Some(ActionKind::Overwrite)
+        }
+        Some((verb, after)) => kind_of(verb, after),
+    };
+    kind.map(|kind| found(kind, "builtin.argument", format!("{key:?} is set")))
+}
+
+/// The kind of a verb with its objects, unless it changes only the shown text.
+fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
+    let has_preposition = after.first().is_some_and(|word| word.is(PREPOSITIONS) || word.is(&["when", "if"]));
+    let is_of_text = verb.is(TEXT_VERBS) && after.iter().any(|word| word.is(TEXT_PARTS));
+    match verb.sense()? {
+        _ if verb.is(SETTING) || is_of_text => None,
+        _ if WRITE_VERBS.contains(&verb.listed()) => Some(ActionKind::Overwrite),
+        // `stop_on_error`, `run_in_background`.
+        WordSense::Run | WordSense::Effect(Some(ActionKind::Run), _) if has_preposition => None,
+        WordSense::Run => Some(ActionKind::Run),
+        // `email`, `report` and `order` are as often nouns.
+        WordSense::Effect(kind, noun) if noun != NounPosition::Beside => kind,
+        _ => None,
+    }
+}
+
+/// The options among the words of a command, as keys and values: `--output=x`, `--output x` and `--fix`.
+pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
+    let texts: Vec<&str> = match value {
+        _ if !OPTIONS.contains(&key) => return Vec::new(),
+        Value::String(text) => text.split_whitespace().collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => return Vec::new(),
+    };
+    let mut options = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        let Some(option) = text.strip_prefix('-') else { continue };
+        let option = option.strip_prefix('-').unwrap_or(option);
+        let name = |name: &str| if name == "o" { "output".to_owned() } else { name.to_owned() };
+        match option.split_once('=') {
+            Some((option, value)) => options.push((name(option), Value::from(value))),
+            None => {
+                options.push((name(option), Value::Bool(true)));
+                let next = texts.get(at + 1).filter(|next| !next.starts_with('-'));
+                options.extend(next.map(|next| (name(option), Value::from(*next))));
+            }
+        }
+    }
+    options
+}
+
+/// Whether a key, without punctuation, is for options.
+pub fn holds_options(key: &str) -> bool {
+    OPTIONS.contains(&key)
+}

@@ -1,0 +1,385 @@
+//! The policy without any rules. Calls that only look, move or type pass. Destructive calls, judged by the tool's name,
+//! its arguments and the element that it acts on, need approval. It is a whitelist: unknown calls need approval, too.
+
+mod actions;
+mod address;
+mod database;
+mod disclosure;
+mod element;
+mod files;
+mod flags;
+mod keys;
+mod lexicon;
+mod names;
+mod nested;
+mod parts;
+mod phrase;
+mod request;
+mod run;
+mod secret_files;
+mod shell;
+mod sql;
+mod typing;
+pub mod working_folder;
+
+pub use disclosure::may_disclose;
+
+use super::annotations::Hint;
+use super::detector::{ActionKind, Finding};
+use super::snapshot::godot::is_short;
+use super::snapshot::{NamedElement, Snapshot};
+use super::target::Target;
+use super::verdict::{Decision, Verdict};
+use address::judge_address;
+use database::SqlUse;
+use element::{judge_description, judge_element, judge_target};
+use keys::{KeyEffect, judge_key, pressed};
+use names::Class;
+use pipewright_record::identifier::words;
+use pipewright_record::json::Object;
+use pipewright_record::{Call, Fields};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use typing::{judge_action, judge_entering, judge_item, judge_submit, submits};
+use working_folder::WorkingFolder;
+
+/// The keyboard's focus, as far as the calls tell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Focus {
+    #[default]
+    Unknown,
+    /// In a field, into which text was typed.
+    Text(Target),
+    /// Moved by keys: a space may press a button.
+    Moved,
+}
+
+/// The built-in policy, with its state.
+#[derive(Debug, Default)]
+pub struct Builtin {
+    /// The common prefix of most of the server's tools, if its list was read; else empty.
+    shared_prefix: String,
+    /// The tools whose names others have with a verb after them.
+    changed_by_others: HashSet<String>,
+    /// The elements that the world has shown. Empty if only calls are read; then the target that the caller names
+    /// counts.
+    pub snapshot: Snapshot,
+    /// Whether the world's answers are read.
+    sees_answers: bool,
+    /// Whether the calls are a client's, whose own tools have no server's name.
+    is_of_client: bool,
+    /// Where calls run that do not say it themselves.
+    place: WorkingFolder,
+    focus: Focus,
+}
+
+/// The effect of a call, as far as it is known.
+#[derive(Debug, Clone)]
+pub struct CallEffect {
+    /// The element that it acts on, if the call itself or the snapshot tells.
+    pub target: Option<Target>,
+    class: Class,
+}
+
+impl CallEffect {
+    /// Whether the tool's name decides: neither arguments nor an element would change the decision.
+    pub fn are_decided_by_name(&self) -> bool {
+        matches!(self.class, Class::Observe | Class::Own | Class::Destroy(..) | Class::Change(_) | Class::Unknown)
+    }
+
+    /// Whether a call that the policy allows only reads: it neither opens a page, nor enters text, nor starts anything.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.class, Class::Observe | Class::Run | Class::Refs)
+    }
+}
+
+/// The parts of a call that count here.
+struct JudgedCall<'a> {
+    tool: &'a str,
+    /// The words of the tool's name.
+    words: Vec<String>,
+    /// JSON text: an object.
+    raw: &'a str,
+    arguments: Fields<'a>,
+    named: NamedElement,
+    /// Whether the named element has the focus, or gets it by this call, according to the world.
+    is_focused: bool,
+}
+
+const ALLOW: &str = "builtin.allow";
+const READ_ONLY: &str = "its server, which is trusted, marks it as read-only";
+const NOUNS: &str = "its name has no verb, and its server, which is trusted, does not mark it as changing anything";
+
+fn allow(reason: &'static str) -> Decision {
+    Decision::new(Verdict::Allow, ALLOW, reason)
+}
+
+fn found(kind: ActionKind, rule: &'static str, because: String) -> Decision {
+    Decision::confirm(rule, Finding { kind, severity: kind.severity(), because })
+}
+
+/// The decision to ask about text that is run.
+fn found_text(kind: ActionKind, rule: &'static str, because: String) -> Decision {
+    Decision { runs_text: true, ..found(kind, rule, because) }
+}
+
+impl Builtin {
+    /// Without any state. It reads the world's answers, or only calls.
+    pub fn new(sees_answers: bool) -> Builtin {
+        Builtin { sees_answers, ..Builtin::default() }
+    }
+
+    /// For a client's calls, including those of the client's own tools.
+    pub fn of_client() -> Builtin {
+        Builtin { is_of_client: true, ..Builtin::default() }
+    }
+
+    /// Where calls run that do not say it themselves, and what is looked for there.
+    pub fn with_place(self, place: WorkingFolder) -> Builtin {
+        Builtin { place, ..self }
+    }
+
+    /// Takes the names of the server's tools. A prefix that most of them share tells nothing about a single tool.
+    pub fn learn_tools<'a>(&mut self, tools: impl Iterator<Item = &'a str>) {
+        let tools: HashSet<&str> = tools.collect();
+        self.shared_prefix = names::shared_prefix(tools.iter().copied());
+        self.changed_by_others = names::changed_by_others(&tools).into_iter().map(str::to_owned).collect();
+    }
+
+    /// Judges a call. The server's hint about the tool may add a question. It removes one only if the name tells
+    /// nothing specific.
+    pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, CallEffect) {
+        let mut class = names::class_of_server(&call.tool, &self.shared_prefix);
+        if self.is_of_client && names::is_of_client(&call.tool) {
+            class = Class::Own;
+        }
+        // A trusted server tells how its own query language is used; arguments that are SQL are still judged.
+        if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {
+            class = Class::Observe;
+        }
+        // `docs_query` takes words.
+        if class == Class::Run && names::queries(&call.tool) && actions::is_prose(&call.tool) {
+            class = Class::Observe;
+        }
+        let raw = call.arguments.map_or("{}", RawValue::get);
+        let arguments = match Fields::read_deep(raw) {
+            Ok(arguments) => arguments,
+            Err(why) => {
+                let why = format!("two readers could read its arguments differently: {why}");
+                return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), CallEffect { target: None, class });
+            }
+        };
+        let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, raw, &arguments)) {
+            (Class::Press, Some(focused), NamedElement::Nothing) => (NamedElement::Element(focused.clone()), true),
+            (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
+        };
+        let call = JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused };
+        let sql = database::judge(&call, &class, hint);
+        // `sql_select` selects no element of a page.
+        if matches!(class, Class::Activate | Class::Unknown)
+            && sql == Some(SqlUse::Read)
+            && call.named == NamedElement::Nothing
+        {
+            class = Class::Run;
+        }
+        let mut decision = self.judge_class(&class, &call, hint, sql);
+        if let Some(item) = judge_item(&call) {
+            decision = decision.stricter(item);
+        }
+        if matches!(class, Class::Activate | Class::Unknown) && decision.kind.is_none() {
+            decision = judge_description(&call, decision);
+        }
+        if let Some(said) = actions::judge(&call, &class, &|inner| self.judge(inner, Hint::None).0) {
+            decision = decision.stricter(said);
+        }
+        // For clicking, typing and opening a page, the element, the key or the address tells more than a hint that all
+        // tools have. A tool that runs SQL can destroy something, but not with text that only reads.
+        let is_judged = matches!(class, Class::Navigate | Class::Activate | Class::Enter | Class::Press);
+        let reads_sql = sql == Some(SqlUse::Read) && decision.verdict == Verdict::Allow;
+        if (hint == Hint::Destructive || hint == Hint::DestructiveAsAll && !is_judged) && !reads_sql {
+            let why = "its server marks it as destructive";
+            decision = decision.stricter(Decision::new(Verdict::Confirm, "builtin.annotation", why));
+        }
+        decision.pays |= names::is_payment(call.tool, &class);
+        decision.runs_text |= takes_text(&call.words)
+            || class == Class::Run
+            || sql == Some(SqlUse::MayWrite)
+            || class == Class::Unknown && run::takes_arguments(&call.arguments);
+        let target = match call.named {
+            NamedElement::Element(target) => Some(target),
+            _ => None,
+        };
+        (decision, CallEffect { target, class })
+    }
+
+    /// The element that the call acts on.
+    fn named(&self, call: &Call<'_>, raw: &str, arguments: &Fields<'_>) -> NamedElement {
+        let seen = self.snapshot.target(&call.tool, raw);
+        // The world's answers are more reliable than the caller.
+        if self.sees_answers {
+            return seen;
+        }
+        if let Some(own) = call.target.and_then(|target| Target::read(target.get())) {
+            return NamedElement::Element(own);
+        }
+        match (seen, text(arguments, "element")) {
+            (NamedElement::Unknown(_), Some(said)) => NamedElement::Element(Target { name: said, ..Target::default() }),
+            (seen, _) => seen,
+        }
+    }
+
+    /// Records a judged call that passes. A call that `is_held` may still be rejected or changed.
+    pub fn passes(&mut self, call: &Call<'_>, acts: &CallEffect, is_held: bool) {
+        if self.sees_answers {
+            let arguments = call.arguments.map_or("{}", RawValue::get);
+            self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments);
+        }
+        match (&acts.class, &acts.target) {
+            (Class::Observe, _) if words(&call.tool).iter().any(|word| word == "focus") => self.focus = Focus::Moved,
+            (Class::Observe, _) => {}
+            (Class::Enter, Some(target)) if !is_held => self.focus = Focus::Text(target.clone()),
+            (Class::Press, _) => {
+                if serde_json::from_str(call.arguments_text()).ok().and_then(|own| pressed(&own))
+                    == Some(KeyEffect::Move)
+                {
+                    self.focus = Focus::Moved;
+                }
+            }
+            _ => self.focus = Focus::Unknown,
+        }
+    }
+
+    fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint, sql: Option<SqlUse>) -> Decision {
+        match class {
+            Class::Observe | Class::Unknown if sql == Some(SqlUse::MayWrite) => {
+                found(ActionKind::Run, "builtin.argument", "the SQL in its arguments may do more than read".to_owned())
+            }
+            Class::Observe => allow("it only looks"),
+            Class::Navigate if call.named != NamedElement::Nothing => {
+                judge_address(call).stricter(judge_element(&call.named))
+            }
+            Class::Navigate => judge_address(call),
+            Class::Activate => judge_action(call).unwrap_or_else(|| self.judge_drop(call, judge_element(&call.named))),
+            Class::Enter if submits(call) => judge_submit(match &call.named {
+                NamedElement::Element(target) => Some(target),
+                _ => None,
+            }),
+            Class::Enter => judge_entering(call),
+            Class::Press => judge_key(call, &self.focus),
+            Class::Dialog => judge_dialog(call),
+            Class::Change(_) | Class::Destroy(ActionKind::Overwrite | ActionKind::Run, _)
+                if hint == Hint::ReadOnly && !names::is_grave(call.tool, class) =>
+            {
+                allow(READ_ONLY)
+            }
+            Class::Run => run::judge_run(call, sql, &self.place),
+            Class::Refs => judge_refs(call),
+            Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
+            Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),
+            // A slider or a box of a game, which was shown.
+            Class::Change("set") if sets_seen_value(call) => judge_entering(call),
+            // As with unknown calls, a rule may allow it.
+            Class::Change(word) => {
+                Decision::new(Verdict::Confirm, "builtin.unknown_effect", format!("the tool's name says {word:?}"))
+            }
+            Class::Unknown if hint == Hint::ReadOnly => match &call.named {
+                NamedElement::Element(target) => allow(READ_ONLY).stricter(judge_target(target)),
+                _ => allow(READ_ONLY),
+            },
+            // Servers of this kind name tools that change something with a verb, and tools that show something without
+            // one.
+            Class::Unknown if hint == Hint::Unsaid && self.names_what_it_shows(call.tool) => match &call.named {
+                NamedElement::Element(target) => allow(NOUNS).stricter(judge_target(target)),
+                _ => allow(NOUNS),
+            },
+            Class::Unknown => {
+                let why = format!("the effect of {} is not known", call.tool);
+                let unknown = Decision::new(Verdict::Confirm, "builtin.unknown", why);
+                match &call.named {
+                    NamedElement::Element(target) => unknown.stricter(judge_target(target)),
+                    _ => unknown,
+                }
+            }
+        }
+    }
+
+    fn names_what_it_shows(&self, tool: &str) -> bool {
+        names::has_only_nouns(tool) || self.changed_by_others.contains(tool)
+    }
+
+    /// Judges the place on which a dragged element is dropped.
+    fn judge_drop(&self, call: &JudgedCall<'_>, decision: Decision) -> Decision {
+        if !call.words.iter().any(|word| ["drag", "drop", "swipe", "move"].contains(&word.as_str())) {
+            return decision;
+        }
+        let named = |text: &str| {
+            let key = if text.starts_with("/root") || is_short(text) { "path" } else { "ref" };
+            self.snapshot.target("browser_click", &Object::default().text(key, text).end())
+        };
+        let dropped = serde_json::from_str::<Value>(call.raw).ok().and_then(|own| element::judge_drop(&own, named));
+        match dropped {
+            Some(dropped) => decision.stricter(dropped),
+            None => decision,
+        }
+    }
+}
+
+/// Whether a tool, by its name, passes a text or another call on to something that carries it out: `write_query`,
+/// `write_to_terminal`.
+fn takes_text(tool: &[String]) -> bool {
+    use crate::lists::builtin::TAKING;
+    tool.iter().any(|word| TAKING.contains(&word.as_str()))
+}
+
+/// Whether a call sets the value of an element that was shown.
+fn sets_seen_value(call: &JudgedCall<'_>) -> bool {
+    call.words == ["set", "value"]
+        && matches!(&call.named, NamedElement::Element(target) if target.snapshot_id.is_some())
+}
+
+/// A dialog of the page. If its question has too few words to be judged ("Really?"), agreeing needs approval.
+fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
+    let asked = |answer: &Target| answer.context.as_deref().unwrap_or_default().split_whitespace().count();
+    match (call.arguments.get("accept").map(RawValue::get), &call.named) {
+        (Some("false"), _) => allow("it says no to the page's question"),
+        (_, NamedElement::Element(answer)) if asked(answer) > 2 || element::find(answer).is_some() => {
+            judge_target(answer)
+        }
+        _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
+    }
+}
+
+/// Allows a call that only selects branches, tags or remotes of a repository to list.
+fn judge_refs(call: &JudgedCall<'_>) -> Decision {
+    use crate::lists::builtin::CHOOSING;
+    let lists = |key: &str| {
+        let does = ["action", "mode", "operation"].contains(&key)
+            && text(&call.arguments, key).is_some_and(|verb| verb == "list");
+        does || CHOOSING.contains(&&*plain_key(key))
+    };
+    match call.arguments.iter().find(|(key, _)| !lists(key)) {
+        None => allow("it lists what the repository has"),
+        Some((key, _)) => {
+            let why = format!("the effect of {key:?} in {} is not known", call.tool);
+            Decision::new(Verdict::Confirm, "builtin.unknown", why)
+        }
+    }
+}
+
+/// A key without capitals and punctuation: `saveTo` and `save_to` are the same.
+fn plain_key(key: &str) -> Cow<'_, str> {
+    if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        return Cow::Borrowed(key);
+    }
+    Cow::Owned(key.chars().filter(|one| one.is_alphanumeric()).flat_map(char::to_lowercase).collect())
+}
+
+fn text(arguments: &Fields<'_>, key: &str) -> Option<String> {
+    arguments.get(key).and_then(|value| serde_json::from_str(value.get()).ok())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
+
+use super::database::SqlUse;
+use super::working_folder::WorkingFolder;
+use super::{JudgedCall, allow, found, plain_key, shell, sql};
+use crate::detector::ActionKind;
+use crate::lists::run::{NEUTRAL_KEYS, OTHER_LANGUAGES};
+use crate::verdict::Decision;
+use pipewright_record::Fields;
+use serde_json::{Map, Value};
+use std::path::Path;
+
+const SHELL: &[&str] =
+    &["command", "cmd", "commands", "commandline", "shellcommand", "script", "bash", "argv", "args", "arguments"];
+const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sqlquery"];
+
+const QUERY: &str = "the query only reads";
+
+/// The folder in which the text runs.
+const FOLDER: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory", "directory", "dir"];
+
+/// Whether an argument, by its key without punctuation, does not change what is run.
+pub fn is_harmless(key: &str) -> bool {
+    NEUTRAL_KEYS.contains(&key)
+}
+
+/// Judges a tool that runs its arguments, of which those that are SQL have been judged.
+pub fn judge_run(call: &JudgedCall<'_>, sql: Option<SqlUse>, place: &WorkingFolder) -> Decision {
+    let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
+    match sql {
+        Some(SqlUse::Read) => return allow(QUERY),
+        Some(SqlUse::MayWrite) => return run(),
+        Some(SqlUse::None) | None => {}
+    }
+    let mut fields = Map::new();
+    for (key, raw) in call.arguments.iter() {
+        let Ok(value) = serde_json::from_str(raw.get()) else { return run() };
+        fields.insert(plain_key(key).into_owned(), value);
+    }
+    let has = |keys: &[&str]| fields.keys().any(|key| keys.contains(&key.as_str()));
+    let is_known = |key: &String| [SHELL, SQL, NEUTRAL_KEYS].iter().any(|keys| keys.contains(&key.as_str()));
+    let is_foreign = call.words.iter().any(|word| OTHER_LANGUAGES.contains(&word.as_str()));
+    match (has(SHELL), has(SQL)) {
+        _ if !fields.keys().all(is_known) || is_foreign => run(),
+        (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
+            allow("the command only reads")
+        }
+        (false, true) if sql_reads(&fields) => allow(QUERY),
+        _ => run(),
+    }
+}
+
+/// Whether a call has a program's arguments as text or a list of words: then a tool of unknown effect may be named
+/// after that program.
+pub fn takes_arguments(arguments: &Fields<'_>) -> bool {
+    let is_text = |json: &str| {
+        let value = serde_json::from_str::<Value>(json).unwrap_or_default();
+        value.is_string() || value.as_array().is_some_and(|items| items.iter().all(Value::is_string))
+    };
+    arguments.iter().any(|(key, raw)| ["args", "arguments", "argv"].contains(&&*plain_key(key)) && is_text(raw.get()))
+}
+
+/// Whether the value of a key for commands only reads.
+pub fn command_reads(value: &Value) -> bool {
+    shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]), &WorkingFolder::default())
+}
+
+/// The places that the arguments of a call name: a server may take any of them.
+fn places_of(fields: &Map<String, Value>, place: &WorkingFolder) -> Vec<WorkingFolder> {
+    let named = FOLDER.iter().filter_map(|key| fields.get(*key)?.as_str()).filter(|folder| !folder.is_empty());
+    let places: Vec<WorkingFolder> = named
+        .map(Path::new)
+        .map(|named| {
+            let folder = place.folder.as_ref().map(|start| start.join(named));
+            WorkingFolder { folder: folder.or_else(|| named.is_absolute().then(|| named.to_owned())), ..place.clone() }
+        })
+        .collect();
+    if places.is_empty() { vec![place.clone()] } else { places }
+}
+
+fn shell_reads(fields: &Map<String, Value>, place: &WorkingFolder) -> bool {
+    let mut commands = fields
+        .iter()
+        .filter(|(key, _)| SHELL.contains(&key.as_str()) && !["args", "arguments"].contains(&key.as_str()));
+    let Some((key, command)) = commands.next() else { return false };
+    let arguments: Vec<&Value> = ["args", "arguments"].iter().filter_map(|key| fields.get(*key)).collect();
+    if commands.next().is_some() || arguments.len() > 1 {
+        return false;
+    }
+    match (command, arguments.first()) {
+        (Value::Array(texts), None) if key == "commands" => {
+            !texts.is_empty()
+                && texts.iter().all(|text| text.as_str().is_some_and(|text| shell::only_reads(text, place)))
+        }
+        (Value::String(text), None) => shell::only_reads(text, place),
+        (Value::String(text), Some(Value::String(arguments))) => {
+            shell::only_reads(&format!("{text} {arguments}"), place)
+        }
+        (Value::String(program), Some(Value::Array(arguments))) => {
+            words_read(std::iter::once(program.as_str()).map(Some).chain(arguments.iter().map(Value::as_str)), place)
+        }
+        (Value::Array(words), None) => words_read(words.iter().map(Value::as_str), place),
+        _ => false,
+    }
+}
+
+/// A program and its arguments. Some servers join them by blanks and give them to a shell, so that text must only read,
+/// too.
+fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>, place: &WorkingFolder) -> bool {
+    let Some(words) = words.map(|word| word.map(str::to_owned)).collect::<Option<Vec<String>>>() else { return false };
+    !words.is_empty() && shell::command_reads(&words, place) && shell::only_reads(&words.join(" "), place)
+}
+
+fn sql_reads(fields: &Map<String, Value>) -> bool {
+    let reads = |value: &Value| value.as_str().is_some_and(sql::only_reads);
+    fields.iter().filter(|(key, _)| SQL.contains(&key.as_str())).all(|(_, value)| match value {
+        Value::Array(texts) => !texts.is_empty() && texts.iter().all(reads),
+        value => reads(value),
+    })
+}

@@ -1,0 +1,62 @@
+//! git's subcommands that read.
+
+use super::arguments::{has_none, options};
+use crate::lists::shell_git::{READ_COMMANDS, WRITE_OPTIONS};
+use pipewright_syntax::shell::Word;
+
+/// The words behind git's own options, and the values of `-C`.
+fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
+    let (mut rest, mut folders) = (words, Vec::new());
+    loop {
+        match rest {
+            [option, behind @ ..] if matches!(option.text(), Some("--no-pager" | "-P" | "--no-optional-locks")) => {
+                rest = behind;
+            }
+            [option, Word::Text(folder), behind @ ..] if option.text() == Some("-C") => {
+                folders.push(folder.clone());
+                rest = behind;
+            }
+            _ => return (rest, folders),
+        }
+    }
+}
+
+/// The values of `git -C`, in order.
+pub(super) fn folders(words: &[Word]) -> Vec<String> {
+    behind_own_options(words).1
+}
+
+/// Whether git with these arguments only reads.
+pub(super) fn reads(words: &[Word]) -> bool {
+    let (rest, _) = behind_own_options(words);
+    let Some((subcommand, words)) = rest.split_first() else { return false };
+    let Some(subcommand) = subcommand.text() else { return false };
+    if READ_COMMANDS.contains(&subcommand) {
+        return options(words, true).is_some_and(|options| has_none(&options, WRITE_OPTIONS));
+    }
+    let arguments: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+    arguments.is_some_and(|arguments| only_lists(subcommand, &arguments))
+}
+
+/// Whether a subcommand that can also change something only shows what there is.
+fn only_lists(subcommand: &str, arguments: &[&str]) -> bool {
+    let only = |known: &[&str]| arguments.iter().all(|argument| known.contains(argument));
+    match subcommand {
+        "branch" if arguments.first() == Some(&"--list") => has_operands_only(&arguments[1..]),
+        "branch" => only(&["-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose"]),
+        "tag" if matches!(arguments, ["-l" | "--list", ..]) => has_operands_only(&arguments[1..]),
+        "tag" => only(&["-l", "--list", "-n"]),
+        "remote" => matches!(arguments, [] | ["-v" | "--verbose"] | ["get-url", _]),
+        "stash" => matches!(arguments, ["list" | "show", ..]) && has_none(arguments, WRITE_OPTIONS),
+        "config" if arguments.len() == 1 && arguments[0].contains('.') => has_operands_only(arguments),
+        "config" => matches!(arguments, ["--list" | "-l"] | ["--get" | "--get-all" | "--get-regexp", ..]),
+        "worktree" => matches!(arguments, ["list", ..]),
+        "reflog" => matches!(arguments, [] | ["-n", _] | ["show", ..]) && has_none(arguments, WRITE_OPTIONS),
+        "--version" => arguments.is_empty(),
+        _ => false,
+    }
+}
+
+fn has_operands_only(arguments: &[&str]) -> bool {
+    !arguments.iter().any(|argument| argument.starts_with('-'))
+}

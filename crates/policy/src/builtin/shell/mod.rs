@@ -1,0 +1,153 @@
+//! Shell text that only reads: each of its simple commands is a program that is known to read, with arguments with
+//! which it writes and runs nothing.
+
+mod arguments;
+mod git;
+mod program_arguments;
+mod programs;
+
+use super::working_folder::{FolderUse, WorkingFolder};
+use pipewright_syntax::shell::{Command, ShellStep, Word, steps};
+use programs::ReadOnlyWhen;
+
+/// The greatest depth of commands within commands: `env nice sh -c "..."`.
+const MAX_DEPTH: usize = 5;
+
+/// Whether a shell's text only reads, in its folder.
+pub fn only_reads(text: &str, place: &WorkingFolder) -> bool {
+    let mut visits = FolderUse::default();
+    text_reads(text, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place)
+}
+
+/// Whether a program with these arguments only reads, in its folder; no shell expands them.
+pub fn command_reads(words: &[String], place: &WorkingFolder) -> bool {
+    let words: Vec<Word> = words.iter().cloned().map(Word::Text).collect();
+    let mut visits = FolderUse::default();
+    program_reads(&words, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place)
+}
+
+fn text_reads(text: &str, deep: usize, visits: &mut FolderUse) -> bool {
+    let Ok(steps) = steps(text) else { return false };
+    visits.reads(text);
+    let mut functions: Vec<String> = Vec::new();
+    let mut reads = |step: ShellStep| match step {
+        ShellStep::Run(command) => {
+            let calls = command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
+            opens_reading(&command) && (calls || program_reads(&command.words, deep, visits))
+        }
+        ShellStep::Define(name) => {
+            let may_be = is_own_name(&name);
+            functions.push(name);
+            may_be
+        }
+    };
+    !steps.is_empty() && steps.into_iter().all(&mut reads)
+}
+
+/// Whether the assignments and redirections of a command change nothing.
+fn opens_reading(command: &Command) -> bool {
+    let is_nowhere =
+        |file: &Word| file.text().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
+    // bash opens connections for these names.
+    let is_file = |file: &Word| file.text().is_some_and(|file| !file.starts_with("/dev/"));
+    let is_set = |name: &String| match command.words.first() {
+        None => is_own_name(name),
+        // IFS changes only how `read` splits its line.
+        Some(program) if program.text() == Some("read") && name == "IFS" => true,
+        Some(_) => is_harmless_setting(name),
+    };
+    command.written.iter().all(is_nowhere)
+        && command.read.iter().all(|file| is_nowhere(file) || is_file(file))
+        && command.assigned.iter().all(is_set)
+}
+
+/// Whether a name may be a text's own variable or function. Shells and programs give names in lower case no meaning,
+/// except zsh's tables and lists of folders; and a function must not replace a builtin.
+fn is_own_name(name: &str) -> bool {
+    use crate::lists::shell::TAKEN;
+    let is_plain = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_';
+    let begins = name.starts_with(|one: char| one.is_ascii_lowercase());
+    begins && name.chars().all(is_plain) && !TAKEN.contains(&name) && !name.ends_with("_proxy")
+}
+
+/// Variables of a program that only change how it prints.
+fn is_harmless_setting(name: &str) -> bool {
+    name.starts_with("LC_") || ["LANG", "LANGUAGE", "TZ", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR"].contains(&name)
+}
+
+/// Whether a program and its arguments only read; no words run nothing.
+fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
+    let Some((name, arguments)) = words.split_first() else { return true };
+    let Some(name) = name.text() else { return false };
+    let name = ["/usr/bin/", "/bin/"].into_iter().find_map(|folder| name.strip_prefix(folder)).unwrap_or(name);
+    if deep == 0 || name.contains('/') {
+        return false;
+    }
+    visit(name, arguments, visits);
+    let known: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
+    match (programs::reading(name), known) {
+        (Some(ReadOnlyWhen::Whatever), _) => true,
+        (Some(ReadOnlyWhen::Without(options)), _) => {
+            arguments::options(arguments, true).is_some_and(|own| arguments::has_none(&own, options))
+        }
+        (Some(ReadOnlyWhen::Subcommands(verbs, options)), Some(arguments)) => {
+            let is_known = |argument: &&str| {
+                !argument.starts_with('-') || argument.split('=').next().is_some_and(|name| options.contains(&name))
+            };
+            arguments.split_first().is_some_and(|(verb, rest)| {
+                let is_local = |argument: &&str| match *verb {
+                    "view" => arguments::is_package(argument),
+                    _ => !argument.contains("://"),
+                };
+                verbs.contains(verb) && rest.iter().all(|argument| is_known(argument) && is_local(argument))
+            })
+        }
+        (Some(ReadOnlyWhen::If(reads)), Some(arguments)) => reads(&arguments),
+        (Some(ReadOnlyWhen::Wrapper(skip)), _) => {
+            skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1, visits))
+        }
+        (Some(ReadOnlyWhen::EachInput), _) => each_input_reads(arguments, deep, visits),
+        (Some(ReadOnlyWhen::Shell), Some(arguments)) => match arguments[..] {
+            ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1, visits),
+            _ => arguments == ["--version"],
+        },
+        (Some(ReadOnlyWhen::IfWords(reads)), _) => reads(arguments),
+        _ => false,
+    }
+}
+
+/// Records where a program runs, or to which folder it changes.
+fn visit(name: &str, arguments: &[Word], visits: &mut FolderUse) {
+    match (name, arguments) {
+        ("cd", []) => visits.changes_to(Some("~")),
+        ("cd", [folder]) => {
+            let folder = folder.text().filter(|folder| !folder.starts_with(['-', '+']) && !folder.is_empty());
+            visits.changes_to(folder);
+        }
+        ("cd" | "pushd" | "popd", _) => visits.changes_to(None),
+        ("git", _) => visits.runs(name, git::folders(arguments)),
+        _ => visits.runs(name, Vec::new()),
+    }
+}
+
+/// Judges `xargs`: its command gets further words, which may be anything.
+fn each_input_reads(arguments: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
+    let Some(inner) =
+        arguments::behind_options(arguments, &["-0", "-r", "-t", "-x"], &["-n", "-P", "-L", "-d", "-I", "-s"])
+    else {
+        return false;
+    };
+    let replaces =
+        arguments.len() > inner.len() && arguments.iter().filter_map(Word::text).any(|word| word.starts_with("-I"));
+    let (program, rest) = inner.split_at(inner.len().min(1));
+    let mut words = program.to_vec();
+    words.extend(rest.iter().map(|word| if replaces { Word::Any } else { word.clone() }));
+    // Without a command it prints.
+    words.is_empty() || {
+        words.push(Word::Any);
+        program_reads(&words, deep - 1, visits)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,253 @@
+//! Programs that read, and with which arguments they do.
+
+use super::arguments::{
+    are_numbers, assignments_then, before_files, behind_options, has_none, is_digits, is_number, options, printf_reads,
+    test_reads,
+};
+use super::{git, program_arguments};
+pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
+use pipewright_syntax::shell::Word;
+
+/// When a program only reads.
+pub(super) enum ReadOnlyWhen {
+    /// With any arguments.
+    Whatever,
+    /// Without these options: `-o` also among other letters, `--output` also abbreviated.
+    Without(&'static [&'static str]),
+    /// With one of the first list as its first argument, and only options of the second, alone or with `=VALUE`.
+    Subcommands(&'static [&'static str], &'static [&'static str]),
+    /// If this is true of its arguments.
+    If(fn(&[&str]) -> bool),
+    /// If the command in its arguments only reads.
+    Wrapper(fn(&[Word]) -> Option<&[Word]>),
+    /// If the command in its arguments only reads with any further arguments: `xargs`.
+    EachInput,
+    /// If the text after `-c` only reads.
+    Shell,
+    /// If this is true of its arguments, some of which may be expansions.
+    IfWords(fn(&[Word]) -> bool),
+}
+
+/// When a program only reads; `None` if it is not known.
+pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
+    if READ_ONLY_PROGRAMS.binary_search(&program).is_ok() {
+        return Some(ReadOnlyWhen::Whatever);
+    }
+    Some(match program {
+        // On macOS it runs a command.
+        "arch" => ReadOnlyWhen::If(|arguments| arguments.is_empty()),
+        // `lspci -q` asks a server for names, and keeps the answers.
+        "lspci" => ReadOnlyWhen::Without(&["-q", "-Q", "-O"]),
+        // That of zutils runs programs that it is given.
+        "zcat" => ReadOnlyWhen::Without(&["--gz", "--bz2", "--lz", "--xz", "--zst"]),
+        // macOS has -o.
+        "base32" | "base64" => ReadOnlyWhen::Without(&["-o", "--output"]),
+        "date" => ReadOnlyWhen::If(program_arguments::date_reads),
+        "env" => ReadOnlyWhen::Wrapper(assignments_then),
+        "fd" | "fdfind" => ReadOnlyWhen::Without(&["-x", "-X", "--exec", "--exec-batch"]),
+        "file" => ReadOnlyWhen::Without(&["-C", "--compile"]),
+        // After `--`, it still takes words with a dash for its tests and actions.
+        "find" => ReadOnlyWhen::IfWords(|words| {
+            let acting = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"];
+            options(words, false).is_some_and(|options| has_none(&options, &acting))
+        }),
+        "hostname" => ReadOnlyWhen::If(|arguments| {
+            arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument))
+        }),
+        "netstat" | "ss" => ReadOnlyWhen::Without(&["-K", "--kill", "-D", "--diag"]),
+        "break" | "continue" | "exit" | "return" | "shift" => ReadOnlyWhen::IfWords(are_numbers),
+        "printf" => ReadOnlyWhen::IfWords(printf_reads),
+        // -p NAME assigns.
+        "wait" => ReadOnlyWhen::IfWords(|words| {
+            let is_job = |word: &Word| {
+                is_number(word)
+                    || word.text().is_some_and(|word| word == "-n" || word.strip_prefix('%').is_some_and(is_digits))
+            };
+            words.iter().all(is_job)
+        }),
+        "read" => ReadOnlyWhen::If(program_arguments::read_reads),
+        "rg" => ReadOnlyWhen::Without(&["--pre", "--hostname-bin", "--search-zip", "-z"]),
+        "set" => ReadOnlyWhen::If(program_arguments::set_reads),
+        "sort" => ReadOnlyWhen::Without(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
+        "tar" => ReadOnlyWhen::If(program_arguments::tar_reads),
+        "tee" => ReadOnlyWhen::If(|arguments| arguments == ["/dev/null"]),
+        "unzip" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
+        "tree" => ReadOnlyWhen::Without(&["-o", "-R"]),
+        // The second file is written to, and for some versions the word after the first one is a file.
+        "uniq" => ReadOnlyWhen::If(|arguments| {
+            let is_option = |argument: &&str| argument.starts_with('-') && !["-", "--"].contains(argument);
+            arguments.split_last().is_none_or(|(_, before)| before.iter().all(is_option))
+        }),
+        // The program in Go, or the one in Python.
+        "yq" => ReadOnlyWhen::Without(&[
+            "-i",
+            "--inplace",
+            "--in-place",
+            "-s",
+            "--split-exp",
+            "--security-enable-system-operator",
+        ]),
+        "awk" | "gawk" | "mawk" => {
+            ReadOnlyWhen::IfWords(|words| before_files(words).is_some_and(|texts| program_arguments::awk_reads(&texts)))
+        }
+        "sed" => {
+            ReadOnlyWhen::IfWords(|words| before_files(words).is_some_and(|texts| program_arguments::sed_reads(&texts)))
+        }
+        "git" => ReadOnlyWhen::IfWords(git::reads),
+        "docker" | "podman" => ReadOnlyWhen::Subcommands(
+            &["ps", "images", "logs", "inspect", "version", "info"],
+            &[
+                "-a",
+                "--all",
+                "-q",
+                "--quiet",
+                "--no-trunc",
+                "--format",
+                "--filter",
+                "-f",
+                "--follow",
+                "-n",
+                "--tail",
+                "--last",
+                "-l",
+                "--latest",
+                "-s",
+                "--size",
+                "--since",
+                "--until",
+                "-t",
+                "--timestamps",
+                "--type",
+            ],
+        ),
+        "kubectl" => ReadOnlyWhen::Subcommands(
+            &["get", "describe", "logs", "version", "explain"],
+            &[
+                "-A",
+                "--all-namespaces",
+                "-n",
+                "--namespace",
+                "-o",
+                "--output",
+                "-l",
+                "--selector",
+                "-c",
+                "--container",
+                "-p",
+                "--previous",
+                "--tail",
+                "--since",
+                "--timestamps",
+                "--show-labels",
+                "--field-selector",
+                "--sort-by",
+                "--no-headers",
+                "--all-containers",
+                "--client",
+            ],
+        ),
+        "npm" | "pnpm" => ReadOnlyWhen::Subcommands(
+            &["ls", "list", "outdated", "view", "--version", "-v"],
+            &["-g", "--global", "-a", "--all", "--depth", "--json", "-l", "--long", "--parseable", "--prod", "--dev"],
+        ),
+        "pip" | "pip3" => ReadOnlyWhen::Subcommands(
+            &["list", "show", "freeze", "check", "--version", "-V"],
+            &[
+                "-o",
+                "--outdated",
+                "-u",
+                "--uptodate",
+                "-l",
+                "--local",
+                "--user",
+                "--not-required",
+                "--format",
+                "-f",
+                "--files",
+                "-v",
+                "--verbose",
+                "-q",
+                "--quiet",
+                "--all",
+            ],
+        ),
+        "systemctl" => ReadOnlyWhen::Subcommands(
+            &["status", "is-active", "is-enabled", "list-units", "show", "cat"],
+            &[
+                "--user",
+                "--no-pager",
+                "-l",
+                "--full",
+                "-a",
+                "--all",
+                "-n",
+                "--lines",
+                "-o",
+                "--output",
+                "-p",
+                "--property",
+                "--value",
+                "-t",
+                "--type",
+                "--state",
+                "--failed",
+                "-q",
+                "--quiet",
+            ],
+        ),
+        // Other words are files with code, or rules of a makefile; `python -v` runs its input.
+        "go" => ReadOnlyWhen::If(|arguments| arguments == ["version"]),
+        "python" | "python3" | "rustc" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-V"])),
+        "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
+        "cmake" | "java" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
+        "cargo" => ReadOnlyWhen::Subcommands(
+            &["--version", "-V", "metadata", "tree", "version"],
+            &[
+                "--all-features",
+                "--charset",
+                "--depth",
+                "-d",
+                "--duplicates",
+                "-e",
+                "--edges",
+                "-F",
+                "--features",
+                "-f",
+                "--format",
+                "--format-version",
+                "--frozen",
+                "-i",
+                "--invert",
+                "--locked",
+                "--no-dedupe",
+                "--no-default-features",
+                "--no-deps",
+                "--offline",
+                "-p",
+                "--package",
+                "--prefix",
+                "-q",
+                "--quiet",
+                "--target",
+                "--workspace",
+            ],
+        ),
+        "bash" | "dash" | "sh" => ReadOnlyWhen::Shell,
+        "[" | "test" => ReadOnlyWhen::IfWords(test_reads),
+        "xargs" => ReadOnlyWhen::EachInput,
+        "command" => ReadOnlyWhen::Wrapper(|words| {
+            behind_options(words, &["-p"], &[]).or_else(|| is_lookup(words).then_some(&[]))
+        }),
+        "nice" => ReadOnlyWhen::Wrapper(|words| behind_options(words, &[], &["-n"])),
+        "stdbuf" => ReadOnlyWhen::Wrapper(|words| behind_options(words, &[], &["-i", "-o", "-e"])),
+        "timeout" => ReadOnlyWhen::Wrapper(|words| {
+            behind_options(words, &["--foreground", "-v"], &["-k", "-s"])?.split_first().map(|(_, inner)| inner)
+        }),
+        _ => return None,
+    })
+}
+
+/// `command -v NAME` tells where a program is.
+fn is_lookup(words: &[Word]) -> bool {
+    matches!(words.first().and_then(Word::text), Some("-v" | "-V"))
+}

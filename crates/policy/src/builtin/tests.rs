@@ -1,0 +1,250 @@
+use super::*;
+use pipewright_record::recognise;
+
+fn judge(line: &str) -> Decision {
+    judge_with(line, Hint::None)
+}
+
+pub(super) fn judge_with(line: &str, hint: Hint) -> Decision {
+    Builtin::default().judge(&recognise(line).unwrap().unwrap(), hint).0
+}
+
+fn judged(line: &str) -> (Verdict, Option<ActionKind>) {
+    let decision = judge(line);
+    (decision.verdict, decision.kind)
+}
+
+#[test]
+fn calls_that_only_look_move_or_type_pass() {
+    for call in [
+        r#"{"tool":"browser_snapshot"}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"https://example.org/orders/7?q=a"}}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"example.org"}}"#,
+        r#"{"tool":"browser_navigate","args":{"url":"localhost:8000/x"}}"#,
+        r#"{"tool":"browser_click","args":{"element":"Search results tab","ref":"e4"}}"#,
+        r#"{"tool":"browser_type","args":{"ref":"e4","text":"delete everything"}}"#,
+        r#"{"tool":"browser_type","args":{"element":"Search","ref":"e4","text":"x","submit":true}}"#,
+        r#"{"type":"tool_call","tool_name":"click","arguments":{"eid":4},"target":{"role":"link","name":"Next page"}}"#,
+        r#"{"cmd":"press_button","args":{"path":"/root/Menu/StartGame"}}"#,
+        r#"{"tool":"press_key","args":{"key":"ArrowDown"}}"#,
+        r#"{"tool":"run_command","args":{"command":"ls -la"}}"#,
+        r#"{"tool":"execute_sql","args":{"sql":"select 1"}}"#,
+        r#"{"tool":"browser_handle_dialog","args":{"accept":false}}"#,
+        r#"{"tool":"assistant_ask","args":{"question":"delete?"}}"#,
+    ] {
+        assert_eq!(judged(call), (Verdict::Allow, None), "{call}");
+    }
+}
+
+#[test]
+fn destructive_and_unknown_calls_need_approval() {
+    for (kind, call) in [
+        (Some(ActionKind::Delete), r#"{"tool":"browser_click","args":{"element":"Delete account button","ref":"e4"}}"#),
+        (
+            Some(ActionKind::Pay),
+            r#"{"type":"tool_call","tool_name":"click","arguments":{"eid":4},"target":{"role":"button","name":"Pay now"}}"#,
+        ),
+        (Some(ActionKind::Delete), r##"{"tool":"click","args":{"selector":"#delete-account"}}"##),
+        (Some(ActionKind::Delete), r#"{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}"#),
+        (
+            Some(ActionKind::Delete),
+            r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"press_button","args":{"path":"/root/Menu/DeleteSave"}}}}"#,
+        ),
+        (Some(ActionKind::Run), r#"{"cmd":"wait_for","args":{"idle":2,"then":{"cmd":"x","tool":"y"}}}"#),
+        (None, r#"{"tool":"browser_click","args":{"ref":"e4"}}"#),
+        (None, r#"{"tool":"click","args":{"x":10,"y":20}}"#),
+        (
+            Some(ActionKind::Submit),
+            r#"{"tool":"browser_type","args":{"element":"Message","ref":"e4","text":"x","submit":true}}"#,
+        ),
+        (Some(ActionKind::Submit), r#"{"tool":"type","args":{"eid":4,"text":"x\n"}}"#),
+        (Some(ActionKind::Submit), r#"{"tool":"browser_press_key","args":{"key":"Control+Enter"}}"#),
+        (Some(ActionKind::Delete), r#"{"tool":"press_key","args":{"key":"Shift+Delete"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"rm -rf /tmp/x"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"run_command","args":{"command":"ls","env":{"PATH":"/tmp"}}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"browser_evaluate","args":{"function":"() => 1"}}"#),
+        (Some(ActionKind::Run), r#"{"tool":"browser_navigate","args":{"url":" JavaScript:alert(1)"}}"#),
+        (
+            Some(ActionKind::Delete),
+            r#"{"tool":"browser_navigate","args":{"url":"https://example.org/items/delete?id=7"}}"#,
+        ),
+        (None, r#"{"tool":"browser_navigate","args":{"url":"file:///etc/passwd"}}"#),
+        (Some(ActionKind::Confirm), r#"{"tool":"browser_handle_dialog","args":{"accept":true}}"#),
+        (Some(ActionKind::Delete), r#"{"tool":"delete_file","args":{"path":"a"}}"#),
+        (Some(ActionKind::Send), r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_email"}}"#),
+        (None, r#"{"tool":"frobnicate"}"#),
+    ] {
+        assert_eq!(judged(call), (Verdict::Confirm, kind), "{call}");
+    }
+    assert_eq!(judge(r#"{"tool":"read","args":{"a":1,"A":2}}"#).verdict, Verdict::Deny);
+    for half in [r"\ud800", r"\udc00", r"x\\\uDBFF", r"\ud83d\ud83d\ude00", r"\ud83d"] {
+        let decision = judge(&format!(r#"{{"tool":"browser_navigate","args":{{"url":"javascript:{half}"}}}}"#));
+        assert_eq!((decision.verdict, &*decision.rule), (Verdict::Deny, "builtin.ambiguous"), "{half}");
+    }
+    for whole in [r"\ud83d\ude00", r"\\ud800", r"\u0041", r"\n"] {
+        assert_eq!(judge(&format!(r#"{{"tool":"read","args":{{"a":"{whole}"}}}}"#)).verdict, Verdict::Allow, "{whole}");
+    }
+}
+
+#[test]
+fn enter_is_judged_by_the_field_with_the_text() {
+    let mut builtin = Builtin::default();
+    let line =
+        |target: &str| format!(r#"{{"tool":"browser_type","args":{{"element":"{target}","ref":"e1","text":"x"}}}}"#);
+    let enter = recognise(r#"{"tool":"browser_press_key","args":{"key":"Enter"}}"#).unwrap().unwrap();
+    for (field, verdict) in
+        [("Search the shop", Verdict::Allow), ("Suche", Verdict::Allow), ("Comment", Verdict::Confirm)]
+    {
+        let line = line(field);
+        let call = recognise(&line).unwrap().unwrap();
+        let (_, acts) = builtin.judge(&call, Hint::None);
+        builtin.passes(&call, &acts, false);
+        assert_eq!(builtin.judge(&enter, Hint::None).0.verdict, verdict, "{field}");
+        // Perhaps nothing was typed there.
+        builtin.passes(&call, &acts, true);
+        assert_eq!(builtin.judge(&enter, Hint::None).0.verdict, Verdict::Confirm, "{field}");
+    }
+    let key = |key: &str| format!(r#"{{"tool":"press_key","args":{{"key":"{key}"}}}}"#);
+    let (space, tab) = (key("Space"), key("Tab"));
+    let (space, tab) = (recognise(&space).unwrap().unwrap(), recognise(&tab).unwrap().unwrap());
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm, "the focus is not known");
+    let (_, acts) = builtin.judge(&tab, Hint::None);
+    builtin.passes(&tab, &acts, false);
+    assert_eq!(builtin.judge(&space, Hint::None).0.verdict, Verdict::Confirm);
+}
+
+#[test]
+fn a_servers_hint_adds_a_question_and_removes_only_unspecific_ones() {
+    use Verdict::{Allow, Confirm};
+    let ask = |line: &str, hint| Builtin::default().judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
+    for (line, verdicts) in [
+        (r#"{"tool":"read_once"}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_type","args":{"element":"Name","text":"x"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_navigate","args":{"url":"http://x/"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"browser_click","args":{"element":"Next page","ref":"e1"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"frobnicate"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"frobnicate","args":{"element":"Delete account"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"manage_agents"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"query_database"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"query_database","args":{"sql":"DROP TABLE t"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"query_database","args":{"query":"delete from t"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"update_view","args":{}}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"run_command","args":{"command":"rm x"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"run_command","args":{"command":"ls"}}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"run_code_query","args":{"code":"x"}}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"create_payment_x"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"set_password"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"rotate_api_keys"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"add_userRole"}"#, [Confirm, Confirm, Confirm]),
+        (r#"{"tool":"get_password"}"#, [Allow, Allow, Confirm]),
+        (r#"{"tool":"restart_view"}"#, [Confirm, Allow, Confirm]),
+        (r#"{"tool":"delete_all"}"#, [Confirm, Confirm, Confirm]),
+    ] {
+        assert_eq!([Hint::None, Hint::ReadOnly, Hint::Destructive].map(|hint| ask(line, hint)), verdicts, "{line}");
+    }
+}
+
+#[test]
+fn a_name_without_a_verb_reads_unless_a_trusted_server_hints_otherwise() {
+    let mut builtin = Builtin::default();
+    builtin.learn_tools(["wit_item", "wit_item_write", "wit_other", "x_backup"].into_iter());
+    let ask = |line: &str, hint| builtin.judge(&recognise(line).unwrap().unwrap(), hint).0.verdict;
+    for (line, if_unsaid) in [
+        (r#"{"tool":"repo_branch"}"#, Verdict::Allow),
+        (r#"{"tool":"repo_pull_request"}"#, Verdict::Allow),
+        (r#"{"tool":"mcp__azure__repo_branch"}"#, Verdict::Allow),
+        (r#"{"tool":"repo_branch","args":{"action":"delete"}}"#, Verdict::Confirm),
+        (r#"{"tool":"repo_branch","args":{"element":"Delete account"}}"#, Verdict::Confirm),
+        // Another tool shows that it is a noun.
+        (r#"{"tool":"wit_item"}"#, Verdict::Allow),
+        (r#"{"tool":"wit_other"}"#, Verdict::Confirm),
+        (r#"{"tool":"frobnicate"}"#, Verdict::Confirm),
+        (r#"{"tool":"pull_request_merge"}"#, Verdict::Confirm),
+        (r#"{"tool":"python_script"}"#, Verdict::Confirm),
+    ] {
+        assert_eq!([ask(line, Hint::None), ask(line, Hint::Unsaid)], [Verdict::Confirm, if_unsaid], "{line}");
+    }
+}
+
+#[test]
+fn calls_that_reviewers_got_past_the_gate_need_approval() {
+    for call in [
+        r#"{"tool":"touch_file","args":{"path":"/home/me/.ssh/authorized_keys"}}"#,
+        r#"{"tool":"drag_file","args":{"path":"/a/b","to":"/c"}}"#,
+        r#"{"tool":"get_users_and_nuke"}"#,
+        r#"{"tool":"list_files_and_shred"}"#,
+        r#"{"tool":"enter_payment","args":{"amount":100,"to":"Bob"}}"#,
+        r#"{"tool":"enter_position","args":{"symbol":"X","qty":5}}"#,
+        r#"{"tool":"fill_prescription","args":{}}"#,
+        r#"{"tool":"reload_service","args":{"name":"nginx"}}"#,
+        r#"{"tool":"go_production"}"#,
+        r#"{"tool":"press_release","args":{"text":"We are bankrupt"}}"#,
+        r#"{"tool":"press_order","args":{"key":"a"}}"#,
+        r#"{"tool":"find_tool","args":{"tool_name":"delete_file","arguments":{"path":"x"}}}"#,
+        r#"{"tool":"get_result","args":{"name":"send_email","arguments":{"to":"a"}}}"#,
+        r#"{"tool":"get_result","args":{"function":"delete_user","args":{"id":1}}}"#,
+        r#"{"tool":"get_status","args":{"command":"poweroff"}}"#,
+        r#"{"tool":"get_status","args":{"command":["python","evil.py"]}}"#,
+        r#"{"tool":"get_status","args":{"cmd":"evil.sh"}}"#,
+        r#"{"tool":"read_query","args":{"sql":"DELETE FROM t"}}"#,
+        r#"{"tool":"get_rows","args":{"statement":"update t set a = 1"}}"#,
+        r#"{"tool":"search_database","args":{"query":"DELETE FROM t WHERE 1"}}"#,
+        r#"{"tool":"read_neo4j_cypher","args":{"query":"MATCH (n) DETACH DELETE n"}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
+    }
+    for call in [
+        r#"{"tool":"list_users_and_teams"}"#,
+        r#"{"tool":"browser_fill_form","args":{"fields":[]}}"#,
+        r#"{"tool":"type_text","args":{"text":"hello"}}"#,
+        r#"{"tool":"press_key","args":{"key":"ArrowDown"}}"#,
+        r#"{"tool":"browser_navigate_back"}"#,
+        r#"{"tool":"reload"}"#,
+        r#"{"tool":"get_status","args":{"command":"list"}}"#,
+        r#"{"tool":"get_status","args":{"command":["git","status"]}}"#,
+        r#"{"tool":"read_query","args":{"sql":"SELECT a FROM t"}}"#,
+        r#"{"tool":"search_issues","args":{"query":"how to delete from a list"}}"#,
+        r#"{"tool":"search_docs","args":{"query":"update a record by hand"}}"#,
+        r#"{"tool":"get_item","args":{"name":"a","id":1}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
+    }
+}
+
+/// As `hitl-gate` does: by what the game has shown under a short name, and by the text of a menu's item.
+#[test]
+fn a_games_controls_are_judged_by_their_shown_texts() {
+    let mut builtin = Builtin::new(true);
+    let look = r#"{"cmd":"get_tree","id":1,"args":{"view":"agent"}}"#;
+    let look = recognise(look).unwrap().unwrap();
+    let acts = builtin.judge(&look, Hint::None).1;
+    builtin.passes(&look, &acts, false);
+    builtin.snapshot.observe(br#"{"ok":true,"id":1,"data":{"tree":["@6 button Play","@7 button Buy","@8 slider(0..1 step 0.1) Volume = 1","@9 checkbox Pay automatically","@10 menu Menu [Open; Delete save]","@11 button Trash"],"nodes":6},"events":[]}"#);
+    let verdict = |command: &str, args: &str| {
+        let line = format!(r#"{{"cmd":"{command}","id":2,"args":{args}}}"#);
+        builtin.judge(&recognise(&line).unwrap().unwrap(), Hint::None).0.verdict
+    };
+    for (command, args) in [
+        ("press_button", r#"{"path":"@6"}"#),
+        ("set_value", r#"{"path":"@8","value":0.5}"#),
+        ("select", r#"{"path":"@10","item":"Open"}"#),
+        ("fill", r#"{"path":"@6","text":"delete everything"}"#),
+    ] {
+        assert_eq!(verdict(command, args), Verdict::Allow, "{command} {args}");
+    }
+    for (command, args) in [
+        ("press_button", r#"{"path":"@7"}"#),
+        ("click", r#"{"path":"@7"}"#),
+        ("press_button", r#"{"path":"@12"}"#),
+        ("set_value", r#"{"path":"@9","value":true}"#),
+        ("set_value", r#"{"path":"@12","value":true}"#),
+        ("set_value", r#"{"path":"settings/volume","value":1}"#),
+        ("select", r#"{"path":"@10","item":"Delete save"}"#),
+        ("select", r#"{"path":"@10","item":"File/Delete save"}"#),
+        ("select", r#"{"path":"@10","item":["File","Delete save"]}"#),
+        ("select", r#"{"path":"@10","item":1}"#),
+        ("drag", r#"{"from":"@6","to":"@11"}"#),
+    ] {
+        assert_eq!(verdict(command, args), Verdict::Confirm, "{command} {args}");
+    }
+}

@@ -1,0 +1,194 @@
+//! The folder in which a shell's text runs, and the programs that read but run what its files say.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Programs that take the name of a program, or a piece of code, from files of the folder in which they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramFamily {
+    /// Any program: managers of versions (asdf, mise) put a program in place of another.
+    Any,
+    /// Its configuration, its hooks.
+    Git,
+    /// cargo and rustc: the toolchain file of rustup, cargo's configuration.
+    Rust,
+    /// npm and pnpm: their configuration, hooks of pnpm.
+    Node,
+}
+
+impl ProgramFamily {
+    /// The one to which a program belongs.
+    pub(super) fn of(program: &str) -> ProgramFamily {
+        match program {
+            "git" => ProgramFamily::Git,
+            "cargo" | "rustc" => ProgramFamily::Rust,
+            "npm" | "pnpm" => ProgramFamily::Node,
+            _ => ProgramFamily::Any,
+        }
+    }
+}
+
+/// Whether no file in a folder, or in one above it, makes these programs run other code. The policy reads no files: the
+/// command looks.
+pub type FolderCheck = fn(ProgramFamily, &Path) -> bool;
+
+/// The folder in which a text runs.
+#[derive(Debug, Clone, Default)]
+pub struct WorkingFolder {
+    /// `None` if it is not known: then the text is judged without it.
+    pub folder: Option<PathBuf>,
+    /// The folder that `~` stands for.
+    pub home: Option<PathBuf>,
+    /// `None` if nobody looks.
+    pub runs_nothing: Option<FolderCheck>,
+}
+
+/// What a text does in its folder, as far as it has been read.
+#[derive(Debug, Default)]
+pub(super) struct FolderUse {
+    /// The programs, with the values of `git -C`.
+    programs: Vec<(ProgramFamily, Vec<String>)>,
+    /// The folders to which the text changes; `None` for one that is not known.
+    folders: Vec<Option<String>>,
+    /// Whether a part of the text may run several times.
+    repeats: bool,
+}
+
+/// The greatest number of changes of the folder in a text.
+const MAX_FOLDER_CHANGES: usize = 3;
+
+impl FolderUse {
+    pub(super) fn reads(&mut self, text: &str) {
+        let joined: String = text.split_whitespace().collect();
+        self.repeats |= text.contains("done") || joined.contains("()");
+    }
+
+    pub(super) fn runs(&mut self, program: &str, folders: Vec<String>) {
+        self.programs.push((ProgramFamily::of(program), folders));
+    }
+
+    pub(super) fn changes_to(&mut self, folder: Option<&str>) {
+        self.folders.push(folder.map(str::to_owned));
+    }
+
+    /// Whether no program of the text runs code that a file in its folder names.
+    pub(super) fn run_nothing_else(&self, place: &WorkingFolder) -> bool {
+        let WorkingFolder { folder: Some(_), home: _, runs_nothing: Some(runs_nothing) } = place else { return true };
+        let folders = self.possible_folders(place);
+        self.programs.iter().all(|(runner, own)| {
+            let Some(folders) = folders.as_ref().and_then(|folders| git_folders(folders, own, place)) else {
+                // Where a manager of versions may be at work is not known either; but few people have one.
+                return *runner == ProgramFamily::Any;
+            };
+            folders.iter().all(|folder| {
+                runs_nothing(ProgramFamily::Any, folder)
+                    && (*runner == ProgramFamily::Any || runs_nothing(*runner, folder))
+            })
+        })
+    }
+
+    /// The folders in which a program of the text may run: a change may fail, or count only for a part. `None` if they
+    /// are not known.
+    fn possible_folders(&self, place: &WorkingFolder) -> Option<Vec<PathBuf>> {
+        let mut folders = vec![place.folder.clone()?];
+        if self.folders.len() > MAX_FOLDER_CHANGES {
+            return None;
+        }
+        for change in &self.folders {
+            let change = change.as_ref()?;
+            if self.repeats && !change.starts_with('/') {
+                return None;
+            }
+            // `cd link/..` leads back to the folder of the link; `cd -P` leads to the parent of its target.
+            let changed = changed(&folders, change, place)?;
+            for folder in changed.iter().map(|folder| without_parents(folder)).chain(changed.iter().cloned()) {
+                if !folders.contains(&folder) {
+                    folders.push(folder);
+                }
+            }
+        }
+        Some(folders)
+    }
+}
+
+/// The folders in which git runs with these values of `-C`.
+fn git_folders(folders: &[PathBuf], told: &[String], place: &WorkingFolder) -> Option<Vec<PathBuf>> {
+    told.iter().try_fold(folders.to_vec(), |folders, change| changed(&folders, change, place))
+}
+
+/// The folders to which a change may lead. `~` is another folder without quotes.
+fn changed(folders: &[PathBuf], change: &str, place: &WorkingFolder) -> Option<Vec<PathBuf>> {
+    let mut changed: Vec<PathBuf> = folders.iter().map(|folder| folder.join(change)).collect();
+    if let Some(behind) = change.strip_prefix('~') {
+        let home = place.home.as_ref()?;
+        changed.push(if behind.is_empty() { home.clone() } else { home.join(behind.strip_prefix('/')?) });
+    }
+    Some(changed)
+}
+
+/// A path without `..`, as if no folder were a link.
+fn without_parents(folder: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in folder.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(runs_nothing: FolderCheck) -> WorkingFolder {
+        WorkingFolder { folder: Some("/a".into()), home: Some("/home".into()), runs_nothing: Some(runs_nothing) }
+    }
+
+    /// The folders in which git may run.
+    fn folders(changes: &[Option<&str>], told: &[&str], repeats: bool) -> Option<Vec<String>> {
+        let mut visits = FolderUse { repeats, ..FolderUse::default() };
+        changes.iter().for_each(|folder| visits.changes_to(*folder));
+        let place = place(|_, _| true);
+        let told: Vec<String> = told.iter().map(|&folder| folder.to_owned()).collect();
+        let folders = git_folders(&visits.possible_folders(&place)?, &told, &place)?;
+        Some(folders.iter().map(|folder| folder.to_str().unwrap_or_default().to_owned()).collect())
+    }
+
+    #[test]
+    fn a_text_runs_in_each_folder_to_which_it_may_change() {
+        let paths = |paths: &[&str]| Some(paths.iter().map(|&path| path.to_owned()).collect::<Vec<_>>());
+        assert_eq!(folders(&[], &[], false), paths(&["/a"]));
+        assert_eq!(folders(&[Some("b")], &[], false), paths(&["/a", "/a/b"]));
+        assert_eq!(folders(&[Some("/c")], &[], true), paths(&["/a", "/c"]));
+        assert_eq!(folders(&[], &["b", "c"], false), paths(&["/a/b/c"]));
+        // A shell goes back from a link, git to the folder that contains the link's target.
+        let both = folders(&[Some("l/..")], &["m/.."], false);
+        assert_eq!(both, paths(&["/a/m/..", "/a/l/../m/.."]));
+        assert_eq!(folders(&[Some("~/c")], &[], false), paths(&["/a", "/a/~/c", "/home/c"]));
+        assert_eq!(folders(&[], &["~"], false), paths(&["/a/~", "/home"]));
+        // In a loop, it goes deeper each time.
+        assert_eq!(folders(&[Some("b")], &[], true), None);
+        for unknown in [&[None][..], &[Some("~x")], &[Some("~+/c")], &[Some("/c"); 4]] {
+            assert_eq!(folders(unknown, &[], false), None, "{unknown:?}");
+        }
+        assert_eq!(folders(&[], &["~+/c"], false), None);
+    }
+
+    #[test]
+    fn a_program_counts_where_it_runs() {
+        let place = place(|_, folder| folder == Path::new("/a"));
+        let run = |program: &str, changes: &[Option<&str>]| {
+            let mut visits = FolderUse::default();
+            changes.iter().for_each(|folder| visits.changes_to(*folder));
+            visits.runs(program, Vec::new());
+            visits.run_nothing_else(&place)
+        };
+        assert!(run("git", &[]) && run("git", &[Some("/a")]) && run("git", &[Some(".")]));
+        assert!(!run("git", &[Some("b")]) && !run("git", &[None]) && run("ls", &[None]));
+        assert!(FolderUse::default().run_nothing_else(&place));
+        let unknown = FolderUse { programs: vec![(ProgramFamily::Git, vec!["b".to_owned()])], ..FolderUse::default() };
+        assert!(unknown.run_nothing_else(&WorkingFolder::default()));
+    }
+}

@@ -1,0 +1,70 @@
+//! The answers of `browser-bridge` about a page: lists whose numbers stay valid as long as the document, its dialog,
+//! and the focus.
+
+use super::ShownReferences;
+use super::listed::target;
+use crate::target::Target;
+use serde_json::Value;
+
+/// The list in a result, an object with `snapshot_id` and `items`; `None` if it is not a list of `browser-bridge`.
+///
+/// `snapshot_id` is `sD.N`: D counts documents, and later lists of a document keep its numbers. An item is an object,
+/// or a line `7 button(disabled,covered) Pay now (row "Anna")` or `8 textbox Name = "Ada"`: number, role, marks, name,
+/// where it is, content.
+pub(super) fn list(result: &Value, most: usize) -> Option<ShownReferences<'static>> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    let document = document(fields.get("snapshot_id")?.as_str()?)?;
+    let items = fields.get("items")?.as_array()?;
+    let listed: Option<Vec<(String, Target)>> = items.iter().take(most).map(item).collect();
+    Some(listed.map_or(ShownReferences::Hidden, |items| ShownReferences::Numbered(document, items)))
+}
+
+fn document(snapshot: &str) -> Option<u64> {
+    let (document, number) = snapshot.strip_prefix('s')?.split_once('.')?;
+    number.parse::<u64>().ok()?;
+    document.parse().ok()
+}
+
+/// All have the same key, since a later list may have other fields.
+fn item(item: &Value) -> Option<(String, Target)> {
+    let (number, target) = match item {
+        Value::String(line) => compact(line)?,
+        Value::Object(fields) => (fields.get("index")?.as_u64()?, target(fields)),
+        _ => return None,
+    };
+    Some((format!("index={number}"), target))
+}
+
+fn compact(line: &str) -> Option<(u64, Target)> {
+    let (number, element) = line.split_once(' ')?;
+    let (kind, name) = element.split_once(' ').unwrap_or((element, ""));
+    let role = match kind.split_once('(') {
+        Some((role, marks)) if marks.ends_with(')') => role,
+        Some(_) => return None,
+        None => kind,
+    };
+    let name = without(without(name, " = \"", "\""), " (row \"", "\")");
+    let name = without(name, " (in \"", "\")");
+    let target = Target { role: Some(role.to_owned()), name: name.to_owned(), ..Target::default() };
+    Some((number.parse().ok()?, target))
+}
+
+/// A name without what follows it in the list, from `begin` to `end`.
+fn without<'a>(name: &'a str, begin: &str, end: &str) -> &'a str {
+    let rest = name.strip_suffix(end).and_then(|name| name.rsplit_once(begin));
+    rest.map_or(name, |(name, _)| name)
+}
+
+/// The message of the open dialog.
+pub(super) fn dialog(result: &Value) -> Option<String> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    fields.get("dialog")?.get("message")?.as_str().map(str::to_owned)
+}
+
+/// The focused element.
+pub(super) fn focused(result: &Value) -> Option<Target> {
+    let fields = result.get("structuredContent").unwrap_or(result);
+    let text = |key: &str| fields.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    let name = text("focused_name").unwrap_or_default();
+    Some(Target { role: Some(text("focused_role")?), name, ..Target::default() })
+}

@@ -1,0 +1,9 @@
+//! The model side: `model_request` asks a model for one turn; `model_turn` is that turn, or the reason why there is none.
+//!
+//! A request carries the complete conversation, so its reader keeps no state.
+
+mod request;
+mod turn;
+
+pub use request::{Image, ImageSource, Message, ModelRequest, OwnTurn, Part, ToolChoice};
+pub use turn::{Arguments, Attempts, ModelCall, ModelTurn, Stop, TurnFailure, TurnRecord, Usage};
