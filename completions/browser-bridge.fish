@@ -8,6 +8,7 @@ complete -c browser-bridge -l download-dir -d 'Save downloads in this folder; wi
 complete -c browser-bridge -l upload-root -d 'Let browser_upload use the files in this folder; without it uploads are refused' -r -F
 complete -c browser-bridge -l storage-state -d 'Load cookies and local storage from this file, if it exists, and save them to it at the end' -r -F
 complete -c browser-bridge -l save-media -d 'Save screenshots and PDFs in this folder [default: a new folder in the temporary folder, which is kept]' -r -F
+complete -c browser-bridge -l har -d 'Write the requests of all pages to this file, as HTTP Archive (HAR 1.2), without contents and with secrets masked' -r -F
 complete -c browser-bridge -l allow-origin -d 'Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated' -r
 complete -c browser-bridge -l allow-file -d 'Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated' -r -F
 complete -c browser-bridge -l settle -d 'After an action, wait for: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)' -r -f -a "none\t''

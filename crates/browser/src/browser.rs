@@ -5,7 +5,10 @@ use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
 use crate::pages::{Dialog, NewSession, Page, Pages};
+use crate::silent_frames::SilentFrames;
 use crate::storage::Origins;
+use crate::tools::RecordRequest;
+use crate::uploads::FileChoosers;
 use crate::wire::{CommandError, Message};
 use crate::{AddressRules, Connection, Launch, LaunchError, Process, ReceiveError, Waker};
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 /// How long a browser may take to start.
@@ -42,6 +46,18 @@ pub struct Browser {
     /// Counts the events of pages and frames; after one, their documents may be gone.
     pub(crate) page_events: u64,
     pub(crate) replayed: CollectedEvents,
+    pub(crate) silent: SilentFrames,
+    pub(crate) choosers: FileChoosers,
+    recorder: Recorder,
+}
+
+/// What is done with each request that has ended.
+struct Recorder(Option<RecordRequest>);
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.debug_tuple("Recorder").field(&self.0.is_some()).finish()
+    }
 }
 
 /// Why an action failed.
@@ -65,6 +81,9 @@ pub enum ActionError {
     /// The page is closed.
     #[error("the page is closed")]
     NoPage,
+    /// The process of a frame does not answer.
+    #[error("the frame does not answer, and is left out for a while: act elsewhere, or load the page again")]
+    SilentFrame,
     /// The address is not allowed; the address, the reason, and what would allow it.
     #[error("{0}")]
     Denied(String),
@@ -140,6 +159,9 @@ impl Browser {
             emulation,
             page_events: 0,
             replayed: CollectedEvents::default(),
+            silent: SilentFrames::default(),
+            choosers: FileChoosers::default(),
+            recorder: Recorder(None),
         }
     }
 
@@ -174,6 +196,11 @@ impl Browser {
     /// No event came in time.
     pub fn take_next(&mut self, until: Instant) -> Result<(), ActionError> {
         self.next(until).map(drop)
+    }
+
+    /// Sets what is done with each request that has ended.
+    pub(crate) fn record_requests(&mut self, record: Option<RecordRequest>) {
+        self.recorder = Recorder(record);
     }
 
     pub(crate) fn page_mut(&mut self) -> Result<&mut Page, ActionError> {
@@ -243,8 +270,9 @@ impl Browser {
         let unreadable = |error: serde_json::Error| ActionError::Unreadable(error.to_string());
         self.check(session, method)?;
         let number = self.connection.send(session, method, params).map_err(unreadable)?;
+        let limit = self.session_limit(session, until);
         loop {
-            if let Some((id, outcome)) = self.next(until)?
+            if let Some((id, outcome)) = self.next_of(session, limit, until)?
                 && id == number
             {
                 let result = outcome.map_err(ActionError::Refused)?;
@@ -254,8 +282,27 @@ impl Browser {
         }
     }
 
-    /// Fails if the page cannot carry out the command now: it is closed, has crashed, or is blocked by a dialog.
+    /// The next message, while a session is waited for until its limit.
+    fn next_of(
+        &mut self,
+        session: Option<&str>,
+        limit: Instant,
+        until: Instant,
+    ) -> Result<Option<CommandResult>, ActionError> {
+        match (self.next(limit), session) {
+            (Err(ActionError::Late), Some(session)) if limit < until => {
+                self.leave_out(session);
+                Err(ActionError::SilentFrame)
+            }
+            (next, _) => next,
+        }
+    }
+
+    /// Fails if the page cannot carry out the command now: it is closed, does not answer, has crashed, or is blocked by a dialog.
     pub(crate) fn check(&self, session: Option<&str>, method: &str) -> Result<(), ActionError> {
+        if session.is_some_and(|session| self.is_left_out(session)) {
+            return Err(ActionError::SilentFrame);
+        }
         match session.map(|session| self.pages.of_session(session)) {
             Some(None) => Err(ActionError::NoPage),
             Some(Some(Page { is_crashed: true, .. })) if method != "Page.navigate" => Err(ActionError::Crashed),
@@ -289,10 +336,14 @@ impl Browser {
             Ok(Some(Message::Event(event))) => {
                 self.downloads.take(&event);
                 self.origins.take(&event);
+                self.choosers.take(&event);
                 self.replayed.take(&event);
                 self.page_events += u64::from(event.method.starts_with("Page.") || event.method.starts_with("Target."));
                 if let Some(begun) = self.pages.take(&event, Instant::now()) {
                     self.listen(&begun);
+                }
+                if let (Some(request), Some(record)) = (self.pages.take_ended(), &mut self.recorder.0) {
+                    record(&request);
                 }
                 if let Some(interception::Reply { method, params, denied }) = self.interception.take(&event) {
                     // Serialising a JSON value cannot fail.
@@ -349,8 +400,9 @@ impl Browser {
             places.insert(self.send(session, method, params)?, place);
         }
         let mut answers: Vec<_> = commands.iter().map(|_| None).collect();
+        let limit = self.session_limit(Some(session), until);
         while let Some(waiting) = answers.iter().position(Option::is_none) {
-            if let Some((number, outcome)) = self.next(until)?
+            if let Some((number, outcome)) = self.next_of(Some(session), limit, until)?
                 && let Some(place) = places.get(&number)
             {
                 answers[*place] = Some(outcome);

@@ -5,7 +5,7 @@
 //! nothing, and none of its logged objects is kept for us.
 
 use crate::pages::Pages;
-use crate::requests::FailedRequest;
+use crate::requests::NetworkRequest;
 use crate::wire::Event;
 use crate::{ActionError, Browser};
 use serde::Deserialize;
@@ -26,8 +26,8 @@ const MAX_TEXT: usize = 1000;
 pub struct Console {
     /// The last 200 messages, oldest first. Those of a document that has gone are not included.
     pub messages: Vec<ConsoleMessage>,
-    /// The last 200 failed requests, oldest first.
-    pub requests: Vec<FailedRequest>,
+    /// The failed ones of the last 500 requests, oldest first.
+    pub requests: Vec<NetworkRequest>,
     /// At least this many messages and requests were left out. The browser itself keeps only 1,000 messages per
     /// document.
     pub dropped: u64,
@@ -204,7 +204,7 @@ impl Browser {
         for session in Pages::sessions_below(self.pages(), &session) {
             match self.replay(&session, until) {
                 // A frame may disappear while the others are read.
-                Ok(()) | Err(ActionError::Refused(_) | ActionError::NoPage) => {}
+                Ok(()) | Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -15,6 +15,7 @@ const SCRIPT: &str = concat!(
     include_str!("scripts/tree.js"),
     include_str!("scripts/secret.js"),
     include_str!("scripts/telling.js"),
+    include_str!("scripts/hovers.js"),
     "return (",
     include_str!("scripts/elements.js"),
     ")})()"
@@ -28,7 +29,7 @@ const IDENTITY: &str = concat!(
     "const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref();
     if (!found?.isConnected) return null;
     const { role, name } = identify(found);
-    return [role, name]; }"
+    return { role, name, is_placeholder: isPlaceholder(found, name) }; }"
 );
 
 /// Which elements are listed.
@@ -51,16 +52,29 @@ pub struct Element {
     pub name: String,
     /// The content of a field, at most 120 characters; never a secret.
     pub value: Option<String>,
+    /// The labels of the options of a `<select>`, at most 200.
+    pub options: Vec<String>,
     /// Where it is, if others have the same role and name: `row "Anna"`, or `in "Kettle"` for another part of the page.
     pub place: Option<String>,
+    /// The name is only the text that the empty field shows.
+    pub is_placeholder: bool,
     /// Its position in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
-    /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `expanded`, `required`, `invalid`, `focused`.
+    /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `hover`, `expanded`, `required`, `invalid`, `focused`.
     pub marks: Vec<String>,
     /// Its frame.
     pub frame: String,
-    /// The role is not the browser's own: a text field that counts as a search field because of its name or form.
-    pub is_inferred: bool,
+}
+
+/// What an element is called now.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Identity {
+    /// As in [`Element`].
+    pub(crate) role: String,
+    /// As in [`Element`].
+    pub(crate) name: String,
+    /// The name is only the text that an empty field shows.
+    pub(crate) is_placeholder: bool,
 }
 
 /// The elements of a page.
@@ -68,8 +82,6 @@ pub struct Element {
 pub struct Elements {
     /// In the order of the document.
     pub items: Vec<Element>,
-    /// The total number, including those out of scope.
-    pub total: usize,
 }
 
 /// The element numbers of one document.
@@ -89,7 +101,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// The number of an element, which gets one if it has none.
-    fn of(&mut self, world: &IsolatedWorld, number: u32) -> u32 {
+    pub(crate) fn of(&mut self, world: &IsolatedWorld, number: u32) -> u32 {
         let next = self.last().saturating_add(1);
         *self.given.entry((world.clone(), number)).or_insert(next)
     }
@@ -108,7 +120,6 @@ impl Numbers {
 #[derive(Deserialize)]
 struct ListResult {
     items: Vec<ListedElement>,
-    total: usize,
     opaque: usize,
 }
 
@@ -122,9 +133,11 @@ struct ListedElement {
     #[serde(default)]
     marks: Vec<String>,
     value: Option<String>,
+    #[serde(default)]
+    options: Vec<String>,
     place: Option<String>,
     #[serde(default)]
-    inferred: bool,
+    placeholder: bool,
 }
 
 #[derive(Deserialize)]
@@ -164,6 +177,9 @@ struct ShadowRoot {
 /// How many custom elements are checked for a closed shadow root.
 const OPAQUE: usize = 100;
 
+/// Events caused by a mouse that comes to be over an element.
+const HOVERS: [&str; 2] = ["mouseenter", "pointerenter"];
+
 /// Events caused by a person's click.
 const CLICKS: [&str; 6] = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"];
 
@@ -179,23 +195,24 @@ impl Browser {
             self.numbers = Numbers { loader, before, ..Numbers::default() };
         }
         let frames = self.frames(until)?;
-        let (mut items, mut total) = (Vec::new(), 0);
+        let mut items = Vec::new();
         for frame in frames {
             let (world, listed) = match self.list(&frame, scope, until) {
                 Ok(found) => found,
                 // A frame may disappear while the others are listed.
-                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => continue,
                 Err(fault) => return Err(fault),
             };
-            total += listed.total;
-            for ListedElement { number, role, name, value, place, bounds, marks, inferred } in listed.items {
+            for ListedElement { number, role, name, value, options, place, placeholder, bounds, marks } in listed.items
+            {
                 let index = self.numbers.of(&world, number);
                 let frame = frame.id.clone();
-                items.push(Element { index, role, name, value, place, bounds, marks, frame, is_inferred: inferred });
+                let is_placeholder = placeholder;
+                items.push(Element { index, role, name, value, options, place, is_placeholder, bounds, marks, frame });
             }
         }
         self.release()?;
-        Ok(Elements { items, total })
+        Ok(Elements { items })
     }
 
     /// The highest number given to an element.
@@ -217,12 +234,12 @@ impl Browser {
     ///
     /// # Errors
     /// The page does not answer in time, or at all.
-    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<(String, String)>, ActionError> {
+    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<Identity>, ActionError> {
         let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
         match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
             Ok(remote) => remote.read(),
             // The document of this world has gone.
-            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -242,7 +259,7 @@ impl Browser {
         match found {
             Ok(remote) => Ok(remote.object_id.map(|object| (world, object))),
             // The document of this world has gone.
-            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
             Err(fault) => Err(fault),
         }
     }
@@ -254,31 +271,33 @@ impl Browser {
         until: Instant,
     ) -> Result<(IsolatedWorld, ListResult), ActionError> {
         let world = self.world(frame, until)?;
-        let mut known = self.listeners(&world, until)?;
-        let mut listed = self.list_world(&world, scope, &known, until)?;
+        let mut known = self.listeners(&world, &CLICKS, until)?;
+        let hovered = self.listeners(&world, &HOVERS, until)?;
+        let mut listed = self.list_world(&world, scope, (&known, &hovered), until)?;
         if listed.opaque > 0 {
             let roots = self.closed_roots(&world, listed.opaque.min(OPAQUE), until)?;
             if !roots.is_empty() {
                 known.extend(roots);
-                listed = self.list_world(&world, scope, &known, until)?;
+                listed = self.list_world(&world, scope, (&known, &hovered), until)?;
             }
         }
         Ok((world, listed))
     }
 
-    /// `known` are objects of the world.
+    /// `known` listen to clicks, and `hovered` to the mouse being over them; both are objects of the world.
     fn list_world(
         &mut self,
         world: &IsolatedWorld,
         scope: Scope,
-        known: &[String],
+        (known, hovered): (&[String], &[String]),
         until: Instant,
     ) -> Result<ListResult, ActionError> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
-        let known = known.iter().map(|id| json!({"objectId": id}));
-        let arguments = std::iter::once(json!({"value": scope})).chain(known).collect();
-        // Each argument is one value, so they are collected into a list there.
-        let list = "(scope, ...known) => globalThis[Symbol.for(\"pipewright\")]?.list?.(scope, known)";
+        let nodes = known.iter().chain(hovered).map(|id| json!({"objectId": id}));
+        let arguments = [json!({"value": scope}), json!({"value": known.len()})].into_iter().chain(nodes).collect();
+        // Each argument is one value, so they are collected into lists there.
+        let list = "(scope, known, ...nodes) => globalThis[Symbol.for(\"pipewright\")]?.list?.(scope, nodes.slice(0, known), \
+                    nodes.slice(known))";
         let mut remote = self.run(world, list, &arguments, true, until)?;
         if remote.value.is_none() {
             // Compiled once per document, not per list.
@@ -330,8 +349,14 @@ impl Browser {
         Ok(Some(described.node.backend_node_id))
     }
 
-    /// The elements of a world that listen to clicks, as objects there, including those in closed shadow roots.
-    fn listeners(&mut self, world: &IsolatedWorld, until: Instant) -> Result<Vec<String>, ActionError> {
+    /// The elements of a world that listen to any of these events, as objects there, including those in closed shadow
+    /// roots.
+    pub(crate) fn listeners(
+        &mut self,
+        world: &IsolatedWorld,
+        events: &[&str],
+        until: Instant,
+    ) -> Result<Vec<String>, ActionError> {
         let Some(node) = self.document_node(world, until)? else { return Ok(Vec::new()) };
         // The document is the page's own object: asking through another world's object crashes Chromium 156 now and
         // then.
@@ -341,7 +366,7 @@ impl Browser {
             self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;
         let mut nodes: Vec<i64> = listeners
             .into_iter()
-            .filter(|listener| CLICKS.contains(&listener.kind.as_str()))
+            .filter(|listener| events.contains(&listener.kind.as_str()))
             .filter_map(|listener| listener.backend_node_id)
             .collect();
         nodes.sort_unstable();

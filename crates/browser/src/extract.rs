@@ -124,7 +124,7 @@ impl Browser {
             match self.extract_frame(&frame, left, until) {
                 Ok(found) => extract.add(found),
                 // A frame may disappear while the others are read.
-                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => {}
                 Err(fault) => return Err(fault),
             }
         }

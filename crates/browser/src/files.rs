@@ -1,6 +1,5 @@
 //! Uploads to a page, and downloads from it.
 
-use crate::input::InputRefusal;
 use crate::wire::Event;
 use crate::{ActionError, Browser};
 use serde::Deserialize;
@@ -138,22 +137,6 @@ impl Browser {
                 return Ok((download, path));
             }
             self.take_next(until)?;
-        }
-    }
-
-    /// Selects files in a file input.
-    ///
-    /// # Errors
-    /// The reason why the element takes no files.
-    pub fn upload(&mut self, index: u32, files: &[PathBuf], until: Instant) -> Result<(), InputRefusal> {
-        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
-        let asked = json!({"objectId": object, "files": files});
-        let taken: Result<IgnoredAny, ActionError> =
-            self.call(Some(&world.session), "DOM.setFileInputFiles", &asked, until);
-        match taken {
-            Ok(_) => Ok(()),
-            Err(ActionError::Refused(why)) => Err(InputRefusal::Unfit(format!("it takes no files: {}", why.message))),
-            Err(fault) => Err(fault.into()),
         }
     }
 }

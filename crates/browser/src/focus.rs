@@ -131,7 +131,9 @@ impl Browser {
                     all = InputCounts { taken: all.taken + taken, keys: all.keys + keys, texts: all.texts + texts };
                 }
                 // The key has closed the page, or opened another one or a dialog.
-                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::Dialog(_)) => {}
+                Err(
+                    ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame | ActionError::Dialog(_),
+                ) => {}
                 Err(fault) => return Err(fault.into()),
             }
         }
@@ -175,12 +177,12 @@ impl Browser {
         for frame in self.frames_of(session, until)? {
             let world = match self.world(&frame, until) {
                 // The frame has gone.
-                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => continue,
                 world => world?,
             };
             match self.run(&world, GUARD_ALL_SCRIPT, &json!([]), true, until) {
                 Ok(_) => guarded.push(world),
-                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -73,6 +73,14 @@ impl Chord {
     }
 }
 
+impl Chord {
+    /// The key that types a character; `None` for control characters.
+    pub(crate) fn of_character(one: char) -> Option<Chord> {
+        let name = if one == ' ' { "Space".to_owned() } else { one.to_string() };
+        Chord::read(&name).ok().filter(|_| !one.is_control())
+    }
+}
+
 fn key(name: &str) -> Option<(String, String, u32, Option<String>)> {
     let lower = name.to_lowercase();
     if let Some((key, code, virtual_code, text)) = NAMED.iter().find(|(key, ..)| key.to_lowercase() == lower) {

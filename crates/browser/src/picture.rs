@@ -2,7 +2,7 @@
 
 use crate::elements::Element;
 use crate::worlds::IsolatedWorld;
-use crate::{ActionError, Browser};
+use crate::{ActionError, Browser, InputRefusal};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -19,6 +19,17 @@ pub enum PictureArea {
     Viewport,
     /// The complete page.
     Page,
+    /// The element with this number, which is scrolled into view.
+    Element(u32),
+}
+
+/// How a picture is stored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PictureFormat {
+    /// JPEG instead of PNG.
+    pub is_jpeg: bool,
+    /// Pixels of the picture per CSS pixel, relative to the screen's; 1 is the full size.
+    pub scale: f64,
 }
 
 /// The colours of numbers.
@@ -31,20 +42,83 @@ pub enum NumberColours {
 }
 
 #[derive(Deserialize)]
+struct LayoutMetrics {
+    #[serde(rename = "cssVisualViewport")]
+    window: Window,
+    #[serde(rename = "cssContentSize")]
+    page: Size,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Window {
+    page_x: f64,
+    page_y: f64,
+    client_width: f64,
+    client_height: f64,
+}
+
+#[derive(Deserialize)]
+struct Size {
+    width: f64,
+    height: f64,
+}
+
+#[derive(Deserialize)]
 struct Picture {
     data: String,
 }
 
 impl Browser {
-    /// A screenshot of the active page, as PNG.
+    /// A screenshot of the active page.
     ///
     /// # Errors
-    /// The page does not answer in time, or at all.
-    pub fn picture(&mut self, extent: PictureArea, until: Instant) -> Result<Vec<u8>, ActionError> {
-        let asked =
-            json!({"format": "png", "captureBeyondViewport": extent == PictureArea::Page, "optimizeForSpeed": true});
+    /// The element no longer exists or is not displayed; the page does not answer in time, or at all.
+    pub fn picture(
+        &mut self,
+        extent: PictureArea,
+        format: PictureFormat,
+        until: Instant,
+    ) -> Result<Vec<u8>, InputRefusal> {
+        let kind = if format.is_jpeg { "jpeg" } else { "png" };
+        let mut asked =
+            json!({"format": kind, "captureBeyondViewport": extent == PictureArea::Page, "optimizeForSpeed": true});
+        if let Some([x, y, width, height]) = self.clip(extent, format.scale, until)? {
+            asked["clip"] = json!({"x": x, "y": y, "width": width, "height": height, "scale": format.scale});
+        }
         let Picture { data } = self.call_page("Page.captureScreenshot", &asked, until)?;
-        STANDARD.decode(data).map_err(|error| ActionError::Unreadable(format!("a picture: {error}")))
+        Ok(STANDARD.decode(data).map_err(|error| ActionError::Unreadable(format!("a picture: {error}")))?)
+    }
+
+    /// The part of the page to show, in CSS pixels of the document; `None` if nothing needs to be said of it.
+    fn clip(&mut self, extent: PictureArea, scale: f64, until: Instant) -> Result<Option<[f64; 4]>, InputRefusal> {
+        let element = match extent {
+            PictureArea::Element(index) => Some(self.bounds(index, until)?),
+            PictureArea::Viewport | PictureArea::Page if scale == 1.0 => return Ok(None),
+            PictureArea::Viewport | PictureArea::Page => None,
+        };
+        let LayoutMetrics { window, page } = self.call_page("Page.getLayoutMetrics", &json!({}), until)?;
+        Ok(Some(match (element, extent) {
+            (Some([x, y, width, height]), _) => [x + window.page_x, y + window.page_y, width, height],
+            (None, PictureArea::Page) => [0.0, 0.0, page.width, page.height],
+            (None, _) => [window.page_x, window.page_y, window.client_width, window.client_height],
+        }))
+    }
+
+    /// Scrolls an element into view, and returns its position in the window: x, y, width and height.
+    fn bounds(&mut self, index: u32, until: Instant) -> Result<[f64; 4], InputRefusal> {
+        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
+        let quads = self.quads(&world, &object, until)?;
+        let placement = self.placement(&world.session, until)?;
+        let corners = quads.iter().flat_map(|quad| [0, 2, 4, 6].map(|at| placement.map((quad[at], quad[at + 1]))));
+        let [left, top, right, bottom] = corners.fold(
+            [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY],
+            |[left, top, right, bottom], (x, y)| [left.min(x), top.min(y), right.max(x), bottom.max(y)],
+        );
+        if right <= left || bottom <= top {
+            return Err(InputRefusal::Unseen);
+        }
+        Ok([left, top, right - left, bottom - top])
     }
 
     /// Draws the numbers of elements over them, until [`Browser::hide_numbers`]. Returns how many are in view. Elements
@@ -82,7 +156,7 @@ impl Browser {
         for world in worlds {
             match self.run(&world, OVERLAY, &json!([{"value": []}]), true, until) {
                 // The frame has gone.
-                Ok(_) | Err(ActionError::Refused(_) | ActionError::NoPage) => {}
+                Ok(_) | Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => {}
                 Err(fault) => return Err(fault),
             }
         }

@@ -150,10 +150,19 @@ impl Browser {
     }
 
     /// The element with this node id.
-    fn place(&mut self, session: &str, node: i64, until: Instant) -> Result<Option<ElementHandle>, ActionError> {
+    pub(crate) fn place(
+        &mut self,
+        session: &str,
+        node: i64,
+        until: Instant,
+    ) -> Result<Option<ElementHandle>, ActionError> {
         for frame in self.frames_of(session, until)? {
             let world = self.world(&frame, until)?;
-            if let Some(object) = self.resolve(node, &world, until) {
+            // A node is found in the worlds of the other frames of its process too.
+            let is_own = "function () { return this.ownerDocument === document ? \"own\" : \"\"; }";
+            if let Some(object) = self.resolve(node, &world, until)
+                && self.on_element(&world, &object, is_own, &json!([]), until)? == "own"
+            {
                 return Ok(Some((world, object)));
             }
         }

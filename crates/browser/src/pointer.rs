@@ -27,14 +27,29 @@ const SHOWN: &str = concat!(
     "return this.labels?.[0] ?? (isVisible(this) ? null : boxOf(this)) }"
 );
 
+/// The middle of an area of an image, which is scrolled into view.
+const AREA: &str = concat!(
+    "function () {",
+    include_str!("scripts/members.js"),
+    include_str!("scripts/naming.js"),
+    include_str!("scripts/tree.js"),
+    "const image = this.localName === \"area\" ? imageOf(this) : null;
+    if (!image) return \"\";
+    image.scrollIntoView({ block: \"nearest\" });
+    const box = placeOf(this, image);
+    return `${box.x + box.width / 2} ${box.y + box.height / 2}`; }"
+);
+
 /// The text of an element outside of any control in it, by index.
 const OWN_TEXT: &str = include_str!("scripts/own-text.js");
 
 /// The purpose of moving the mouse to an element.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum MovePurpose {
     /// To press it, so not a control inside it.
     Press,
+    /// To press this point of it, in CSS pixels from its upper left corner.
+    PressAt(f64, f64),
     /// To be over it, or over anything in it.
     Rest,
 }
@@ -58,16 +73,6 @@ const HOVERED: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(20);
 
 impl Browser {
-    /// Clicks an element: scrolls it into view, and checks what is at the point of the click.
-    ///
-    /// # Errors
-    /// Why the element was not clicked. After an [`ActionError::Dialog`], the click has happened and opened the dialog.
-    pub fn click(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
-        let at = self.point_at(index, MovePurpose::Press, until)?;
-        self.mouse("mousePressed", at, 1, until)?;
-        Ok(self.mouse("mouseReleased", at, 0, until)?)
-    }
-
     /// Scrolls an element into view, moves the mouse over it, and leaves it there.
     ///
     /// # Errors
@@ -97,7 +102,12 @@ impl Browser {
 
     /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that
     /// loads only then, a menu that slides in.
-    fn point_at(&mut self, index: u32, aim: MovePurpose, until: Instant) -> Result<(f64, f64), InputRefusal> {
+    pub(crate) fn point_at(
+        &mut self,
+        index: u32,
+        aim: MovePurpose,
+        until: Instant,
+    ) -> Result<(f64, f64), InputRefusal> {
         let mut at = self.reach(index, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
@@ -201,7 +211,15 @@ impl Browser {
         if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
-        match self.free_point(world, object, aim, until) {
+        let found = match self.free_point(world, object, aim, until) {
+            Err(InputRefusal::Covered(_)) => {
+                // A header or footer may stick to the edge of what scrolls.
+                self.scroll_to_middle(world, object, false, until)?;
+                self.free_point(world, object, aim, until)
+            }
+            found => found,
+        };
+        match found {
             Err(hidden @ (InputRefusal::Covered(_) | InputRefusal::Unseen)) => {
                 // A hidden field is used through its label, or through the box that a person sees in its place.
                 let shown = self.object_of(world, object, SHOWN, until)?.ok_or(hidden)?;
@@ -227,13 +245,51 @@ impl Browser {
     /// Scrolls an element into view, and returns points where it may be reached: the middles of its first parts, and
     /// points around the first.
     fn points(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<Vec<(f64, f64)>, InputRefusal> {
-        let quads = self.quads(world, object, until)?;
+        let quads = match self.quads(world, object, until) {
+            Err(InputRefusal::Unseen) => return self.point_of_area(world, object, until),
+            quads => quads?,
+        };
         let around = |quad: &[f64; 8]| {
             let (x, y) = middle(quad);
             let corners = [0, 2, 4, 6].map(|corner| ((x + quad[corner]) / 2.0, (y + quad[corner + 1]) / 2.0));
             corners.into_iter()
         };
         Ok(quads.iter().map(|quad| middle(quad)).chain(quads.first().into_iter().flat_map(around)).collect())
+    }
+
+    /// The middle of an area of an image, which has no box of its own.
+    fn point_of_area(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        until: Instant,
+    ) -> Result<Vec<(f64, f64)>, InputRefusal> {
+        let middle = self.on_element(world, object, AREA, &json!([]), until)?;
+        let middle = middle.split_once(' ').and_then(|(x, y)| Some((x.parse().ok()?, y.parse().ok()?)));
+        middle.map(|point| vec![point]).ok_or(InputRefusal::Unseen)
+    }
+
+    /// A point of an element, from its upper left corner.
+    fn point_within(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        (x, y): (f64, f64),
+        until: Instant,
+    ) -> Result<(f64, f64), InputRefusal> {
+        let quads = self.quads(world, object, until)?;
+        let [left, top, right, right_top, .., bottom_left, bottom] = *quads.first().ok_or(InputRefusal::Unseen)?;
+        // The element may be turned: its edges give the directions.
+        let edge = |to: (f64, f64)| ((to.0 - left), (to.1 - top));
+        let length = |edge: (f64, f64)| edge.0.hypot(edge.1);
+        let (across, down) = (edge((right, right_top)), edge((bottom_left, bottom)));
+        let (width, height) = (length(across), length(down));
+        if !(0.0..=width).contains(&x) || !(0.0..=height).contains(&y) {
+            let size = format!("{} by {}", width.round(), height.round());
+            return Err(InputRefusal::Unfit(format!("the point {x}, {y} is outside of the element, which is {size}")));
+        }
+        let (right, low) = (x / width, y / height);
+        Ok((left + across.0 * right + down.0 * low, top + across.1 * right + down.1 * low))
     }
 
     /// The middles of an element's first own texts.
@@ -256,7 +312,12 @@ impl Browser {
     }
 
     /// Scrolls an element into view, and returns its first parts.
-    fn quads(&mut self, world: &IsolatedWorld, object: &str, until: Instant) -> Result<Vec<[f64; 8]>, InputRefusal> {
+    pub(crate) fn quads(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        until: Instant,
+    ) -> Result<Vec<[f64; 8]>, InputRefusal> {
         let of = json!({"objectId": object});
         let commands = [("DOM.scrollIntoViewIfNeeded", of.clone()), ("DOM.getContentQuads", of)];
         let mut answers = self.call_together(&world.session, &commands, until)?.into_iter();
@@ -305,7 +366,10 @@ impl Browser {
             self.points(world, object, until)?;
             self.wait_for_pictures(world, until)?;
         }
-        let points = self.points(world, object, until)?;
+        let points = match aim {
+            MovePurpose::PressAt(x, y) => vec![self.point_within(world, object, (x, y), until)?],
+            MovePurpose::Press | MovePurpose::Rest => self.points(world, object, until)?,
+        };
         match self.free_of(points, world, object, aim, until) {
             Err(covered @ InputRefusal::Covered(_)) if aim == MovePurpose::Press => {
                 let texts = self.points_of_text(world, object, until)?;
@@ -333,15 +397,27 @@ impl Browser {
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            let arguments = json!([{"objectId": hit}, {"value": aim == MovePurpose::Press}]);
+            let arguments = json!([{"objectId": hit}, {"value": aim != MovePurpose::Rest}]);
             match self.on_element(world, object, HIT_TEST_SCRIPT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = InputRefusal::Covered("something before its frame".to_owned()),
                 "disabled" => return Err(InputRefusal::Disabled),
-                by => refusal = InputRefusal::Covered(by.to_owned()),
+                by => refusal = InputRefusal::Covered(self.covering(world, by)),
             }
         }
         Err(refusal)
+    }
+
+    /// What covers an element, with its numbers, from the answer of the hit test: `3 4|div "Cookies"`.
+    fn covering(&mut self, world: &IsolatedWorld, told: &str) -> String {
+        let (numbers, what) = told.split_once('|').unwrap_or(("", told));
+        let numbers = numbers.split(' ').filter_map(|number| number.parse().ok());
+        let numbers: Vec<String> = numbers.map(|number| self.numbers.of(world, number).to_string()).collect();
+        match &numbers[..] {
+            [] => what.to_owned(),
+            [one] => format!("{what} (number {one})"),
+            several => format!("{what} (numbers {})", several.join(", ")),
+        }
     }
 
     /// Waits until the scrolled state is drawn, also around the frame: the browser uses the last drawn frames to find

@@ -138,7 +138,7 @@ impl Browser {
             match self.frames_of(&session, until) {
                 Ok(found) => frames.extend(found),
                 // A frame may disappear while the others are asked.
-                Err(ActionError::Refused(_) | ActionError::NoPage) => {}
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => {}
                 Err(fault) => return Err(fault),
             }
         }
@@ -232,7 +232,7 @@ impl Browser {
             self.call(Some(&world.session), "DOM.describeNode", &json!({"objectId": object}), until);
         match described {
             Ok(DescribeNodeResult { node }) => Ok(node.frame_id),
-            Err(ActionError::Refused(_) | ActionError::NoPage) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
             Err(fault) => Err(fault),
         }
     }

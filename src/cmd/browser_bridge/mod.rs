@@ -1,6 +1,7 @@
 //! `browser-bridge`: takes tool calls, returns results, and drives one Chromium that it starts or attaches to.
 
 mod bridge;
+mod har;
 mod options;
 mod wire;
 mod worker;

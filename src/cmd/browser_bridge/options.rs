@@ -1,5 +1,6 @@
 //! Which browser, and what it may do.
 
+use super::har::{self, HarFile};
 use super::store;
 use super::worker::StartBrowser;
 use crate::cmd::usage;
@@ -57,6 +58,10 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
 
+    /// Write the requests of all pages to this file, as HTTP Archive (HAR 1.2), without contents and with secrets masked
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    har: Option<PathBuf>,
+
     /// Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated
     #[arg(long, value_name = "ORIGIN", help_heading = "Permissions")]
     allow_origin: Vec<String>,
@@ -111,6 +116,7 @@ impl BrowserOptions {
         };
         let (evaluates, media, attach, storage) =
             (self.allow_evaluate, self.save_media, self.attach, self.storage_state);
+        let har = self.har.map(|path| HarFile::create(&path)).transpose()?;
         let counted = Arc::default();
         Ok(Arc::new(move || {
             let browser = match &attach {
@@ -125,6 +131,9 @@ impl BrowserOptions {
                 uploads: uploads.clone(),
                 storage: storage.clone(),
                 evaluates,
+                is_same_name: pipewright_policy::detector::differ_only_in_time,
+                mask: har::mask(),
+                record: har.as_ref().map(HarFile::recorder),
                 counted: Arc::clone(&counted),
                 store: Box::new(store(media.clone())),
             };

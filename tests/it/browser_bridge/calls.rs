@@ -47,7 +47,7 @@ fn elements_are_listed_and_acted_on_by_one_number() {
     let chosen = shop.ok("browser_overlay_act", json!({"index": "3", "action": "select", "text": "Blue"}));
     assert_eq!(chosen["select_ok"], true);
     let searched = shop.ok("browser_overlay_act", json!({"index": 1, "action": "type", "text": "kettle"}));
-    assert_eq!((&searched["auto_enter"], &searched["auto_enter_fallback"]), (&true.into(), &false.into()));
+    assert_eq!(searched["auto_enter"], true);
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 5})), ("tool_error".into(), "disabled".into()));
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 0})).1, "invalid_index");
     assert_eq!(shop.fails("browser_overlay_act", json!({"index": 500})).1, "index_out_of_range");
@@ -288,6 +288,10 @@ fn the_tools_are_listed_with_their_schemas() {
     let tools = list["tools"].as_array().unwrap();
     assert!(tools.iter().all(|tool| tool["name"] != "browser_evaluate"));
     let act = tools.iter().find(|tool| tool["name"] == "browser_overlay_act").unwrap();
-    assert_eq!(act["input_schema"]["properties"]["action"]["enum"], json!(["click", "type", "select"]), "{act}");
+    assert_eq!(
+        act["input_schema"]["properties"]["action"]["enum"],
+        json!(["click", "type", "select", "deselect"]),
+        "{act}"
+    );
     assert_eq!(act["input_schema"]["properties"]["action"]["default"], "click", "{act}");
 }

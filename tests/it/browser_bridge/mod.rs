@@ -1,6 +1,7 @@
 //! `browser-bridge` with Chromium, and with a program that stands in for a browser (`tests/stand_in/browser.rs`) for faults that
 //! a real one does not have.
 
+mod acting;
 pub mod attached;
 mod calls;
 mod documented;
@@ -9,6 +10,7 @@ mod focus;
 mod headed;
 mod pseudo;
 mod reading;
+mod requests;
 mod stand_in;
 mod traps;
 

@@ -62,8 +62,8 @@ fn what_generated_content_covers_is_not_clicked() {
         <script>onclick = (event) => document.title = event.target.textContent</script>"#;
     let mut player = page(&format!("{STYLE}{body}"));
     assert_eq!(player.click("Read")["title"], "Read");
-    assert_eq!(covered(&mut player, "Buy"), "a \"Read\" is in the way");
-    assert_eq!(covered(&mut player, "card"), "a \"Read\" is in the way");
+    assert_eq!(covered(&mut player, "Buy"), "a \"Read\" (number 2) is in the way");
+    assert_eq!(covered(&mut player, "card"), "a \"Read\" (number 2) is in the way");
     assert!(covered(&mut player, "Veiled").starts_with("div#v "));
     player.click("Open");
     assert!(covered(&mut player, "Behind").starts_with("dialog#d "));

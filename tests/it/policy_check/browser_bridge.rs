@@ -84,6 +84,16 @@ fn a_number_is_judged_by_its_element_in_the_list() {
         ("browser_overlay_act", json!({"index": 14}), Some("pay")),
         ("browser_overlay_act", json!({"index": 99}), Some("builtin.unknown_target")),
         ("browser_overlay_act", json!({}), Some("builtin.unknown_target")),
+        // A point of the window may be anything; a point of an element is judged by the element.
+        ("browser_overlay_act", json!({"x": 10, "y": 20}), Some("builtin.unknown_target")),
+        ("browser_overlay_act", json!({"index": 1, "x": 10, "y": 20, "button": "middle", "double_click": true}), None),
+        ("browser_overlay_act", json!({"index": 7, "modifiers": ["Control"], "hold_ms": 500}), Some("pay")),
+        // Where the focus is, which no result has named.
+        ("browser_overlay_act", json!({"action": "type", "text": "x"}), Some("builtin.unknown_target")),
+        ("browser_overlay_act", json!({"index": 3, "action": "type", "text": "x", "slowly": true}), None),
+        ("browser_overlay_act", json!({"index": 3, "action": "type", "text": "x", "submit": true}), Some("submit")),
+        ("browser_overlay_act", json!({"index": 4, "action": "deselect", "text": "Fast"}), None),
+        ("browser_overlay_act", json!({"index": 4, "action": "deselect", "text": "Delete my account"}), Some("delete")),
         ("browser_act_by_index", json!({"index": 1}), None),
         ("browser_act_by_index", json!({"index": 7}), Some("pay")),
         ("browser_act_by_index", json!({"index": 10, "action": "click"}), None),
@@ -122,6 +132,7 @@ fn a_number_is_judged_by_its_element_in_the_list() {
         ("browser_open_in_new_tab", json!({"id": 8}), Some("delete")),
         ("browser_open_in_new_tab", json!({"id": 99}), Some("builtin.unknown_target")),
         ("browser_upload", json!({"id": 1, "files": ["a.txt"]}), Some("send")),
+        ("browser_upload", json!({"files": ["a.txt"]}), Some("send")),
         ("browser_evaluate", json!({"script": "1 + 1"}), Some("run")),
         ("browser_navigate", json!({"url": "https://example.org/", "show_overlay": true, "settle": "dom"}), None),
         ("browser_navigate", json!({"url": "https://example.org/items/7/delete"}), Some("delete")),
@@ -143,9 +154,12 @@ fn calls_that_only_look_pass() {
         ("browser_tabs", json!({})),
         ("browser_switch_tab", json!({"index": 1})),
         ("browser_console", json!({})),
+        ("browser_requests", json!({"failed": true})),
+        ("browser_requests", json!({"number": 3})),
         ("browser_pdf", json!({})),
         ("browser_scroll", json!({"element_id": 7})),
         ("browser_scroll", json!({"to": "bottom"})),
+        ("browser_scroll", json!({"element_id": 7, "by_y": 100})),
         ("browser_overlay_show", json!({"scheme": "high-contrast"})),
         ("browser_overlay_hide", json!({})),
         ("browser_hover", json!({"index": 7})),
@@ -244,6 +258,17 @@ fn keys_are_judged_by_the_focused_element() {
         ),
     ] {
         assert_eq!(after(&before, "browser_press", &json!({"key": key})).as_deref(), asked, "{before:?} {key}");
+    }
+    for (role, name, submit, asked) in [
+        ("textbox", "Name", false, None),
+        ("textbox", "Name", true, Some("submit")),
+        ("searchbox", "Search", true, None),
+        ("button", "Pay now", false, Some("pay")),
+        ("checkbox", "Pay automatically", false, Some("pay")),
+    ] {
+        let before = focused("browser_focus_next", role, name);
+        let typed = json!({"action": "type", "text": " ", "submit": submit});
+        assert_eq!(after(&before, "browser_overlay_act", &typed).as_deref(), asked, "{role} {name} {submit}");
     }
     let arguments = json!({"index": 2, "action": "type", "text": "x"});
     // Text may not have reached its field: only an answer tells what has the focus.

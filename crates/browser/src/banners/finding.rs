@@ -61,7 +61,7 @@ impl Browser {
             let (world, looked) = match self.banners_of_frame(&frame, !around.is_empty(), words, until) {
                 Ok(looked) => looked,
                 // A frame may disappear while the others are searched.
-                Err(ActionError::Refused(_) | ActionError::NoPage) => continue,
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => continue,
                 Err(fault) => return Err(fault),
             };
             if !looked.banners.is_empty() {

@@ -152,13 +152,15 @@ impl Browser {
             let element = "(number) => globalThis[Symbol.for(\"pipewright\")].actions?.[number]?.element";
             let object = match self.run(&found.world, element, &json!([{"value": action.number}]), false, until) {
                 Ok(remote) => remote.object_id,
-                Err(ActionError::Refused(_) | ActionError::NoPage) => None,
+                Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => None,
                 Err(fault) => return Err(fault),
             };
             let Some(object) = object else { return Ok(false) };
             let at = match self.reach_object(&found.world, &object, MovePurpose::Press, until) {
                 Ok(at) => at,
-                Err(InputRefusal::Fault(ActionError::Refused(_) | ActionError::NoPage)) => return Ok(false),
+                Err(InputRefusal::Fault(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame)) => {
+                    return Ok(false);
+                }
                 Err(InputRefusal::Fault(fault)) => return Err(fault),
                 Err(_) => return Ok(false),
             };
@@ -210,7 +212,13 @@ impl Browser {
                 match self.run(world, script, &json!([{"value": number}]), true, until) {
                     Ok(remote) if remote.value == Some(Value::Bool(true)) => {}
                     // Its document has gone.
-                    Ok(_) | Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::Script(_)) => {
+                    Ok(_)
+                    | Err(
+                        ActionError::Refused(_)
+                        | ActionError::NoPage
+                        | ActionError::SilentFrame
+                        | ActionError::Script(_),
+                    ) => {
                         return Ok(true);
                     }
                     Err(fault) => return Err(fault),

@@ -3,6 +3,7 @@
 mod page;
 
 use crate::interception::DeniedAddress;
+use crate::requests::NetworkRequest;
 use crate::wire::Event;
 pub use page::{Dialog, Document, Navigations, Page};
 use serde::Deserialize;
@@ -15,8 +16,20 @@ use std::time::Instant;
 #[derive(Debug, Default)]
 pub struct Pages {
     pages: Vec<Page>,
-    /// The sessions of frames with their own processes, each with the session it belongs to, and the frame.
-    frames: HashMap<String, (String, String)>,
+    /// The request that has ended with the last event.
+    ended: Option<NetworkRequest>,
+    /// The sessions of frames with their own processes.
+    frames: HashMap<String, ProcessFrame>,
+}
+
+/// A frame with its own process.
+#[derive(Debug)]
+struct ProcessFrame {
+    /// The session that it belongs to.
+    outer: String,
+    id: String,
+    /// Its address when it was last reported.
+    url: String,
 }
 
 #[derive(Deserialize)]
@@ -98,13 +111,23 @@ impl Pages {
 
     /// The session around that of a frame, and the frame; `None` for a page's own session.
     pub(crate) fn around(&self, session: &str) -> Option<(String, String)> {
-        self.frames.get(session).cloned()
+        self.frames.get(session).map(|frame| (frame.outer.clone(), frame.id.clone()))
+    }
+
+    /// The request that has ended with the last event.
+    pub(crate) fn take_ended(&mut self) -> Option<NetworkRequest> {
+        self.ended.take()
+    }
+
+    /// The address of a frame with its own session.
+    pub(crate) fn frame_address(&self, session: &str) -> Option<&str> {
+        self.frames.get(session).map(|frame| frame.url.as_str())
     }
 
     /// A session, the one around it, and so on up to the page's.
     fn ancestors<'a>(&'a self, session: &'a str) -> impl Iterator<Item = &'a str> {
         // No session is nested in itself, so this ends.
-        std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.0.as_str()))
+        std::iter::successors(Some(session), |session| Some(self.frames.get(*session)?.outer.as_str()))
     }
 
     /// The session of the page that a frame's session belongs to.
@@ -161,6 +184,10 @@ impl Pages {
             }
             "Target.targetInfoChanged" => {
                 let TargetInfoChanged { info } = read(params)?;
+                if let Some(frame) = self.frames.values_mut().find(|frame| frame.id == info.target_id) {
+                    frame.url = info.url;
+                    return None;
+                }
                 let page = self.pages.iter_mut().find(|page| page.id == info.target_id)?;
                 page.title = info.title;
             }
@@ -171,7 +198,9 @@ impl Pages {
             _ => {
                 let session = session.as_deref()?;
                 let is_root = self.root(session) == session;
-                self.of_session_mut(session)?.take(method, params, is_root, now);
+                let page = self.of_session_mut(session)?;
+                page.take(method, params, is_root, now);
+                self.ended = page.requests.take(method, params, session);
             }
         }
         None
@@ -182,7 +211,8 @@ impl Pages {
         let (is_page, is_frame) = (info.kind == "page", info.kind == "iframe");
         let parent = parent.filter(|parent| self.ancestors(parent).all(|outer| outer != session));
         if let (true, Some(parent)) = (is_frame, parent) {
-            self.frames.insert(session.clone(), (parent.to_owned(), info.target_id));
+            let frame = ProcessFrame { outer: parent.to_owned(), id: info.target_id, url: info.url };
+            self.frames.insert(session.clone(), frame);
         } else if is_page {
             self.pages.push(Page::new(info, session.clone(), is_new, now));
         }

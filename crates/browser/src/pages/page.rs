@@ -170,7 +170,6 @@ impl Page {
 
     /// `is_own`: the event is from the page's own session, not from a frame's.
     pub(super) fn take(&mut self, method: &str, params: &RawValue, is_own: bool, now: Instant) -> Option<()> {
-        self.requests.take(method, params);
         match method {
             "Page.frameNavigated" if is_own => {
                 let FrameNavigated { frame, kind } = read(params)?;

@@ -1,13 +1,17 @@
 // Runs in an isolated world in each frame, which the page can neither see nor change. Returns the elements that a person could
 // act on: those that match the selector, and those that listen to clicks. The browser supplies the latter (`known`), including
-// those in closed shadow roots, and the closed roots themselves. An element keeps its number as long as its document exists.
-(scope, known) => {
+// those in closed shadow roots, and the closed roots themselves; `hovered` only listen to the mouse being over them. An element keeps its number as long as its document exists.
+(scope, known, hovered) => {
   const CONTROLS = [
     "a[href]", "area[href]", "button", "input:not([type=hidden])", "select", "textarea", "summary", "video[controls]", "audio[controls]",
     "[contenteditable='']", "[contenteditable=true]", "[contenteditable=plaintext-only]",
     ...["button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
+  // Those that take the focus only to be scrolled, or for the controls in them.
+  const CONTAINERS = ["radiogroup", "rowgroup", "tablist", "tabpanel"].map((role) => `[role=${role}]`).join(",");
+  // A styled box may stand for them elsewhere.
+  const FIELDS = ["area", "input", "select", "textarea", "label"];
   const SELECTOR = `${CONTROLS},[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]`;
   // State kept between runs. Elements with an id are properties of the global object in this world too; only a symbol is safe
   // from collisions.
@@ -19,6 +23,7 @@
   world.controls = CONTROLS;
   world.listening = new WeakSet();
 
+  const MOST_OPTIONS = 200;
   let found = [];
   const listening = new Set(known);
   // Closed roots, to be searched from inside.
@@ -31,29 +36,41 @@
   // A page may listen at its root, and a list may listen for all of its items. Then the items are what is clicked or dragged.
   const listens = (element) => {
     if (listening.has(element)) return element !== document.body && element !== document.documentElement;
-    if (element.localName !== "li" && element.localName !== "tr") return false;
     const list = element.parentElement;
+    if (element instanceof SVGGraphicsElement) return listening.has(list) && list.localName === "g" && element.localName !== "g" && Boolean(named(element));
+    if (element.localName !== "li" && element.localName !== "tr") return false;
     const isHeard = listening.has(list) || (element.localName === "tr" && listening.has(list?.parentElement));
     return isHeard && list !== document.body && !element.querySelector(SELECTOR);
   };
   // A page may also listen elsewhere. Then the mouse pointer shows what can be pressed: where a hand begins, and not in what it is in.
-  const hands = new WeakMap();
+  const hasHand = (element) => isElement(element) && getComputedStyle(element).cursor === "pointer";
+  const begun = new Set();
   const beginsHand = (element) => {
-    const hasHand = getComputedStyle(element).cursor === "pointer";
+    if (!hasHand(element) || element === document.body || element === document.documentElement) return false;
     const around = parent(element);
-    const isAroundToo = Boolean(hands.get(isShadowRoot(around) ? around.host : around));
-    hands.set(element, hasHand);
-    return hasHand && !isAroundToo && element !== document.body && element !== document.documentElement;
+    if (hasHand(isShadowRoot(around) ? around.host : around) || getComputedStyle(element).pointerEvents === "none") return false;
+    begun.add(element);
+    return true;
   };
+  const width = innerWidth;
+  const height = innerHeight;
+  const isNear = (element) => {
+    if (scope !== "viewport" || FIELDS.includes(element.localName)) return true;
+    const box = element.getBoundingClientRect();
+    return box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
+  };
+  // What shows more under the mouse pointer.
+  const hovers = new Set([...hovered, ...hoverTriggers()]);
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
-      const hasHand = beginsHand(element);
       // A form exposes its inputs as properties, which may shadow these methods. A person acts on the inputs anyway.
       if (element instanceof HTMLFormElement) continue;
-      const isListening = listens(element);
-      if (isListening || hasHand) world.listening.add(element);
-      if (isListening || hasHand || element.matches(SELECTOR)) found.push(element);
+      if (isNear(element)) {
+        const isListening = beginsHand(element) || listens(element);
+        if (isListening) world.listening.add(element);
+        if (isListening || hovers.has(element) || element.matches(SELECTOR)) found.push(element);
+      }
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
       else if (element.localName.includes("-")) world.opaque.push(element);
@@ -61,8 +78,6 @@
   };
   visit(document);
 
-  const width = innerWidth;
-  const height = innerHeight;
   const deepest = (x, y) => {
     let element = document.elementFromPoint(x, y);
     for (;;) {
@@ -76,9 +91,17 @@
   const shownIn = new Map(found.map((element) => [element, shownBy(element)]).filter(([, shown]) => shown));
   const inner = new Map();
   const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
+  const around = new Map();
   const outerOf = (element) => {
-    for (let at = parent(element); at; at = parent(at)) if (shownIn.has(at)) return at;
-    return null;
+    const passed = [];
+    let at = parent(element);
+    while (at && !shownIn.has(at) && !around.has(at)) {
+      passed.push(at);
+      at = parent(at);
+    }
+    const outer = at && !shownIn.has(at) ? around.get(at) : at;
+    for (const one of passed) around.set(one, outer);
+    return outer;
   };
   const outers = new Map([...shownIn.keys()].map((element) => [element, outerOf(element)]));
   for (const element of shownIn.keys()) {
@@ -89,30 +112,40 @@
     const isOthers = (node) => node !== element && (shownIn.has(node) || (node.localName === "label" && shownIn.has(node.control)));
     const filter = (node) => (isElement(node) ? (isOthers(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : NodeFilter.FILTER_ACCEPT);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
-    for (let text = walker.nextNode(); text; text = walker.nextNode()) if (text.data.replace(NOTHING, "") && isVisible(text.parentElement)) return true;
+    // A text may be shown in a slot of another one.
+    const isOwn = (text) => {
+      for (let at = text.assignedSlot ?? parent(text); at && at !== element; at = parent(at)) if (isOthers(at)) return false;
+      return true;
+    };
+    for (let text = walker.nextNode(); text; text = walker.nextNode()) if (text.data.replace(NOTHING, "") && isVisible(text.parentElement) && isOwn(text)) return true;
     return false;
   };
   // What is pressed through another element of the list: containers that listen for their controls, wrappers, labels, and copies that
   // are cut off. A container that takes the focus under a label of its own stays.
   const isTwice = (element) => {
-    const isStop = element.tabIndex >= 0 && Boolean(element.ariaLabel || element.getAttribute("aria-labelledby"));
+    const isStop = () => element.tabIndex >= 0 && Boolean(element.ariaLabel || element.getAttribute("aria-labelledby"));
     const within = inner.get(element) ?? [];
     const outer = outers.get(element);
     if (element.localName === "label") return shownIn.has(element.control);
+    if (element.matches(CONTAINERS) && !world.listening.has(element)) return true;
+    const label = element.closest("label");
+    if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
     // The link of a tab, the button of an option: pressing either is the same.
     if (outer?.matches("[role=tab],[role=option],[role=menuitem],[role=treeitem]") && isNamedLike(element, outer)) return true;
     if (element.matches("[role=option]")) return isCutOff(element);
     if (isControl(element)) {
       if (element.matches("[role=listbox]")) return within.some((one) => one.matches("[role=option]")) || isCutOff(element);
-      return !isStop && element.matches("[role=combobox],[role=checkbox],[role=radio],[role=switch]") && within.some((one) => one.matches("input"));
+      return within.length > 0 && !isStop() && element.matches("[role=combobox],[role=checkbox],[role=radio],[role=switch]") && within.some((one) => one.matches("input"));
     }
     if (within.length > 0) {
-      if (isStop) return false;
+      if (isStop() || hovers.has(element)) return false;
       if (!hasText(element) || (within.length === 1 && WRITTEN.includes(roleOf(within[0])))) return true;
-      if (hands.get(element) || element.matches("[onclick],tr,li")) return false;
+      if (hasHand(element) || element.matches("[onclick],tr,li")) return false;
       return within.length > 3 || element.parentElement === document.body || element.getBoundingClientRect().height > height / 2;
     }
-    return Boolean(outer) && isControl(outer) && !isField(outer) && (!named(element) || isNamedLike(element, outer));
+    if (!outer || !isControl(outer) || isField(outer)) return false;
+    const name = named(element);
+    return name ? isNamedLike(element, outer) || name === valueOf(outer, roleOf(outer)) : !begun.has(element);
   };
   const isNamedLike = (element, outer) => named(element) === named(outer, shownIn.get(outer));
   const isCutOff = (element) => {
@@ -123,16 +156,26 @@
   };
   found = found.filter((element) => shownIn.has(element) && !isTwice(element));
 
+  // Positions are taken before roles and names: for each of these, the browser brings its layout up to date.
+  const placed = found.map((element) => ({ element, shown: shownIn.get(element), box: placeOf(element, shownIn.get(element)) }));
+  for (const one of placed) {
+    const { element, shown, box } = one;
+    one.isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
+    // The middle, and the points around it that a click also tries.
+    const isFree = ([across, down]) => {
+      const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
+      const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);
+      const top = deepest(x, y);
+      return top && (isWithin(top, element) || isWithin(element, top) || isWithin(top, shown) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
+    };
+    one.isCovered = one.isInView && ![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree);
+  }
   const items = [];
   const equal = new Map();
-  const total = found.length;
-  for (const element of found) {
-    const shown = shownIn.get(element);
-    const box = shown.getBoundingClientRect();
-    const isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
+  for (const { element, shown, box, isInView, isCovered } of placed) {
     if (scope === "viewport" && !isInView) continue;
     // Names take most of the time.
-    const { role, name, isInferred } = identify(element, shown);
+    const { role, name } = identify(element, shown);
     let number = world.numbers.get(element);
     if (number === undefined) {
       number = world.last += 1;
@@ -145,32 +188,26 @@
       name,
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
+    if (isPlaceholder(element, name)) item.placeholder = true;
     const value = valueOf(element, role);
-    if (value) item.value = shortened(value);
+    // An empty combobox may show its label in its place.
+    if (value && (role !== "combobox" || value.replaceAll(name, "").trim())) item.value = shortened(value);
+    if (element.localName === "select") item.options = [...element.options].slice(0, MOST_OPTIONS).map((option) => shortened(option.label));
     const marks = [];
     if (element.matches(":disabled") || element.ariaDisabled === "true") marks.push("disabled");
     if (!isInView) marks.push("off-screen");
-    else {
-      // The middle, and the points around it that a click also tries.
-      const isFree = ([across, down]) => {
-        const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
-        const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);
-        const top = deepest(x, y);
-        return top && (isWithin(top, element) || isWithin(element, top) || isWithin(top, shown) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
-      };
-      if (![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree)) marks.push("covered");
-    }
+    if (isCovered) marks.push("covered");
     if (element.matches(":checked") || [element.ariaChecked, element.ariaSelected, element.ariaPressed].includes("true")) marks.push("checked");
     else if (element.indeterminate || element.ariaChecked === "mixed") marks.push("mixed");
+    if (hovers.has(element) && !isControl(element)) marks.push("hover");
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
     if (element.required || element.ariaRequired === "true") marks.push("required");
     if (element.ariaInvalid === "true" || element.matches(":user-invalid")) marks.push("invalid");
     if (rootOf(element).activeElement === element) marks.push("focused");
     if (marks.length) item.marks = marks;
-    if (isInferred) item.inferred = true;
     items.push(item);
     add(equal, `${role} ${name}`, [element, item]);
   }
   for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
-  return { items, total, opaque: world.opaque.length };
+  return { items, opaque: world.opaque.length };
 }

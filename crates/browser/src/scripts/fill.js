@@ -1,9 +1,9 @@
 // Called on an element: prepares it for typing. Selects its content, or puts the cursor at its end. Inputs whose value is not
-// typed (dates, colours, ranges) are set at once ("done"). Returns why it takes no text.
+// typed (dates, colours, ranges) are set at once ("done"). Returns the keys that the rest needs, or why it takes no text.
 function (text, isAppended) {
   const type = this.localName === "input" ? this.type : this.localName;
   if (this.matches(":disabled") || this.readOnly) return "disabled";
-  if (["checkbox", "radio", "file", "button", "submit", "reset", "image", "select"].includes(type)) return "a " + type + " takes no text";
+  if (["checkbox", "radio", "file", "button", "submit", "reset", "image", "select"].includes(type)) return `a ${type} takes no text: use action=${type === "select" ? "select" : "click"}`;
   if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(type)) {
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
     if (!takesFocus(this)) return "unfocused";
@@ -13,7 +13,11 @@ function (text, isAppended) {
     this.dispatchEvent(new Event("change", { bubbles: true }));
     return "done";
   }
-  if (type !== "input" && type !== "textarea" && this.localName !== "input" && !this.isContentEditable) return "it takes no text";
+  if (this.editContext) {
+    this.focus();
+    return hasFocus(this) ? (isAppended ? "Control+End" : "Control+a") : "unfocused";
+  }
+  if (type !== "input" && type !== "textarea" && this.localName !== "input" && !this.isContentEditable) return `a ${roleOf(this) || type} takes no text`;
   this.focus();
   if (this.isContentEditable) {
     const range = document.createRange();
@@ -24,7 +28,7 @@ function (text, isAppended) {
     selection.addRange(range);
   } else if (isAppended) {
     // Some types have no selection that scripts can set.
-    if (this.selectionStart === null) return "end";
+    if (this.selectionStart === null) return "End";
     this.setSelectionRange(this.value.length, this.value.length);
   } else this.select();
   return hasFocus(this) ? "" : "unfocused";

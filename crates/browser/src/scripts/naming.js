@@ -53,17 +53,8 @@ const shortened = (name) => {
   const characters = [...plain.slice(0, 2 * LONGEST + 2)];
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
 };
-// A text field for searches, judged by its name: Enter starts the search there.
-const SEARCH = /\b(search|suche|suchen|buscar|busca|búsqueda|rechercher?|recherche|cerca|ricerca|zoeken|szukaj|hledat|hľadať|keresés|căutare|sök|søg|søk|haku|hae|ara|arama|cari)\b|поиск|найти|пошук|знайти|搜索|搜尋|搜寻|查找|検索|검색|بحث|חיפוש|खोज|tìm kiếm|ค้นหา|αναζήτηση|търсене/iu;
-const searches = (element) => {
-  if (!["input", "textarea"].includes(element.localName)) return false;
-  if (element.closest("[role=search], search")) return true;
-  if (/^(q|query|search|s)$/i.test(element.name ?? "")) return true;
-  return SEARCH.test([element.placeholder, element.ariaLabel, element.name, element.id.replace(/[_-]/g, " ")].join(" "));
-};
-
-// Dates, times and colours have no role of their own.
-const plain = (element) => (element.localName === "input" ? element.type : "clickable");
+// Dates, times and colours have no role of their own, and neither have many editors.
+const plain = (element) => (element.localName === "input" ? element.type : element.isContentEditable ? "textbox" : "clickable");
 
 const isVisible = (one) => call(one, "checkVisibility", { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
 const isDrawn = (one) => call(one, "checkVisibility", { visibilityProperty: true, contentVisibilityAuto: true });
@@ -80,9 +71,27 @@ const boxOf = (element) => {
   }
   return null;
 };
+// The image that an area of a map is a part of, and the position of the area.
+const imageOf = (area) => {
+  const { name } = area.closest("map") ?? {};
+  return name ? document.querySelector(`img[usemap=${CSS.escape(`#${name}`)}]`) ?? document.querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
+};
+const placeOf = (element, shown = element) => {
+  const box = shown.getBoundingClientRect();
+  const numbers = element.localName === "area" && element.shape !== "default" ? element.coords.split(/[\s,;]+/u).map(Number) : [];
+  if (numbers.length < 3 || numbers.some(Number.isNaN)) return box;
+  const [x, y, r] = numbers;
+  const [across, down] = numbers.length === 3 ? [[x - r, x + r], [y - r, y + r]] : [0, 1].map((axis) => numbers.filter((_, index) => index % 2 === axis));
+  const [left, top] = [Math.min(...across), Math.min(...down)];
+  return new DOMRect(box.x + left, box.y + top, Math.max(...across) - left, Math.max(...down) - top);
+};
 // The visible representation of an element, if it has one: itself; for a file input, a checkbox or a radio button, its label; for a
 // transparent field, of which pages show a picture of their own, itself or its box.
 const shownBy = (element) => {
+  if (element.localName === "area") {
+    const image = imageOf(element);
+    return image && isVisible(image) ? image : null;
+  }
   const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
   const one = [element, ...standing];
   if (one.some(isVisible)) return one.find((it) => sizeOf(it) === 2) ?? one.find(sizeOf) ?? null;
@@ -105,12 +114,13 @@ const named = (element, shown = element) => {
   const own = shown && shown !== element && shown.localName === "label" ? shown.innerText : nameOf(element);
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";
-  return shortened(seen || own || (isField(element) ? "" : element.innerText) || element.placeholder || element.title || "");
+  const drawn = element instanceof SVGElement ? element.id || Object.values(element.dataset)[0] : "";
+  return shortened(seen || own || (isField(element) ? "" : element.innerText) || element.placeholder || element.title || drawn || "");
 };
+// Whether a name is only what an empty field shows.
+const isPlaceholder = (element, name) => Boolean(name) && shortened(element.placeholder) === name && !element.labels?.length && !element.ariaLabel;
 // The role and name of an element in lists; `shown` is its visible representation.
 const identify = (element, shown = shownBy(element)) => {
   const own = roleOf(element);
-  const isInferred = (own === "textbox" || own === "combobox") && searches(element);
-  const role = isInferred ? "searchbox" : own === "generic" || own === "none" || own === "" ? plain(element) : own;
-  return { role, name: named(element, shown), isInferred };
+  return { role: ["generic", "none", ""].includes(own) ? plain(element) : own, name: named(element, shown) };
 };

@@ -1,3 +1,5 @@
 // Part of a function that is called on an element, with the text that was typed there.
-const plain = (text) => text.replace(/\s+/gu, "");
-return (plain(this.value ?? this.innerText ?? "").includes(plain(text)) ? "in" : "") + (isSecret(this) ? " secret" : "");
+if (!this.isConnected) return "gone";
+const bare = (text) => text.replace(/[^\p{L}\p{N}]+/gu, "") || text.replace(/\s+/gu, "");
+const content = this.editContext?.text ?? this.value ?? this.innerText ?? "";
+return (bare(content).includes(bare(text)) ? "in" : "") + (isSecret(this) ? " secret" : "");

@@ -2,18 +2,24 @@
 // text.
 (what, most) => new Promise((resolve) => {
   const visible = (element) => call(element, "checkVisibility", { opacityProperty: true, visibilityProperty: true });
-  const found = () => {
+  // The document and the shadow roots in it, those that are closed as far as a list has found them.
+  const closed = globalThis[Symbol.for("pipewright")]?.closed ?? new Map();
+  const find = (look) => {
     const roots = [document];
     for (const root of roots) {
-      const element = root.querySelector(what.selector);
-      if (element) return element;
-      for (const host of root.querySelectorAll("*")) if (member(host, "shadowRoot")) roots.push(member(host, "shadowRoot"));
+      const found = look(root);
+      if (found) return found;
+      for (const host of root.querySelectorAll("*")) {
+        const inner = member(host, "shadowRoot") ?? closed.get(host);
+        if (inner) roots.push(inner);
+      }
     }
     return null;
   };
+  const hasText = (root) => (root === document ? [document.body] : [...root.children]).some((part) => (member(part ?? document.createElement("p"), "innerText") ?? "").includes(what.text));
   const isSo = () => {
-    if (what.text !== undefined) return (document.body?.innerText ?? "").includes(what.text);
-    const element = found();
+    if (what.text !== undefined) return Boolean(find(hasText));
+    const element = find((root) => root.querySelector(what.selector));
     switch (what.state) {
       case "attached": return element !== null;
       case "detached": return element === null;

@@ -5,6 +5,7 @@ use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
 use super::{Problem, ProblemKind, ReportedFocus, ToolResult, ToolSession};
 use crate::InputRefusal;
+use crate::focus::ElementHandle;
 use crate::keys::Chord;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,14 +75,19 @@ impl Arguments for FocusPrevious {
 }
 
 impl ToolSession {
-    /// Presses a key in the element with the focus, if that is the one that the last result with the focus has named: a
-    /// call without a number was judged by it.
+    /// Presses a key in the element with the focus: a call without a number was judged by the one that was named.
     fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
-        let Some((place, focus)) = self.browser.focus(until)? else { return Err(InputRefusal::Unfocused) };
-        if self.reported.as_ref().is_some_and(|ReportedFocus(reported)| *reported != focus) {
-            return Err(InputRefusal::Unfocused);
-        }
+        let place = self.reported_focus(until)?;
         self.browser.press_at(&place, chord, until)
+    }
+
+    /// The element with the focus, if the last result that names the focus has named it.
+    pub(super) fn reported_focus(&mut self, until: Instant) -> Result<ElementHandle, InputRefusal> {
+        let Some((place, focus)) = self.browser.focus(until)? else { return Err(InputRefusal::Unfocused) };
+        match &self.reported {
+            Some(ReportedFocus(reported)) if *reported != focus => Err(InputRefusal::Unfocused),
+            _ => Ok(place),
+        }
     }
 
     /// Presses a key until an element of the role has the focus.

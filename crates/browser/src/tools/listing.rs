@@ -104,7 +104,7 @@ pub(super) struct List {
     /// Give a new snapshot_id even if nothing has changed since the last list.
     #[serde(default)]
     refresh: bool,
-    /// compact: one text for each element; full: an object with id, index, role, name, place, value, focused, bbox and marks.
+    /// compact: one text for each element; full: an object with id, index, role, name, place, value, options, focused, bbox and marks.
     #[serde(default)]
     view: View,
 }
@@ -227,13 +227,16 @@ fn element_summary(element: &Element) -> Value {
 }
 
 fn full(element: &Element) -> Value {
-    let Element { bounds: [x, y, width, height], marks, value: text, place, .. } = element;
+    let Element { bounds: [x, y, width, height], marks, value: text, options, place, .. } = element;
     let mut value = element_summary(element);
     value["focused"] = marks.iter().any(|mark| mark == "focused").into();
     value["bbox"] = json!({"x": x, "y": y, "width": width, "height": height});
     value["marks"] = json!(marks);
     if let Some(text) = text {
         value["value"] = json!(text);
+    }
+    if !options.is_empty() {
+        value["options"] = json!(options);
     }
     if let Some(place) = place {
         value["place"] = json!(place);
@@ -251,11 +254,12 @@ mod tests {
             name: name.to_owned(),
             role: "button".to_owned(),
             value: None,
+            options: Vec::new(),
             place: None,
+            is_placeholder: false,
             bounds: [0; 4],
             marks: Vec::new(),
             frame: String::new(),
-            is_inferred: false,
         }
     }
 

@@ -11,6 +11,7 @@ mod overlay;
 mod problem;
 mod reading;
 mod report;
+mod requests;
 mod table;
 mod tabs;
 mod transfer;
@@ -36,6 +37,9 @@ type ToolResult = Result<report::ResultMembers, Problem>;
 /// Stores a picture or document under a new name that ends with `.ENDING`, and gives its path.
 pub type SaveFile = Box<dyn FnMut(&[u8], &str) -> io::Result<PathBuf> + Send>;
 
+/// Takes each request that has ended.
+pub type RecordRequest = Box<dyn FnMut(&crate::NetworkRequest) + Send>;
+
 /// Counters that outlive a crashed browser: its numbers and lists must not mean anything in the next one.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Counters {
@@ -57,6 +61,12 @@ pub struct SessionSettings {
     pub storage: Option<PathBuf>,
     /// Whether `browser_evaluate` exists.
     pub evaluates: bool,
+    /// Whether an element of a role is still the one of the list if its name has changed from the first to the second.
+    pub is_same_name: fn(&str, &str, &str) -> bool,
+    /// Replaces secrets in what a page has sent and received.
+    pub mask: Box<dyn FnMut(&str) -> String + Send>,
+    /// What is done with each request that has ended.
+    pub record: Option<RecordRequest>,
     /// The counters of earlier sessions, continued by this one.
     pub counted: Arc<Mutex<Counters>>,
     /// Stores pictures and documents.
@@ -93,13 +103,18 @@ impl ToolSession {
     ///
     /// # Errors
     /// The storage state cannot be loaded; the browser refuses the folder for downloads, or has ended.
-    pub fn new(mut browser: Browser, settings: SessionSettings, until: Instant) -> Result<ToolSession, StorageFault> {
+    pub fn new(
+        mut browser: Browser,
+        mut settings: SessionSettings,
+        until: Instant,
+    ) -> Result<ToolSession, StorageFault> {
         if let Some(path) = settings.storage.as_deref().filter(|path| path.exists()) {
             browser.load_storage(path, until)?;
         }
         browser.set_downloads(settings.downloads.as_deref(), until)?;
         let tools = table::all(settings.evaluates);
         let Counters { number, documents } = *settings.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        browser.record_requests(settings.record.take());
         browser.count_on(number);
         let mut snapshots = Snapshots::default();
         snapshots.count_on(documents);
@@ -142,6 +157,8 @@ impl ToolSession {
         self.browser.adopt_page(until)?;
         let run = self.tools[index].run;
         let report = run(self, arguments, until)?;
+        let silent = self.browser.silent_frames();
+        let report = report.with_some("silent_frames", Some(silent).filter(|silent| !silent.is_empty()));
         Ok(serde_json::Value::Object(report.into_members()))
     }
 

@@ -1,6 +1,7 @@
 //! Element numbers in arguments: which element is meant, and the answer to a number that is no longer valid.
 
 use super::{Problem, ProblemKind, ToolSession};
+use crate::{Element, Identity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
@@ -40,10 +41,30 @@ impl JsonSchema for Number {
     }
 }
 
+/// What an element is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be pressed, or anything else that its name tells.
+    Press,
+    /// To be typed into: a placeholder tells nothing of that.
+    Type,
+}
+
 impl ToolSession {
     /// The element that a number currently means.
     pub(super) fn element(
         &mut self,
+        number: Number,
+        snapshot_id: Option<&str>,
+        until: Instant,
+    ) -> Result<u32, Problem> {
+        self.element_for(Purpose::Press, number, snapshot_id, until)
+    }
+
+    /// As [`ToolSession::element`].
+    pub(super) fn element_for(
+        &mut self,
+        purpose: Purpose,
         number: Number,
         snapshot_id: Option<&str>,
         until: Instant,
@@ -54,11 +75,11 @@ impl ToolSession {
         };
         let is_current = self.is_listed()? && snapshot_id.is_none_or(|id| self.snapshots.is_of_document(id));
         let identity = if is_current { self.browser.identity(index, until)? } else { None };
-        let known = self.known(index).map(|element| (element.role.clone(), element.name.clone()));
+        let known = self.known(index);
         let (code, why) = match (identity, known) {
-            (Some(now), Some(listed)) if now == listed => return Ok(index),
+            (Some(now), Some(listed)) if self.is_same(purpose, listed, &now) => return Ok(index),
             // A page may replace the element that was meant, and approved, with another one.
-            (Some((role, name)), Some(_)) => {
+            (Some(Identity { role, name, .. }), Some(_)) => {
                 ("stale_index", format!("number {index} is called {:?} now", format!("{role} {name}")))
             }
             _ if index > self.browser.last_number() => {
@@ -68,6 +89,15 @@ impl ToolSession {
         };
         let problem = Problem::new(ProblemKind::NotFound, format!("{why}; \"data\" lists the current elements"));
         Err(self.with_list(problem.with_code(code), until))
+    }
+
+    /// Whether an element is still what its item in the list says.
+    fn is_same(&self, purpose: Purpose, listed: &Element, now: &Identity) -> bool {
+        if listed.role != now.role {
+            return false;
+        }
+        let is_placeholder = purpose == Purpose::Type && listed.is_placeholder && now.is_placeholder;
+        listed.name == now.name || is_placeholder || (self.settings.is_same_name)(&now.role, &listed.name, &now.name)
     }
 
     /// A problem with a number, together with the current elements.

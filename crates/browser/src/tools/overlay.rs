@@ -1,9 +1,10 @@
 //! Numbers drawn over the page, and pictures.
 
+use super::numbers::Number;
 use super::report::ResultMembers;
 use super::table::Arguments;
 use super::{Problem, ProblemKind, ToolResult, ToolSession};
-use crate::{NumberColours, PictureArea, Scope};
+use crate::{NumberColours, PictureArea, PictureFormat, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -34,6 +35,18 @@ pub(super) struct Screenshot {
     /// The complete page instead of the visible part.
     #[serde(default)]
     full_page: bool,
+    /// The number of an element: only that one.
+    index: Option<Number>,
+    /// JPEG, which is smaller, instead of PNG.
+    #[serde(default)]
+    jpeg: bool,
+    /// The size, from 0.1 to 1.
+    #[serde(default = "full_size")]
+    scale: f64,
+}
+
+fn full_size() -> f64 {
+    1.0
 }
 
 impl Arguments for ShowOverlay {
@@ -61,9 +74,17 @@ impl Arguments for Screenshot {
             Some(scheme) => session.show_overlay(scheme, until)?,
             None => ResultMembers::default(),
         };
-        let extent = if self.full_page { PictureArea::Page } else { PictureArea::Viewport };
-        let picture = session.browser.picture(extent, until)?;
-        Ok(session.store(&picture, "png")?.and(numbers))
+        if !(0.1..=1.0).contains(&self.scale) {
+            return Err(Problem::new(ProblemKind::InvalidArgs, "scale must be a number from 0.1 to 1"));
+        }
+        let extent = match self.index {
+            Some(number) => PictureArea::Element(session.element(number, None, until)?),
+            None if self.full_page => PictureArea::Page,
+            None => PictureArea::Viewport,
+        };
+        let format = PictureFormat { is_jpeg: self.jpeg, scale: self.scale };
+        let picture = session.browser.picture(extent, format, until)?;
+        Ok(session.store(&picture, if self.jpeg { "jpg" } else { "png" })?.and(numbers))
     }
 }
 

@@ -84,6 +84,7 @@ impl From<ActionError> for Problem {
                 let data = json!({"dialog": {"kind": dialog.kind, "message": dialog.message}});
                 Problem::new(ProblemKind::ToolError, message).with_code("dialog_open").with_data(data)
             }
+            ActionError::SilentFrame => Problem::new(ProblemKind::Timeout, message).with_code("silent_frame"),
             ActionError::NoPage => Problem::new(ProblemKind::NotFound, message).with_code("page_closed"),
             ActionError::Script(_) => Problem::new(ProblemKind::Internal, message),
             ActionError::Refused(_) | ActionError::Unreadable(_) | ActionError::Thrown(_) => {

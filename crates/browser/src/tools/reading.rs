@@ -3,7 +3,6 @@
 use super::report::ResultMembers;
 use super::table::Arguments;
 use super::{ToolResult, ToolSession};
-use crate::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -79,11 +78,9 @@ impl Arguments for Console {
             .iter()
             .map(|message| json!({"level": message.level, "text": message.text, "place": message.place}));
         let requests = console.requests.iter().map(|request| {
-            let (status, error) = match &request.failure {
-                Failure::Status(status) => (Some(status), None),
-                Failure::Network(error) => (None, Some(error)),
-            };
-            json!({"method": request.method, "url": request.url, "status": status, "error": error})
+            // An error tells more than the status that came before it.
+            let status = request.status.as_ref().map(|(status, _)| status).filter(|_| request.error.is_none());
+            json!({"method": request.method, "url": request.url, "status": status, "error": request.error})
         });
         let report = ResultMembers::default().with("messages", messages.collect::<Vec<Value>>());
         let report = report.with("failed_requests", requests.collect::<Vec<Value>>());

@@ -77,6 +77,7 @@ impl ToolSession {
         };
         self.browser.take_refused();
         let before = self.browser.state_before(until)?;
+        self.browser.catch_choosers(true)?;
         Ok(PendingAction { before, downloads: self.browser.download_ids(), settle })
     }
 
@@ -89,10 +90,14 @@ impl ToolSession {
         action: impl FnOnce(&mut ToolSession) -> Result<ResultMembers, Problem>,
     ) -> Result<ResultMembers, Problem> {
         let begun = self.begin(settling, until)?;
-        match action(self) {
-            Ok(report) => Ok(report.and(self.finish(&begun, until)?)),
+        let acted = action(self).and_then(|report| Ok(report.and(self.finish(&begun, until)?)));
+        // Between calls, a person at the window gets the chooser.
+        if self.browser.page().is_ok() {
+            self.browser.catch_choosers(false)?;
+        }
+        match acted {
             Err(problem) if problem.code == Some("not_focused") => Err(self.with_focus(problem, until)),
-            Err(problem) => Err(problem),
+            acted => acted,
         }
     }
 
@@ -141,6 +146,8 @@ impl ToolSession {
         let begun = |download: &&crate::Download| !begun.downloads.contains(&download.id);
         let downloads: Vec<Value> =
             self.browser.downloads_seen().iter().filter(begun).map(super::transfer::download).collect();
+        let chooser = self.browser.take_new_chooser().map(|chooser| json!({"multiple": chooser.is_multiple}));
+        let happened = happened.with_some("file_chooser", chooser);
         let happened = happened.with_some("downloads", Some(downloads).filter(|downloads| !downloads.is_empty()));
         let refused: Vec<Value> = self
             .browser

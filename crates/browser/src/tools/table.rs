@@ -113,7 +113,7 @@ pub fn declared(evaluates: bool) -> Vec<ToolDescription> {
 }
 
 pub(super) fn all(evaluates: bool) -> Vec<Tool> {
-    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, tabs, transfer};
+    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, requests, tabs, transfer};
     use Effect::{Acts, Reads, Shows};
     let mut tools = vec![
         tool::<navigate::Navigate>(
@@ -150,7 +150,7 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             "browser_overlay_act",
             Acts,
             "Clicks an element, types into it, or selects one of its options, by its number. Enter is pressed after \
-             typing only in search fields (role searchbox).",
+             typing only with submit, or in a field of the role searchbox.",
         ),
         tool::<acting::Act>("browser_act_by_index", Acts, "The same as browser_overlay_act."),
         tool::<listing::Find>(
@@ -177,7 +177,7 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<acting::Scroll>(
             "browser_scroll",
             Shows,
-            "Scrolls the page to its top or bottom, to an element, or by a distance.",
+            "Scrolls to an element; or scrolls the page, or the part that is meant, to its top or bottom or by a distance.",
         ),
         tool::<tabs::OpenInNewTab>(
             "browser_open_in_new_tab",
@@ -211,7 +211,8 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<transfer::Upload>(
             "browser_upload",
             Acts,
-            "Selects files in a file input. They must be in the folder for uploads.",
+            "Gives files to a file input, to an element that opens a file chooser, or to the file chooser that is open. They \
+             must be in the folder for uploads.",
         ),
         tool::<banners::CloseBanners>(
             "browser_close_banners",
@@ -225,11 +226,17 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             Reads,
             "Returns the messages of the console and the failed requests since the last call.",
         ),
+        tool::<requests::Requests>(
+            "browser_requests",
+            Reads,
+            "Lists the requests of the page: number, method, status, type, size, time and address; or returns one of them, \
+             with its contents.",
+        ),
         tool::<overlay::Screenshot>(
             "browser_screenshot",
             Reads,
-            "Takes a picture of the page as PNG and returns its path; the numbers are on it while browser_overlay_show \
-             is on.",
+            "Takes a picture of the page, or of one element, and returns its path; the numbers are on it while \
+             browser_overlay_show is on.",
         ),
     ];
     if evaluates {

@@ -32,8 +32,9 @@ pub(super) struct Wait {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Upload {
-    /// The number of the file input.
-    id: Number,
+    /// The number of a file input, of an element that opens a file chooser, or of a place to drop files. Without it, the file chooser
+    /// that the last action has opened is answered.
+    id: Option<Number>,
     /// Paths of the files, absolute or below the folder for uploads.
     files: Vec<PathBuf>,
 }
@@ -76,13 +77,26 @@ impl Arguments for Wait {
 
 impl Arguments for Upload {
     fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
-        let index = session.element(self.id, None, until)?;
+        let index = match self.id {
+            Some(number) => Some(session.element(number, None, until)?),
+            None if session.browser.file_chooser().is_some() => None,
+            None => {
+                let why = "no file chooser is open: give the number of the element as \"id\"";
+                return Err(Problem::new(ProblemKind::NotFound, why).with_code("no_file_chooser"));
+            }
+        };
         let Some(root) = session.settings.uploads.clone() else {
             let why = "uploads are refused: start the browser with a folder for uploads";
             return Err(Problem::new(ProblemKind::Denied, why));
         };
         let files = self.files.iter().map(|file| allowed(&root, file)).collect::<Result<Vec<PathBuf>, Problem>>()?;
-        let report = ResultMembers::default().with("uploaded", files.len()).with("id", index.to_string());
+        let report = ResultMembers::default().with("uploaded", files.len());
+        let Some(index) = index else {
+            // Another action would forget the chooser.
+            session.browser.choose_files(&files, until)?;
+            return Ok(report.and(session.shown(until)?));
+        };
+        let report = report.with("id", index.to_string());
         session.act_on(None, until, report, |session| session.browser.upload(index, &files, until))
     }
 }

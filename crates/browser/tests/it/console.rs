@@ -1,7 +1,7 @@
 //! The console and the failed requests of pages in a real Chromium.
 
 use crate::{evaluate, soon};
-use pipewright_browser::{AddressRules, Browser, Console, Failure, Launch, Ready};
+use pipewright_browser::{AddressRules, Browser, Console, Launch, Ready};
 use std::time::Duration;
 
 /// A browser that shows this page.
@@ -72,10 +72,13 @@ fn failed_requests_are_returned_with_the_reason() {
         fetch('{server}/aborted', {{signal: stop.signal}}).catch(() => 0); stop.abort();</script>"
     ));
     let console = browser.take_console(soon()).unwrap();
-    let mut failed: Vec<_> = console.requests.iter().map(|one| (one.method.as_str(), &one.failure)).collect();
-    failed.sort_by_key(|(method, _)| *method);
-    let missing = Failure::Network("net::ERR_FILE_NOT_FOUND".to_owned());
-    assert_eq!(failed, [("GET", &missing), ("POST", &Failure::Status(404))]);
+    let mut failed: Vec<_> = console
+        .requests
+        .iter()
+        .map(|one| (one.method.as_str(), one.status.as_ref().map(|(status, _)| *status), one.error.as_deref()))
+        .collect();
+    failed.sort_unstable();
+    assert_eq!(failed, [("GET", None, Some("net::ERR_FILE_NOT_FOUND")), ("POST", Some(404), None)]);
     assert!(console.requests.iter().any(|one| one.url == format!("{server}/a?b=c")));
     assert!(browser.take_console(soon()).unwrap().requests.is_empty(), "they were already returned");
 }

@@ -57,7 +57,7 @@ fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
     );
     let mut put = |name: &str, text: &str, typing: Typing| {
         let index = number(&mut browser, name);
-        browser.type_text(index, text, typing, soon())
+        browser.type_text(index, text, typing, false, soon()).map(drop)
     };
     put("plain", "Привет 你好 🙂", Typing::Replace).unwrap();
     put("long", "two", Typing::Append).unwrap();
@@ -74,7 +74,7 @@ fn text_in_any_script_is_typed_into_every_kind_of_text_field() {
     assert_eq!(evaluate(&mut browser, "document.querySelector('[contenteditable]').innerText"), "new");
     assert_eq!(evaluate(&mut browser, "log"), json!([true]));
     let plain = number(&mut browser, "plain");
-    browser.type_text(plain, "", Typing::Replace, soon()).unwrap();
+    browser.type_text(plain, "", Typing::Replace, false, soon()).map(drop).unwrap();
     assert_eq!(evaluate(&mut browser, "document.querySelector('input').value"), "");
 }
 
@@ -86,12 +86,12 @@ fn options_are_selected_and_keys_pressed() {
         <form onsubmit="note('sent'); return false"><label>word<input></label></form>"#,
     );
     let size = number(&mut browser, "size");
-    browser.choose(size, "very large", soon()).unwrap();
-    browser.choose(size, "s", soon()).unwrap();
-    let refused = browser.choose(size, "none", soon()).unwrap_err().to_string();
+    browser.choose(size, "very large", true, soon()).unwrap();
+    browser.choose(size, "s", true, soon()).unwrap();
+    let refused = browser.choose(size, "none", true, soon()).unwrap_err().to_string();
     assert_eq!(refused, "there is no such option, but \"small\", \"very large\"");
     let word = number(&mut browser, "word");
-    browser.type_text(word, "ab", Typing::Replace, soon()).unwrap();
+    browser.type_text(word, "ab", Typing::Replace, false, soon()).map(drop).unwrap();
     for key in ["c", "Backspace", "Shift+D", "Control+a", "Delete", "z", "Enter"] {
         browser.press(&Chord::read(key).unwrap(), soon()).unwrap();
     }

@@ -123,7 +123,7 @@ fn a_click_on_a_container_does_not_press_a_control_in_it() {
     }
     let full = number(&mut browser, "full");
     let refused = browser.click(full, soon()).unwrap_err().to_string();
-    assert_eq!(refused, "button#buy \"Buy\" is in the way");
+    assert_eq!(refused, "button#buy \"Buy\" (number 4) is in the way");
     assert_eq!(evaluate(&mut browser, "log"), json!([]));
     let pile = browser.hover(full, soon());
     assert!(pile.is_ok(), "nothing is pressed: {pile:?}");

@@ -42,7 +42,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashSet;
-use typing::{judge_action, judge_entering, judge_item, judge_submit, submits};
+use typing::{judge_action, judge_entering, judge_item, judge_submit, submits, types_into_focus};
 use working_folder::WorkingFolder;
 
 /// The keyboard's focus, as far as the calls tell.
@@ -173,6 +173,9 @@ impl Builtin {
         };
         let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, raw, &arguments)) {
             (Class::Press, Some(focused), NamedElement::Nothing) => (NamedElement::Element(focused.clone()), true),
+            (Class::Activate, Some(focused), NamedElement::Nothing) if types_into_focus(&call.tool, &arguments) => {
+                (NamedElement::Element(focused.clone()), true)
+            }
             (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
         };
         let call = JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused };

@@ -8,6 +8,7 @@ use crate::lists::typing::{SEARCH, TEXT_ROLES};
 use crate::snapshot::NamedElement;
 use crate::target::Target;
 use crate::verdict::Decision;
+use pipewright_record::Fields;
 use pipewright_record::identifier::words;
 use serde_json::Value;
 
@@ -36,9 +37,15 @@ pub fn judge_action(call: &JudgedCall<'_>) -> Option<Decision> {
     match &*action(call)? {
         // `browser-bridge` presses Enter in a search field.
         "type" if target.role.as_deref() == Some("searchbox") || submits(call) => Some(judge_submit(Some(target))),
-        "type" | "select" => Some(judge_entering(call)),
+        "type" | "select" | "deselect" => Some(judge_entering(call)),
         _ => None,
     }
+}
+
+/// Whether a tool that does the action in its `action` types without naming an element: where the focus is.
+pub fn types_into_focus(tool: &str, arguments: &Fields<'_>) -> bool {
+    words(tool).iter().any(|word| word == "act")
+        && super::text(arguments, "action").is_some_and(|action| action == "type")
 }
 
 fn action(call: &JudgedCall<'_>) -> Option<String> {
@@ -108,7 +115,7 @@ fn judge_choice(call: &JudgedCall<'_>) -> Option<Decision> {
         .words
         .iter()
         .any(|word| ["select", "choose", "option", "check", "pick", "set", "toggle"].contains(&word.as_str()));
-    let selects = action(call).is_some_and(|action| action == "select");
+    let selects = action(call).is_some_and(|action| ["select", "deselect"].contains(&&*action));
     for (key, raw) in call.arguments.iter() {
         let is_choice = selects && key == "text"
             || chooses && ["value", "values", "option", "options", "label", "labels", "choice"].contains(&key);

@@ -11,7 +11,10 @@ use std::fmt;
 mod find;
 mod grammar;
 mod languages;
+mod times;
 mod verdict;
+
+pub use times::differ_only_in_time;
 
 use find::{Match, Name};
 use verdict::{Verdict, judge};
