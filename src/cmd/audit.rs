@@ -9,6 +9,11 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often to look whether the other process has ended.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
 /// An open audit. No other process writes to it.
 #[derive(Debug)]
@@ -28,6 +33,18 @@ impl Audit {
         path.map(open).transpose()
     }
 
+    /// As [`Audit::open_some`], for a short run: if another process writes to the file, waits up to `patience`.
+    pub fn open_shared(
+        path: Option<&Path>,
+        command: &str,
+        patience: Duration,
+        report: &Report,
+    ) -> Result<Option<Box<dyn AuditWriter>>, Failure> {
+        let until = Instant::now() + patience;
+        let open = |path| Audit::open_until(path, command, until, report);
+        Ok(path.map(open).transpose()?.map(|audit| Box::new(audit) as Box<dyn AuditWriter>))
+    }
+
     /// Opens the file, or continues its chain, and writes that `command` starts. A torn last line is moved to another
     /// file, and reported.
     ///
@@ -35,10 +52,19 @@ impl Audit {
     /// [`usage`] if the file can't be written, is being written by another process, is not an audit, or was changed at
     /// its end.
     pub fn open(path: &Path, command: &str, report: &Report) -> Result<Audit, Failure> {
+        Audit::open_until(path, command, Instant::now(), report)
+    }
+
+    fn open_until(path: &Path, command: &str, until: Instant, report: &Report) -> Result<Audit, Failure> {
         let failed = |why: &dyn Display| usage(format_args!("--audit: {}: {why}", path.display()));
         let mut chain = Chain::begin();
-        let check = || end_of_chain(path).map(|found| chain = found);
-        let (file, torn) = Appender::open(path, check).map_err(|error| match error {
+        let opened = loop {
+            match Appender::open(path, || end_of_chain(path).map(|found| chain = found)) {
+                Err(OpenError::Busy) if Instant::now() < until => thread::sleep(RETRY_INTERVAL),
+                opened => break opened,
+            }
+        };
+        let (file, torn) = opened.map_err(|error| match error {
             OpenError::Busy => failed(&"another process writes to it; give each gate its own file"),
             OpenError::Refused(why) => failed(&why),
             OpenError::Io(error) => failed(&error),

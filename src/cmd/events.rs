@@ -75,16 +75,20 @@ impl Events {
 
     /// Writes a record as it is: JSON text.
     pub fn take_record(&mut self, record: &str, out: &mut Out) {
-        match &mut self.to {
+        match &self.to {
             Target::Stdout => out.add_line(Side::NEAR, record),
             Target::Stderr => out.add_line(Side::FAR_ERROR, record),
-            Target::File(file, path) => {
-                if let Err(error) = file.write_all(format!("{record}\n").as_bytes()) {
-                    self.report.fault(path, format_args!("{error}; events are no longer written there"));
-                    self.to = Target::Broken;
-                }
-            }
-            Target::Broken => {}
+            Target::File(..) | Target::Broken => self.write_record(record),
+        }
+    }
+
+    /// Writes a record to the file, if that is where events go.
+    pub fn write_record(&mut self, record: &str) {
+        if let Target::File(file, path) = &mut self.to
+            && let Err(error) = file.write_all(format!("{record}\n").as_bytes())
+        {
+            self.report.fault(path, format_args!("{error}; events are no longer written there"));
+            self.to = Target::Broken;
         }
     }
 }

@@ -28,6 +28,8 @@ pub mod filter;
 pub mod godot_bridge;
 #[cfg(all(unix, feature = "gates"))]
 pub mod hitl_gate;
+#[cfg(feature = "gates")]
+mod hook;
 #[cfg(unix)]
 mod http_token;
 #[cfg(feature = "jq")]

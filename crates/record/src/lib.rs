@@ -26,6 +26,7 @@ mod fields;
 mod gap;
 pub mod glob;
 mod history;
+pub mod hook;
 pub mod identifier;
 mod ids;
 mod input;
@@ -148,35 +149,6 @@ impl<'a> Call<'a> {
     /// Whether its caller expects an answer: a JSON-RPC notification gets none.
     pub fn wants_answer(&self) -> bool {
         self.form != Form::JsonRpc || self.id.is_some()
-    }
-
-    /// Reads the call in a hook's input: `{"hook_event_name","tool_name","tool_input","tool_use_id"?,"agent_id"?,...}`.
-    ///
-    /// # Errors
-    /// As [`recognise`]; also another event.
-    pub fn from_hook(input: &'a str, event: &str) -> Result<Call<'a>, Unreadable> {
-        let fields = Fields::read(input)?;
-        fields.spelled_as(&["hook_event_name", "tool_name", "tool_input"])?;
-        let text = |key: &str| match fields.get(key) {
-            Some(value) => string(key, value),
-            None => unreadable(format_args!("it has no {key:?}")),
-        };
-        let own = text("hook_event_name")?;
-        if own != event {
-            return unreadable(format_args!("the event is {own:?}: only {event:?} asks for a decision"));
-        }
-        Ok(Call {
-            form: Form::Record,
-            id: fields.get("tool_use_id"),
-            tool: text("tool_name")?,
-            arguments: arguments("tool_input", &fields)?,
-            arguments_key: "tool_input",
-            timeout: None,
-            target: None,
-            requires_approval: false,
-            policy: None,
-            context: Context::of(&fields),
-        })
     }
 
     /// The arguments as JSON text: an object.

@@ -1,91 +1,150 @@
-//! `policy-check hook`: judges one tool call of Claude Code, as the command of a PreToolUse hook.
+//! `policy-check hook`: judges one tool call of an agent harness, as the command of its hook.
 //!
-//! The format is that of Claude Code's hooks reference: the call on stdin, a `permissionDecision` on stdout. There,
-//! exit status 2 blocks the call, with stderr as the reason. Any other failure lets the call pass, so every failure
-//! here exits with 2. Without any output, the client decides by its own settings. `allow` would switch its question
-//! off, so by default the hook never gives it.
+//! Without an opinion the harness decides by its own settings. `allow` would switch its question off, so by default the
+//! hook never gives it.
 
-use crate::cmd::needs_input;
-use crate::cmd::options::{LimitOptions, TOO_DEEP, TOO_LONG};
-use crate::cmd::rules_file::{JudgedCall, RulesOptions, judge};
-use crate::cmd::usage;
-use crate::cmd::working_tree::{home, runs_nothing};
+use super::NAME;
+use crate::cmd::audit::{Audit, AuditWriter};
+use crate::cmd::events::Events;
+use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, policy};
+use crate::cmd::rules_file::JudgedCall;
 use pipewright_io::report::{Failure, Report, Status};
-use pipewright_lines::{Limits, deeper_than};
 use pipewright_policy::annotations::Hint;
-use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_policy::audit::{Did, Event, Mode, Subject, digest};
 use pipewright_policy::builtin::{Builtin, may_disclose};
+use pipewright_policy::request::PolicyRequest;
 use pipewright_policy::{Decision, Verdict};
-use pipewright_record::json::Object;
-use pipewright_record::{Call, Fields};
-use pipewright_sys::descriptor::stdout;
-use std::io::{self, Read, Write};
+use pipewright_record::hook::{HookAnswer, HookCall, WrittenAnswer};
+use pipewright_record::{Call, Record};
 use std::path::PathBuf;
-
-const EVENT: &str = "PreToolUse";
+use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 pub struct HookArguments {
     #[command(flatten)]
-    rules: RulesOptions,
-    /// Allow calls that only read, in place of leaving them to Claude Code's own settings; never files that hold secrets, and addresses
+    hook: HookOptions,
+    /// Allow calls that only read, in place of leaving them to the harness's own settings; never files that hold secrets, and addresses
     /// with a query, a fragment or a user name
     #[arg(long)]
     allow_reads: bool,
-    #[command(flatten)]
-    limits: LimitOptions,
+    /// Nobody is there to be asked (a run without a terminal, CI): deny calls that would be asked about
+    #[arg(long)]
+    unattended: bool,
+    /// Write every verdict to this file before it takes effect, as the gate in a pipe does. Several hooks may share it
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+    /// Write a record about each call that needs approval to a file (appended to) or `stderr`
+    #[arg(long, value_name = "FILE|stderr")]
+    events: Option<String>,
 }
+
+/// Every harness waits longer than this, 30 s at least.
+const DECISION_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the hooks of other calls may use the audit.
+const AUDIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Reads the call, and writes the decision.
-pub fn run(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
-    decide(arguments, report).map_err(usage)
+pub fn run(arguments: HookArguments, report: &Arc<Report>) -> Result<Status, Failure> {
+    let (harness, report) = (arguments.hook.harness(), Arc::clone(report));
+    answer_within(DECISION_TIMEOUT, harness, move || decide(&arguments, &report))
 }
 
-fn decide(arguments: HookArguments, report: &Report) -> Result<Status, Failure> {
-    let failed = |why: &dyn std::fmt::Display| usage(format_args!("stdin: {why}"));
-    needs_input("a tool call from a PreToolUse hook")?;
-    let rules = arguments.rules.open(report)?;
-    let limits = Limits::from(arguments.limits);
-    let mut input = String::new();
-    let most = limits.max_line as u64 + 1;
-    io::stdin().lock().take(most).read_to_string(&mut input).map_err(|error| failed(&error))?;
-    if input.len() > limits.max_line {
-        return Err(failed(&TOO_LONG));
-    }
-    if deeper_than(input.as_bytes(), limits.max_depth) {
-        return Err(failed(&TOO_DEEP));
-    }
-    let call = Call::from_hook(&input, EVENT).map_err(|error| failed(&error))?;
-    let folder = Fields::read(&input).ok().and_then(|fields| fields.text("cwd"));
-    let place = WorkingFolder { folder: absolute(folder.as_deref()), home: home(), runs_nothing: Some(runs_nothing) };
-    let builtin = Builtin::of_client().with_place(place);
-    let JudgedCall { decision, acts, .. } = judge(&call, &builtin, rules.as_ref(), Hint::None);
-    let may_allow = arguments.allow_reads && acts.is_read_only() && {
-        // A rule that allows more than reading does not make it reading.
-        builtin.judge(&call, Hint::None).0.verdict == Verdict::Allow && !may_disclose(&call, folder.as_deref())
+fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {
+    let failed = |failure: Failure| arguments.hook.failure(failure);
+    let input = arguments.hook.input();
+    let rules = arguments.hook.rules.clone().open(report).map_err(failed)?;
+    let mut audit = Audit::open_shared(arguments.audit.as_deref(), NAME, AUDIT_TIMEOUT, report).map_err(failed)?;
+    let mut events = open_events(arguments, report).map_err(failed)?;
+    let (input, event) = match input.map(|input| (arguments.hook.event(&input, report), input)) {
+        Ok((Ok(event), input)) => (input, event),
+        Ok((Err(failure), input)) => return Err(unreadable(failure, &input, audit)),
+        Err(failure) => return Err(unreadable(failure, "", audit)),
     };
-    let answer = answer(&decision, may_allow);
-    let written = stdout().and_then(|mut stdout| stdout.write_all(answer.as_bytes()));
-    written.map_err(|error| usage(format_args!("stdout: {error}")))?;
-    Ok(Status::Well)
-}
-
-fn absolute(folder: Option<&str>) -> Option<PathBuf> {
-    folder.map(PathBuf::from).filter(|folder| folder.is_absolute())
-}
-
-/// The answer; empty if the client is to decide.
-fn answer(decision: &Decision, may_allow: bool) -> String {
-    let permission = match decision.verdict {
-        Verdict::Allow if may_allow => "allow",
-        Verdict::Allow => return String::new(),
-        Verdict::Confirm => "ask",
-        Verdict::Deny => "deny",
+    drop(input);
+    let hook = match event {
+        HookEvent::Call(hook) => hook,
+        HookEvent::Other(harness) => {
+            return Ok(harness.map_or(WrittenAnswer::Text(String::new()), |harness| harness.no_opinion()));
+        }
     };
+    let blocked = |why: String| HookFailure { harness: Some(hook.harness), why };
+    let call = hook.call().map_err(|why| blocked(format!("stdin: {why}")))?;
+    let builtin = policy(&hook);
+    let judged = judge_hook(&call, &builtin, rules.as_ref());
+    let decision = &judged.decision;
+    let may_allow = arguments.allow_reads && only_reads(&hook, &call, &builtin, &judged);
+    let can_ask = hook.event.can_ask() && !arguments.unattended;
+    if let Some(audit) = &mut audit {
+        let written = audit.write(&verdict(&call, decision, can_ask)).and_then(|()| audit.end());
+        written.map_err(|error| blocked(format!("cannot write the verdict (--audit): {error}")))?;
+    }
+    if let Some(events) = events.as_mut().filter(|_| decision.verdict == Verdict::Confirm) {
+        let target = judged.acts.target.as_ref();
+        let request = PolicyRequest { about: call.about(), tool_name: &call.tool, policy: decision, target };
+        events.write_record(&request.json());
+    }
     let reason = format!("{} ({})", decision.reason, decision.rule);
-    let output = Object::default()
-        .text("hookEventName", EVENT)
-        .text("permissionDecision", permission)
-        .text("permissionDecisionReason", &reason);
-    Object::default().put("hookSpecificOutput", output.end()).end() + "\n"
+    let unasked = format!("a person has to approve this first, and cannot be asked from here: {reason}");
+    Ok(hook.answer(&match decision.verdict {
+        Verdict::Allow if may_allow => HookAnswer::Allow,
+        Verdict::Allow => HookAnswer::NoOpinion,
+        Verdict::Confirm if can_ask => HookAnswer::Ask(&reason),
+        Verdict::Confirm => HookAnswer::Deny(&unasked),
+        Verdict::Deny => HookAnswer::Deny(&reason),
+    }))
+}
+
+fn open_events(arguments: &HookArguments, report: &Arc<Report>) -> Result<Option<Events>, Failure> {
+    match arguments.events.as_deref() {
+        Some("-") => Err(crate::cmd::usage("--events: stdout is for the answer of the hook; name a file, or stderr")),
+        Some(to) => Events::open_beside(to, report).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Whether a call only reads, and gives nothing away by that.
+fn only_reads(hook: &HookCall, call: &Call<'_>, builtin: &Builtin, judged: &JudgedCall) -> bool {
+    let is_own = hook.harness.own_tool(&call.tool).is_some();
+    // A rule that allows more than reading does not make it reading.
+    judged.acts.is_read_only()
+        && builtin.judge(call, Hint::None).0.verdict == Verdict::Allow
+        && !may_disclose(call, hook.folder.as_deref(), is_own)
+}
+
+fn verdict<'a>(call: &'a Call<'_>, decision: &'a Decision, can_ask: bool) -> Event<'a> {
+    Event::Verdict {
+        subject: Subject::of(call),
+        form: Some(call.form),
+        verdict: decision.verdict,
+        rule: &decision.rule,
+        reason: &decision.reason,
+        kind: decision.kind,
+        severity: decision.severity,
+        mode: Mode::Enforce,
+        did: match decision.verdict {
+            Verdict::Allow => Did::Passed,
+            Verdict::Confirm if can_ask => Did::Marked,
+            Verdict::Confirm | Verdict::Deny => Did::Refused,
+        },
+    }
+}
+
+/// Records that an input cannot be read, as the gate does in a pipe.
+fn unreadable(failure: HookFailure, input: &str, audit: Option<Box<dyn AuditWriter>>) -> HookFailure {
+    let Some(mut audit) = audit else { return failure };
+    let event = Event::Verdict {
+        subject: Subject { call_id: None, tool: None, digest: digest(input) },
+        form: None,
+        verdict: Verdict::Deny,
+        rule: "builtin.unreadable",
+        reason: &failure.why,
+        kind: None,
+        severity: None,
+        mode: Mode::Enforce,
+        did: Did::Refused,
+    };
+    // The call is blocked, also if that cannot be written.
+    let _ = audit.write(&event).and_then(|()| audit.end());
+    failure
 }

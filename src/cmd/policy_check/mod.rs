@@ -80,7 +80,7 @@ pub struct Arguments {
 enum Action {
     /// Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why
     Classify(classify::ClassifyArguments),
-    /// Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client
+    /// Judge the call that a harness's hook gets on stdin (Claude Code, Codex, Gemini CLI, ...): ask, deny, or leave it to the harness
     Hook(hook::HookArguments),
     /// Check that audit files are unchanged, and that no call passed without its approval
     Verify(verify::VerifyArguments),

@@ -1,4 +1,4 @@
-//! `policy-check hook`, with the input of Claude Code's hooks reference.
+//! `policy-check hook`, with the input of Claude Code.
 
 use super::play;
 use serde_json::{Value, json};
@@ -203,7 +203,7 @@ fn unreadable_input_blocks_the_call() {
     for (text, why) in [
         (String::new(), "not a JSON object"),
         ("{\"hook_event_name\":\"PreToolUse\"}\n".to_owned(), "tool_name"),
-        (call.replace("PreToolUse", "PostToolUse"), "\"PostToolUse\""),
+        (call.replace("PreToolUse", "pretooluse"), "\"pretooluse\""),
         (call.replace("\"tool_name\":\"Read\"", "\"tool_name\":\"Read\",\"Tool_Name\":\"Bash\""), "tool_name"),
         (call.replace("\"tool_input\":{}", "\"tool_input\":[]"), "tool_input"),
         (

@@ -25,14 +25,15 @@ const WORDS: &[&str] = &["args", "arguments", "argv"];
 /// A longer call is not searched: the client would not wait, and let it pass.
 const MAX_LEN: usize = 20_000;
 
-/// Whether a call that only reads may give something away. `folder` is the client's, if it is known.
-pub fn may_disclose(call: &Call<'_>, folder: Option<&str>) -> bool {
+/// Whether a call that only reads may give something away. `folder` is the client's, if it is known; `is_own` says that
+/// the tool is the client's own.
+pub fn may_disclose(call: &Call<'_>, folder: Option<&str>, is_own: bool) -> bool {
     let arguments = Some(call.arguments_text()).filter(|arguments| arguments.len() <= MAX_LEN).unwrap_or_default();
     let Ok(fields) = serde_json::from_str::<Map<String, Value>>(arguments) else { return true };
     let tool = words(&call.tool);
     let is_secret = |word: &String| is_about_access(word) || SECRETS.contains(&&**word);
     // How a server puts an address together from its arguments is not known.
-    let is_foreign_request = call.tool.starts_with("mcp__") && tool.iter().any(|word| NETWORK.contains(&&**word));
+    let is_foreign_request = !is_own && tool.iter().any(|word| NETWORK.contains(&&**word));
     let searches = tool.iter().any(|word| word.ends_with("grep"));
     let has_address = fields.iter().any(|(key, value)| is_address(key, value));
     folder.is_some_and(secret_files::may_name)

@@ -12,6 +12,7 @@ mod keys;
 mod lexicon;
 mod names;
 mod nested;
+mod own_tools;
 mod parts;
 mod phrase;
 mod request;
@@ -35,6 +36,7 @@ use database::SqlUse;
 use element::{judge_description, judge_element, judge_target};
 use keys::{KeyEffect, judge_key, pressed};
 use names::Class;
+use pipewright_record::hook::{Harness, OwnToolUse};
 use pipewright_record::identifier::words;
 use pipewright_record::json::Object;
 use pipewright_record::{Call, Fields};
@@ -68,8 +70,8 @@ pub struct Builtin {
     pub snapshot: Snapshot,
     /// Whether the world's answers are read.
     sees_answers: bool,
-    /// Whether the calls are a client's, whose own tools have no server's name.
-    is_of_client: bool,
+    /// The client that makes the calls, whose own tools have no server's name.
+    client: Option<&'static Harness>,
     /// Where calls run that do not say it themselves.
     place: WorkingFolder,
     focus: Focus,
@@ -106,6 +108,8 @@ struct JudgedCall<'a> {
     named: NamedElement,
     /// Whether the named element has the focus, or gets it by this call, according to the world.
     is_focused: bool,
+    /// What it does, if it is a client's own.
+    own_tool: Option<OwnToolUse>,
 }
 
 const ALLOW: &str = "builtin.allow";
@@ -132,8 +136,8 @@ impl Builtin {
     }
 
     /// For a client's calls, including those of the client's own tools.
-    pub fn of_client() -> Builtin {
-        Builtin { is_of_client: true, ..Builtin::default() }
+    pub fn of_client(client: &'static Harness) -> Builtin {
+        Builtin { client: Some(client), ..Builtin::default() }
     }
 
     /// Where calls run that do not say it themselves, and what is looked for there.
@@ -152,8 +156,11 @@ impl Builtin {
     /// nothing specific.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, CallEffect) {
         let mut class = names::class_of_server(&call.tool, &self.shared_prefix);
-        if self.is_of_client && names::is_of_client(&call.tool) {
-            class = Class::Own;
+        let own_tool = self.client.and_then(|client| client.own_tool(&call.tool));
+        match own_tool {
+            Some(own) => class = own_tools::class(own),
+            None if self.client.is_some() && names::is_of_client(&call.tool) => class = Class::Own,
+            None => {}
         }
         // A trusted server tells how its own query language is used; arguments that are SQL are still judged.
         if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {
@@ -178,7 +185,8 @@ impl Builtin {
             }
             (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
         };
-        let call = JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused };
+        let call =
+            JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused, own_tool };
         let sql = database::judge(&call, &class, hint);
         // `sql_select` selects no element of a page.
         if matches!(class, Class::Activate | Class::Unknown)
@@ -188,6 +196,9 @@ impl Builtin {
             class = Class::Run;
         }
         let mut decision = self.judge_class(&class, &call, hint, sql);
+        if own_tool == Some(OwnToolUse::Fetches) {
+            decision = own_tools::judge_fetched(&call).into_iter().fold(decision, Decision::stricter);
+        }
         if let Some(item) = judge_item(&call) {
             decision = decision.stricter(item);
         }

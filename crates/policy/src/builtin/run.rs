@@ -7,6 +7,7 @@ use crate::detector::ActionKind;
 use crate::lists::run::{NEUTRAL_KEYS, OTHER_LANGUAGES};
 use crate::verdict::Decision;
 use pipewright_record::Fields;
+use pipewright_record::hook::OwnToolUse;
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -17,7 +18,7 @@ const SQL: &[&str] = &["sql", "query", "queries", "statement", "statements", "sq
 const QUERY: &str = "the query only reads";
 
 /// The folder in which the text runs.
-const FOLDER: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory", "directory", "dir"];
+const FOLDER: &[&str] = &["cwd", "workdir", "workingdir", "workingdirectory", "directory", "dir", "dirpath"];
 
 /// Whether an argument, by its key without punctuation, does not change what is run.
 pub fn is_harmless(key: &str) -> bool {
@@ -38,7 +39,11 @@ pub fn judge_run(call: &JudgedCall<'_>, sql: Option<SqlUse>, place: &WorkingFold
         fields.insert(plain_key(key).into_owned(), value);
     }
     let has = |keys: &[&str]| fields.keys().any(|key| keys.contains(&key.as_str()));
-    let is_known = |key: &String| [SHELL, SQL, NEUTRAL_KEYS].iter().any(|keys| keys.contains(&key.as_str()));
+    let of_client = match call.own_tool {
+        Some(OwnToolUse::Runs(keys)) => keys,
+        _ => &[],
+    };
+    let is_known = |key: &String| [SHELL, SQL, NEUTRAL_KEYS, of_client].iter().any(|keys| keys.contains(&key.as_str()));
     let is_foreign = call.words.iter().any(|word| OTHER_LANGUAGES.contains(&word.as_str()));
     match (has(SHELL), has(SQL)) {
         _ if !fields.keys().all(is_known) || is_foreign => run(),

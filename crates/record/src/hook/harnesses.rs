@@ -1,0 +1,416 @@
+//! The table of harnesses.
+
+use super::OwnToolUse::{Fetches, Notes, Reads, Runs};
+use super::answer::{AnswerForm, AskForm};
+use super::{ArgumentsPlace, Harness, HookEvent, Marks, OwnToolUse, ToolPlace};
+
+/// How a failed hook blocks the call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureForm {
+    /// By exit status 2, with the reason on stderr.
+    ExitStatus,
+    /// Only by the answer that denies: any exit status lets the call run.
+    Answer,
+}
+
+/// Every harness.
+pub static HARNESSES: &[Harness] = &[CLAUDE, CODEX, GEMINI, QWEN, COPILOT, OPENCODE, CLINE, CURSOR];
+
+/// The most frequent form: `tool_name` and `tool_input`.
+const PRE_TOOL_USE: HookEvent = HookEvent {
+    name: "PreToolUse",
+    tool: ToolPlace::Key("tool_name"),
+    arguments: ArgumentsPlace::Key("tool_input"),
+    within: None,
+    id: "tool_use_id",
+    form: AnswerForm::Nested,
+    ask: AskForm::Question,
+    has_allow: true,
+    asks_itself: false,
+};
+
+const PERMISSION_REQUEST: HookEvent = HookEvent {
+    name: "PermissionRequest",
+    form: AnswerForm::NestedBehavior,
+    ask: AskForm::Nothing,
+    asks_itself: true,
+    ..PRE_TOOL_USE
+};
+
+const CLAUDE: Harness = Harness {
+    name: "claude",
+    title: "Claude Code",
+    marks: &[
+        Marks {
+            has: &["hook_event_name"],
+            lacks: &["turn_id", "timestamp", "cursor_version", "generation_id", "tool_call_id", "clineVersion"],
+        },
+        Marks {
+            has: &["hook_event_name", "prompt_id"],
+            lacks: &["turn_id", "cursor_version", "generation_id", "tool_call_id", "clineVersion"],
+        },
+    ],
+    event_keys: &["hook_event_name"],
+    events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
+    own_tools: CLAUDE_TOOLS,
+    failure: FailureForm::ExitStatus,
+};
+
+const CODEX: Harness = Harness {
+    name: "codex",
+    title: "Codex",
+    marks: &[Marks {
+        has: &["hook_event_name", "turn_id"],
+        lacks: &["prompt_id", "cursor_version", "generation_id", "tool_call_id", "clineVersion"],
+    }],
+    event_keys: &["hook_event_name"],
+    // With `ask` and with `allow` the hook counts as failed, and the call runs.
+    events: &[HookEvent { ask: AskForm::Denial, has_allow: false, ..PRE_TOOL_USE }, PERMISSION_REQUEST],
+    own_tools: &[
+        ("Bash", Runs(&[])),
+        ("list_mcp_resource_templates", Reads),
+        ("list_mcp_resources", Reads),
+        ("read_mcp_resource", Reads),
+        ("request_user_input", Notes),
+        ("update_plan", Notes),
+        ("view_image", Reads),
+        ("web_search", Reads),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const GEMINI: Harness = Harness {
+    name: "gemini",
+    title: "Gemini CLI",
+    marks: &[],
+    event_keys: &["hook_event_name"],
+    events: &[HookEvent {
+        name: "BeforeTool",
+        tool: ToolPlace::OfContext { tool: "tool_name", context: "mcp_context" },
+        form: AnswerForm::Decision,
+        ..PRE_TOOL_USE
+    }],
+    own_tools: &[
+        ("activate_skill", Notes),
+        ("ask_user", Notes),
+        ("cli_help", Notes),
+        ("codebase_investigator", Notes),
+        ("complete_task", Notes),
+        ("delegate_to_agent", Notes),
+        ("enter_plan_mode", Notes),
+        ("exit_plan_mode", Notes),
+        ("get_internal_docs", Reads),
+        ("glob", Reads),
+        ("google_web_search", Reads),
+        ("grep_search", Reads),
+        ("list_directory", Reads),
+        ("read_file", Reads),
+        ("read_many_files", Reads),
+        ("run_shell_command", Runs(&[])),
+        ("search_file_content", Reads),
+        ("web_fetch", Fetches),
+        ("write_todos", Notes),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const QWEN: Harness = Harness {
+    name: "qwen",
+    title: "Qwen Code",
+    marks: &[
+        Marks {
+            has: &["hook_event_name", "tool_call_id"],
+            lacks: &["turn_id", "prompt_id", "cursor_version", "generation_id", "clineVersion"],
+        },
+        Marks {
+            has: &["hook_event_name", "timestamp", "permission_mode"],
+            lacks: &["turn_id", "prompt_id", "cursor_version", "generation_id", "clineVersion"],
+        },
+    ],
+    event_keys: &["hook_event_name"],
+    events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
+    own_tools: &[
+        ("agent", Notes),
+        ("ask_user_question", Notes),
+        ("exit_plan_mode", Notes),
+        ("glob", Reads),
+        ("grep_search", Reads),
+        ("list_directory", Reads),
+        ("lsp", Reads),
+        ("read_file", Reads),
+        ("read_many_files", Reads),
+        ("run_shell_command", Runs(&[])),
+        ("search_file_content", Reads),
+        ("skill", Notes),
+        ("task", Notes),
+        ("todo_write", Notes),
+        ("tool_search", Reads),
+        ("web_fetch", Fetches),
+        ("web_search", Reads),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const COPILOT: Harness = Harness {
+    name: "copilot",
+    title: "Copilot CLI",
+    marks: &[
+        Marks { has: &["toolName"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
+        Marks { has: &["toolArgs"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
+        Marks {
+            has: &["hook_event_name", "timestamp"],
+            lacks: &[
+                "tool_use_id",
+                "tool_call_id",
+                "transcript_path",
+                "permission_mode",
+                "turn_id",
+                "prompt_id",
+                "cursor_version",
+                "generation_id",
+                "clineVersion",
+            ],
+        },
+    ],
+    event_keys: &["hook_event_name", "hookName"],
+    events: &[
+        // `preToolUse` comes without its name.
+        HookEvent {
+            name: "",
+            tool: ToolPlace::Key("toolName"),
+            arguments: ArgumentsPlace::KeyOrText("toolArgs"),
+            form: AnswerForm::PermissionDecision,
+            ..PRE_TOOL_USE
+        },
+        PRE_TOOL_USE,
+        // Comes before Copilot's own rules, which may ask nobody.
+        HookEvent {
+            name: "permissionRequest",
+            tool: ToolPlace::Key("toolName"),
+            arguments: ArgumentsPlace::KeyOrText("toolInput"),
+            form: AnswerForm::Behavior,
+            ask: AskForm::Denial,
+            asks_itself: true,
+            ..PRE_TOOL_USE
+        },
+    ],
+    own_tools: &[
+        ("ask_user", Notes),
+        ("bash", Runs(&["initialwait", "mode", "shellid"])),
+        ("exit_plan_mode", Notes),
+        ("fetch_copilot_cli_documentation", Reads),
+        ("glob", Reads),
+        ("grep", Reads),
+        ("list_agents", Reads),
+        ("list_bash", Reads),
+        ("read_agent", Reads),
+        ("read_bash", Reads),
+        ("report_intent", Notes),
+        ("rg", Reads),
+        ("skill", Notes),
+        ("task", Notes),
+        ("update_todo", Notes),
+        ("view", Reads),
+        ("web_fetch", Fetches),
+        ("web_search", Reads),
+        // Of the event that is spelled as Claude Code spells it.
+        ("Bash", Runs(&["initialwait", "mode", "shellid"])),
+        ("ExitPlanMode", Notes),
+        ("Glob", Reads),
+        ("Grep", Reads),
+        ("Read", Reads),
+        ("Task", Notes),
+        ("TodoWrite", Notes),
+        ("WebFetch", Fetches),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const OPENCODE: Harness = Harness {
+    name: "opencode",
+    title: "OpenCode",
+    marks: &[],
+    event_keys: &["hook_event_name"],
+    // OpenCode runs no commands: the input is that of our own plugin, which can only refuse.
+    events: &[
+        HookEvent {
+            name: "tool.execute.before",
+            id: "callID",
+            form: AnswerForm::Plugin,
+            ask: AskForm::Denial,
+            has_allow: false,
+            ..PRE_TOOL_USE
+        },
+        HookEvent {
+            name: "",
+            id: "callID",
+            form: AnswerForm::Plugin,
+            ask: AskForm::Denial,
+            has_allow: false,
+            ..PRE_TOOL_USE
+        },
+    ],
+    own_tools: &[
+        ("bash", Runs(&[])),
+        ("codesearch", Reads),
+        ("glob", Reads),
+        ("grep", Reads),
+        ("list", Reads),
+        ("lsp", Reads),
+        ("plan_enter", Notes),
+        ("plan_exit", Notes),
+        ("question", Notes),
+        ("read", Reads),
+        ("skill", Notes),
+        ("task", Notes),
+        ("todoread", Notes),
+        ("todowrite", Notes),
+        ("webfetch", Fetches),
+        ("websearch", Reads),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const CLINE_EVENT: HookEvent = HookEvent {
+    name: "tool_call",
+    tool: ToolPlace::Key("name"),
+    arguments: ArgumentsPlace::Key("input"),
+    within: Some("tool_call"),
+    id: "id",
+    form: AnswerForm::Cancel,
+    // With `review`, a run that approves all tools goes on.
+    ask: AskForm::Denial,
+    has_allow: false,
+    asks_itself: false,
+};
+
+const CLINE: Harness = Harness {
+    name: "cline",
+    title: "Cline",
+    marks: &[
+        Marks { has: &["clineVersion"], lacks: &["cursor_version"] },
+        Marks { has: &["hookName", "tool_call"], lacks: &["cursor_version"] },
+    ],
+    event_keys: &["hookName"],
+    events: &[
+        CLINE_EVENT,
+        // Of the editor's extension, with nested values as text.
+        HookEvent {
+            name: "PreToolUse",
+            tool: ToolPlace::Key("toolName"),
+            arguments: ArgumentsPlace::Key("parameters"),
+            within: Some("preToolUse"),
+            ..CLINE_EVENT
+        },
+    ],
+    own_tools: &[
+        ("access_mcp_resource", Reads),
+        ("ask_followup_question", Notes),
+        ("ask_question", Notes),
+        ("attempt_completion", Notes),
+        ("execute_command", Runs(&["requiresapproval"])),
+        ("fetch_web_content", Fetches),
+        ("focus_chain", Notes),
+        ("list_code_definition_names", Reads),
+        ("list_files", Reads),
+        ("new_task", Notes),
+        ("plan_mode_respond", Notes),
+        ("read_file", Reads),
+        ("read_files", Reads),
+        ("run_commands", Runs(&[])),
+        ("search_codebase", Reads),
+        ("search_files", Reads),
+        ("skills", Notes),
+    ],
+    failure: FailureForm::Answer,
+};
+
+const CURSOR_EVENT: HookEvent = HookEvent {
+    name: "preToolUse",
+    form: AnswerForm::Permission,
+    // Here, only a denial has an effect.
+    ask: AskForm::Denial,
+    ..PRE_TOOL_USE
+};
+
+const CURSOR: Harness = Harness {
+    name: "cursor",
+    title: "Cursor",
+    marks: &[
+        Marks { has: &["cursor_version"], lacks: &[] },
+        Marks { has: &["conversation_id", "generation_id"], lacks: &["cursor_version"] },
+    ],
+    event_keys: &["hook_event_name"],
+    events: &[
+        CURSOR_EVENT,
+        HookEvent {
+            name: "beforeShellExecution",
+            tool: ToolPlace::Always("Shell"),
+            arguments: ArgumentsPlace::Fields(&["command", "cwd"]),
+            ask: AskForm::Question,
+            ..CURSOR_EVENT
+        },
+        HookEvent {
+            name: "beforeMCPExecution",
+            tool: ToolPlace::OfServer { tool: "tool_name", server: "mcp_server_name" },
+            arguments: ArgumentsPlace::KeyOrText("tool_input"),
+            ..CURSOR_EVENT
+        },
+        HookEvent {
+            name: "beforeReadFile",
+            tool: ToolPlace::Always("Read"),
+            arguments: ArgumentsPlace::Fields(&["file_path"]),
+            ..CURSOR_EVENT
+        },
+        // From Claude Code's settings: whether the answer is read is not certain, the exit status is.
+        HookEvent { name: "PreToolUse", form: AnswerForm::ExitStatus, has_allow: false, ..CURSOR_EVENT },
+    ],
+    own_tools: &[
+        ("AskQuestion", Notes),
+        ("CreatePlan", Notes),
+        ("Fetch", Fetches),
+        ("Glob", Reads),
+        ("Grep", Reads),
+        ("LS", Reads),
+        ("Read", Reads),
+        ("ReadLints", Reads),
+        ("SemanticSearch", Reads),
+        ("Shell", Runs(&[])),
+        ("Task", Notes),
+        ("TodoWrite", Notes),
+        ("WebSearch", Reads),
+    ],
+    failure: FailureForm::ExitStatus,
+};
+
+const CLAUDE_TOOLS: &[(&str, OwnToolUse)] = &[
+    ("Agent", Notes),
+    ("AgentOutputTool", Reads),
+    ("AskUserQuestion", Notes),
+    ("Bash", Runs(&[])),
+    ("BashOutput", Reads),
+    ("EnterPlanMode", Notes),
+    ("ExitPlanMode", Notes),
+    ("Glob", Reads),
+    ("Grep", Reads),
+    ("LS", Reads),
+    ("LSP", Reads),
+    ("ListMcpResourcesTool", Reads),
+    ("Monitor", Runs(&["persistent"])),
+    ("NotebookRead", Reads),
+    ("Read", Reads),
+    ("ReadMcpResourceTool", Reads),
+    ("Skill", Notes),
+    ("StructuredOutput", Notes),
+    ("Task", Notes),
+    ("TaskCreate", Notes),
+    ("TaskGet", Reads),
+    ("TaskList", Reads),
+    ("TaskOutput", Reads),
+    ("TaskUpdate", Notes),
+    ("TodoRead", Notes),
+    ("TodoWrite", Notes),
+    ("ToolSearch", Reads),
+    ("WebFetch", Fetches),
+    ("WebSearch", Reads),
+];

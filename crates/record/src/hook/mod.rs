@@ -1,0 +1,397 @@
+//! The calls that hooks of agent harnesses (Claude Code, Codex, Gemini CLI, ...) get on stdin, and their answers.
+//!
+//! [`HARNESSES`] has a row for each harness: everything that differs between them is data there. An input belongs to a
+//! harness by the keys that only this harness has, and to an event by its name.
+
+mod answer;
+mod harnesses;
+mod own_tool;
+
+pub use answer::{HookAnswer, WrittenAnswer};
+use harnesses::FailureForm;
+pub use harnesses::HARNESSES;
+pub use own_tool::OwnToolUse;
+
+use super::json::{Object, one_line, quoted};
+use super::{Call, Fields, Unreadable, recognise, unreadable};
+use answer::{AnswerForm, AskForm};
+use serde_json::value::RawValue;
+
+/// A harness: how its hooks are recognised, read and answered.
+#[derive(Debug)]
+pub struct Harness {
+    /// Its name in options.
+    pub name: &'static str,
+    /// Its name in texts.
+    pub title: &'static str,
+    /// The keys of its inputs: one of these must fit.
+    marks: &'static [Marks],
+    /// The key of the event's name. The only event of a harness without one has no name.
+    event_keys: &'static [&'static str],
+    events: &'static [HookEvent],
+    /// Its own tools whose names tell too little.
+    own_tools: &'static [(&'static str, OwnToolUse)],
+    /// How a failed hook blocks the call.
+    failure: FailureForm,
+}
+
+/// Keys by which an input is recognised.
+#[derive(Debug)]
+struct Marks {
+    /// All of these are there.
+    has: &'static [&'static str],
+    /// None of these is there.
+    lacks: &'static [&'static str],
+}
+
+/// An event that asks for a decision about a call.
+#[derive(Debug)]
+pub struct HookEvent {
+    /// Its name in the input; empty if the input has none.
+    pub name: &'static str,
+    tool: ToolPlace,
+    arguments: ArgumentsPlace,
+    /// The object in which these are, if they are not at the top.
+    within: Option<&'static str>,
+    /// The key of the call's id.
+    id: &'static str,
+    form: AnswerForm,
+    ask: AskForm,
+    /// Whether `allow` is an answer.
+    has_allow: bool,
+    /// Whether the harness is about to ask the person itself.
+    pub asks_itself: bool,
+}
+
+/// Where an input has the tool's name.
+#[derive(Debug)]
+enum ToolPlace {
+    Key(&'static str),
+    /// Here, with the name of an MCP server in another field.
+    OfServer {
+        tool: &'static str,
+        server: &'static str,
+    },
+    /// Here, or, for a tool of an MCP server, in the object under the other key.
+    OfContext {
+        tool: &'static str,
+        context: &'static str,
+    },
+    /// The event is about this tool only.
+    Always(&'static str),
+}
+
+/// Where an input has the arguments.
+#[derive(Debug)]
+enum ArgumentsPlace {
+    /// An object.
+    Key(&'static str),
+    /// An object, or the text of one.
+    KeyOrText(&'static str),
+    /// These fields; the first must be there.
+    Fields(&'static [&'static str]),
+}
+
+/// A call as a harness describes it.
+#[derive(Debug)]
+pub struct HookCall {
+    /// The harness that makes it.
+    pub harness: &'static Harness,
+    /// The event that asks.
+    pub event: &'static HookEvent,
+    /// The call as a record, on one line.
+    pub record: String,
+    /// The folder of the client.
+    pub folder: Option<String>,
+    /// The client's session.
+    pub session: Option<String>,
+}
+
+/// What a hook got.
+#[derive(Debug)]
+pub enum HookInput {
+    /// A call to decide on.
+    Call(Box<HookCall>),
+    /// An event that asks for no decision: its name, and whose it is, if that is known.
+    Other(String, Option<&'static Harness>),
+}
+
+/// An input that cannot be read, and whose it is, if that is known.
+#[derive(Debug)]
+pub struct HookError {
+    /// The harness that sent it.
+    pub harness: Option<&'static Harness>,
+    /// Why it cannot be read.
+    pub why: Unreadable,
+}
+
+/// Events have one of these keys.
+const EVENT_KEYS: [&str; 3] = ["hook_event_name", "hookName", "hookEventName"];
+
+/// Reads the input of a hook, of the harness that is named or else recognised.
+///
+/// # Errors
+/// It is not JSON, of no harness or of several, or a part of the call is missing, of the wrong type or ambiguous.
+pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, HookError> {
+    let unnamed = |why| HookError { harness: named, why };
+    let fields = Fields::read(input).map_err(unnamed)?;
+    let harness = match named {
+        Some(harness) => harness,
+        None => match recognised(&fields).map_err(unnamed)? {
+            Some(harness) => harness,
+            None => {
+                return match event_name(&fields).map_err(unnamed)? {
+                    Some(name) if !is_judged(&name) => Ok(HookInput::Other(name, None)),
+                    _ => unreadable("it is not the input of a known harness's hook: name the harness").map_err(unnamed),
+                };
+            }
+        },
+    };
+    harness.read(&fields).map_err(|why| HookError { harness: Some(harness), why })
+}
+
+/// The harness to which the keys belong; none if they belong to none.
+fn recognised(fields: &Fields<'_>) -> Result<Option<&'static Harness>, Unreadable> {
+    if let Some(harness) = HARNESSES.iter().find(|harness| harness.has_own_event(fields)) {
+        return Ok(Some(harness));
+    }
+    let mut fitting = HARNESSES.iter().filter(|harness| harness.fits(fields));
+    match (fitting.next(), fitting.next()) {
+        (first, None) => Ok(first),
+        (first, Some(second)) => unreadable(format_args!(
+            "it may be the input of {} or {}: name the harness",
+            first.map_or("", |harness| harness.name),
+            second.name
+        )),
+    }
+}
+
+/// Whether a harness has an event of this name, in any case, that asks for a decision.
+fn is_judged(name: &str) -> bool {
+    HARNESSES.iter().flat_map(|harness| harness.events).any(|event| name.eq_ignore_ascii_case(event.name))
+}
+
+fn event_name(fields: &Fields<'_>) -> Result<Option<String>, Unreadable> {
+    for key in EVENT_KEYS {
+        if let Some(value) = exact(fields, key)? {
+            return string(key, value).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The value under a key, which no reader may find in another spelling. Null is no value.
+fn exact<'a>(fields: &Fields<'a>, key: &str) -> Result<Option<&'a RawValue>, Unreadable> {
+    match (fields.get(key), fields.get_ignoring_case(key)) {
+        (None, Some(_)) => unreadable(format_args!("{key:?} is there in another spelling")),
+        (value, _) => Ok(value.filter(|value| value.get() != "null")),
+    }
+}
+
+fn string(key: &str, value: &RawValue) -> Result<String, Unreadable> {
+    serde_json::from_str(value.get()).or_else(|_| unreadable(format_args!("{key:?} is not a string")))
+}
+
+fn required(fields: &Fields<'_>, key: &str) -> Result<String, Unreadable> {
+    match exact(fields, key)? {
+        Some(value) => match string(key, value)? {
+            text if text.is_empty() => unreadable(format_args!("{key:?} is empty")),
+            text => Ok(text),
+        },
+        None => unreadable(format_args!("it has no {key:?}")),
+    }
+}
+
+impl Harness {
+    /// The one with this name.
+    pub fn named(name: &str) -> Option<&'static Harness> {
+        HARNESSES.iter().find(|harness| harness.name == name)
+    }
+
+    /// What its own tool with this name does, if the name tells too little.
+    pub fn own_tool(&self, tool: &str) -> Option<OwnToolUse> {
+        self.own_tools.iter().find(|(name, _)| *name == tool).map(|(_, own)| *own)
+    }
+
+    /// How a failure, with its reason, blocks the call.
+    pub fn block(&self, why: &str) -> WrittenAnswer {
+        match (self.failure, self.events) {
+            (FailureForm::Answer, [event, ..]) => event.answer(&HookAnswer::Deny(why)),
+            _ => WrittenAnswer::ExitStatus(why.to_owned()),
+        }
+    }
+
+    /// The answer that leaves everything to the harness.
+    pub fn no_opinion(&self) -> WrittenAnswer {
+        let event = self.events.first();
+        event.map_or(WrittenAnswer::Text(String::new()), |event| event.answer(&HookAnswer::NoOpinion))
+    }
+
+    /// Whether the event's name is one that no other harness has.
+    fn has_own_event(&self, fields: &Fields<'_>) -> bool {
+        self.event_keys.iter().any(|key| {
+            let name = fields.text(key);
+            self.events.iter().any(|event| name.as_deref() == Some(event.name) && event.is_only_of(self))
+        })
+    }
+
+    fn fits(&self, fields: &Fields<'_>) -> bool {
+        let has = |key: &&str| fields.get(key).is_some();
+        self.marks.iter().any(|marks| marks.has.iter().all(has) && !marks.lacks.iter().any(has))
+    }
+
+    fn read(&'static self, fields: &Fields<'_>) -> Result<HookInput, Unreadable> {
+        let mut name = None;
+        for key in self.event_keys {
+            if let Some(value) = exact(fields, key)? {
+                name = Some(string(key, value)?);
+            }
+        }
+        let event = self.events.iter().find(|event| name.as_deref().unwrap_or_default() == event.name);
+        match (event, name) {
+            // What follows a call has its result as well.
+            (Some(_), None) if exact(fields, "toolResult")?.is_some() => {
+                Ok(HookInput::Other("postToolUse".to_owned(), Some(self)))
+            }
+            (Some(event), _) => self.read_call(event, fields).map(|call| HookInput::Call(Box::new(call))),
+            (None, Some(name)) if self.events.iter().any(|event| event.name.eq_ignore_ascii_case(&name)) => {
+                unreadable(format_args!("the event {name:?} is known in another spelling"))
+            }
+            (None, Some(name)) => Ok(HookInput::Other(name, Some(self))),
+            (None, None) => {
+                unreadable(format_args!("it has no {:?}", self.event_keys.first().copied().unwrap_or_default()))
+            }
+        }
+    }
+
+    fn read_call(&'static self, event: &'static HookEvent, fields: &Fields<'_>) -> Result<HookCall, Unreadable> {
+        let inner = match event.within {
+            Some(key) => match exact(fields, key)? {
+                Some(value) => Some(Fields::read(value.get())?),
+                None => return unreadable(format_args!("it has no {key:?}")),
+            },
+            None => None,
+        };
+        let own = inner.as_ref().unwrap_or(fields);
+        let tool = event.tool.read(own)?;
+        let arguments = event.arguments.read(own)?;
+        let record = Object::default()
+            .text("type", "tool_call")
+            .put_some("call_id", exact(own, event.id)?.map(|id| one_line(id.get())))
+            .text("tool_name", &tool)
+            .put("arguments", one_line(&arguments))
+            .put_some("agent_id", exact(fields, "agent_id")?.map(|agent| one_line(agent.get())))
+            .end();
+        let text = |keys: &[&str]| keys.iter().find_map(|key| fields.text(key));
+        let call = HookCall {
+            harness: self,
+            event,
+            record,
+            folder: text(&["cwd"]).or_else(|| {
+                let roots: Vec<String> =
+                    serde_json::from_str(fields.get("workspace_roots").or(fields.get("workspaceRoots"))?.get()).ok()?;
+                roots.into_iter().next()
+            }),
+            session: text(&["session_id", "sessionId", "sessionID", "conversation_id", "taskId"]),
+        };
+        call.check().map(|()| call)
+    }
+}
+
+impl HookCall {
+    /// The call.
+    ///
+    /// # Errors
+    /// As [`recognise`]. A call that was read has none.
+    pub fn call(&self) -> Result<Call<'_>, Unreadable> {
+        match recognise(&self.record)? {
+            Some(call) => Ok(call),
+            None => unreadable("it is not a call"),
+        }
+    }
+
+    fn check(&self) -> Result<(), Unreadable> {
+        self.call().map(drop)
+    }
+
+    /// What the harness takes as this answer.
+    pub fn answer(&self, answer: &HookAnswer<'_>) -> WrittenAnswer {
+        self.event.answer(answer)
+    }
+}
+
+impl HookEvent {
+    /// Whether only this harness has an event of the name.
+    fn is_only_of(&self, harness: &Harness) -> bool {
+        let others = HARNESSES.iter().filter(|other| other.name != harness.name);
+        !self.name.is_empty() && !others.flat_map(|other| other.events).any(|event| event.name == self.name)
+    }
+}
+
+impl ToolPlace {
+    fn read(&self, fields: &Fields<'_>) -> Result<String, Unreadable> {
+        match self {
+            ToolPlace::Always(tool) => Ok((*tool).to_owned()),
+            ToolPlace::Key(key) => required(fields, key),
+            ToolPlace::OfContext { tool, context } => {
+                let tool = required(fields, tool)?;
+                // Gemini joins the names of server and tool by a sign that both may have.
+                match exact(fields, context)?.map(|context| Fields::read(context.get())).transpose()? {
+                    Some(context) => {
+                        let own = required(&context, "tool_name")?;
+                        Ok(of_server(&required(&context, "server_name")?, &own))
+                    }
+                    None => Ok(tool),
+                }
+            }
+            ToolPlace::OfServer { tool, server } => {
+                let own = required(fields, tool)?;
+                let server = exact(fields, server)?.map(|value| string(server, value)).transpose()?;
+                Ok(of_server(server.as_deref().unwrap_or("mcp"), &own))
+            }
+        }
+    }
+}
+
+/// A tool's name as most clients of MCP give it.
+fn of_server(server: &str, tool: &str) -> String {
+    // A mark in the server's name would move its end.
+    format!("mcp__{}__{tool}", server.replace("__", "_"))
+}
+
+impl ArgumentsPlace {
+    /// JSON text: an object.
+    fn read(&self, fields: &Fields<'_>) -> Result<String, Unreadable> {
+        let object = |key: &str, json: &str| match json.trim_start().starts_with('{') {
+            true => Fields::read_deep(json).map(|_| json.to_owned()),
+            false => unreadable(format_args!("{key:?} is not an object")),
+        };
+        match self {
+            ArgumentsPlace::Key(key) => match exact(fields, key)? {
+                Some(value) => object(key, value.get()),
+                None => unreadable(format_args!("it has no {key:?}")),
+            },
+            ArgumentsPlace::KeyOrText(key) => match exact(fields, key)? {
+                Some(value) if value.get().starts_with('"') => object(key, &string(key, value)?),
+                Some(value) => object(key, value.get()),
+                None => unreadable(format_args!("it has no {key:?}")),
+            },
+            ArgumentsPlace::Fields(keys) => {
+                let mut own = Object::default();
+                for (index, key) in keys.iter().enumerate() {
+                    match exact(fields, key)? {
+                        Some(value) => own = own.text(key, &string(key, value)?),
+                        None if index == 0 => return unreadable(format_args!("it has no {key:?}")),
+                        None => {}
+                    }
+                }
+                Ok(own.end())
+            }
+        }
+    }
+}
+
+/// A text for the person and the model, as JSON.
+fn said(text: &str) -> String {
+    quoted(if text.trim().is_empty() { "the policy does not allow this" } else { text })
+}

@@ -1,0 +1,148 @@
+//! What the hooks of both gates share: reading a call as a harness describes it, judging it, and writing the answer as
+//! this harness takes it.
+//!
+//! Harnesses let a call run if a hook fails in a way that they do not expect. So every failure, also a panic or a
+//! policy that takes too long, blocks the call in the form of its harness.
+
+use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
+use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
+use super::usage;
+use super::working_tree::{home, runs_nothing};
+use pipewright_io::report::{Failure, Report, Status};
+use pipewright_lines::{Limits, deeper_than};
+use pipewright_policy::annotations::Hint;
+use pipewright_policy::builtin::Builtin;
+use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_record::Call;
+use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, WrittenAnswer, read};
+use pipewright_sys::descriptor::stdout;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// The options of a hook.
+#[derive(Debug, Clone, clap::Args)]
+pub struct HookOptions {
+    /// The harness that runs the hook [default: recognised by its input]
+    #[arg(long = "for", value_name = "HARNESS", value_parser = harness_names())]
+    harness: Option<String>,
+    #[command(flatten)]
+    pub rules: RulesOptions,
+    #[command(flatten)]
+    limits: LimitOptions,
+}
+
+fn harness_names() -> clap::builder::PossibleValuesParser {
+    HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().into()
+}
+
+/// Why no decision was made, and the harness that is to block the call, if it is known.
+#[derive(Debug)]
+pub struct HookFailure {
+    pub harness: Option<&'static Harness>,
+    pub why: String,
+}
+
+/// What stdin had.
+pub enum HookEvent {
+    Call(HookCall),
+    /// There is nothing to decide.
+    Other(Option<&'static Harness>),
+}
+
+impl HookOptions {
+    /// The harness that is named.
+    pub fn harness(&self) -> Option<&'static Harness> {
+        self.harness.as_deref().and_then(Harness::named)
+    }
+
+    /// A failure before the harness is recognised.
+    pub fn failure(&self, why: impl std::fmt::Display) -> HookFailure {
+        HookFailure { harness: self.harness(), why: why.to_string() }
+    }
+
+    /// Reads stdin to its end, also if it is too long: a harness that cannot write all of it lets the call run.
+    ///
+    /// # Errors
+    /// Why it is not the text of a call within the limits.
+    pub fn input(&self) -> Result<String, HookFailure> {
+        let failed = |why: &dyn std::fmt::Display| self.failure(format_args!("stdin: {why}"));
+        if io::stdin().is_terminal() {
+            return Err(failed(&"it is a terminal: pipe the input of a hook in (see --help)"));
+        }
+        let limits = Limits::from(self.limits);
+        let (mut stdin, mut input) = (io::stdin().lock(), Vec::new());
+        let most = limits.max_line as u64 + 1;
+        stdin.by_ref().take(most).read_to_end(&mut input).map_err(|error| failed(&error))?;
+        if input.len() > limits.max_line {
+            let rest = io::copy(&mut stdin, &mut io::sink());
+            return Err(rest.map_or_else(|error| failed(&error), |_| failed(&TOO_LONG)));
+        }
+        if deeper_than(&input, limits.max_depth) {
+            return Err(failed(&TOO_DEEP));
+        }
+        String::from_utf8(input).map_err(|_| failed(&"it is not UTF-8"))
+    }
+
+    /// Reads the event in the input.
+    ///
+    /// # Errors
+    /// Why it cannot be read for certain.
+    pub fn event(&self, input: &str, report: &Report) -> Result<HookEvent, HookFailure> {
+        match read(input, self.harness()) {
+            Ok(HookInput::Call(call)) => Ok(HookEvent::Call(*call)),
+            Ok(HookInput::Other(name, harness)) => {
+                report.note(format_args!("stdin: the event {name:?} is not about a call that waits: no opinion"));
+                Ok(HookEvent::Other(harness))
+            }
+            Err(error) => {
+                let why = format!("stdin: {}", error.why);
+                Err(HookFailure { harness: error.harness.or(self.harness()), why })
+            }
+        }
+    }
+}
+
+/// The policy for the calls of a harness.
+pub fn policy(hook: &HookCall) -> Builtin {
+    let folder = hook.folder.as_ref().map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let place = WorkingFolder { folder, home: home(), runs_nothing: Some(runs_nothing) };
+    Builtin::of_client(hook.harness).with_place(place)
+}
+
+/// Judges the call of a hook.
+pub fn judge_hook(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>) -> JudgedCall {
+    judge(call, builtin, rules, Hint::None)
+}
+
+/// Decides within a time, and writes the answer, or blocks the call.
+///
+/// # Errors
+/// Exit status 2 with the reason: so most harnesses are blocked.
+pub fn answer_within(
+    time: Duration,
+    harness: Option<&'static Harness>,
+    decide: impl FnOnce() -> Result<WrittenAnswer, HookFailure> + Send + 'static,
+) -> Result<Status, Failure> {
+    let (send, decided) = channel();
+    thread::spawn(move || send.send(decide()));
+    let failed = |why: String| Err(HookFailure { harness, why });
+    let decided = decided.recv_timeout(time).unwrap_or_else(|error| match error {
+        RecvTimeoutError::Timeout => failed(format!("no decision within {} s", time.as_secs())),
+        RecvTimeoutError::Disconnected => failed("no decision: an internal error".to_owned()),
+    });
+    let answer = decided.unwrap_or_else(|HookFailure { harness, why }| match harness {
+        Some(harness) => harness.block(&why),
+        None => WrittenAnswer::ExitStatus(why),
+    });
+    match answer {
+        WrittenAnswer::Text(text) => {
+            let written = stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes()));
+            written.map_err(|error| usage(format_args!("stdout: {error}")))?;
+            Ok(Status::Well)
+        }
+        WrittenAnswer::ExitStatus(why) => Err(usage(why)),
+    }
+}
