@@ -2,6 +2,7 @@
 
 pub mod cases;
 mod classify;
+mod clients;
 mod discovery;
 mod gate;
 mod hook;
@@ -82,6 +83,10 @@ enum Action {
     Classify(classify::ClassifyArguments),
     /// Judge the call that a harness's hook gets on stdin (Claude Code, Codex, Gemini CLI, ...): ask, deny, or leave it to the harness
     Hook(hook::HookArguments),
+    /// Settings with which harnesses run the hook
+    Hooks(clients::install::HooksArguments),
+    /// Show which harnesses run the hook, and try it with a harmless and a dangerous call as each harness would
+    Doctor(clients::doctor::DoctorArguments),
     /// Check that audit files are unchanged, and that no call passed without its approval
     Verify(verify::VerifyArguments),
     /// Print how each tool of a server, or of a list, is judged, and why
@@ -126,6 +131,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     match arguments.action {
         Some(Action::Classify(own)) => return classify::run(&own, signals, &report),
         Some(Action::Hook(own)) => return hook::run(own, &report),
+        Some(Action::Hooks(own)) => return clients::install::run(&own, &report),
+        Some(Action::Doctor(own)) => return clients::doctor::run(&own, &report),
         Some(Action::Verify(own)) => return verify::run(&own, signals, &report),
         Some(Action::Tools(own)) => return tools::run(own, signals, &report),
         Some(Action::Test(own)) => return cases::run(&own, &report),

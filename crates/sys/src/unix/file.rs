@@ -135,3 +135,17 @@ pub(crate) fn is_kept_by_us(folder: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     (is_ours(folder) || folder.uid() == 0) && (!others_can_write(folder) || folder.mode() & STICKY != 0)
 }
+
+/// Lets the owner of a file run it.
+pub fn make_executable(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = path.metadata()?.permissions();
+    permissions.set_mode(permissions.mode() | 0o100);
+    std::fs::set_permissions(path, permissions)
+}
+
+/// Whether somebody may run a file.
+pub fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    path.metadata().is_ok_and(|file| file.permissions().mode() & 0o111 != 0)
+}

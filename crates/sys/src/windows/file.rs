@@ -183,3 +183,13 @@ pub fn truncate(file: &File, length: u64) -> io::Result<()> {
 pub fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
+
+/// Names decide here what can be run.
+pub fn make_executable(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Names decide here what can be run.
+pub fn is_executable(_: &Path) -> bool {
+    true
+}
