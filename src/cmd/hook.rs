@@ -4,6 +4,7 @@
 //! Harnesses let a call run if a hook fails in a way that they do not expect. So every failure, also a panic or a
 //! policy that takes too long, blocks the call in the form of its harness.
 
+use super::browser_pages;
 use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
 use super::usage;
@@ -14,7 +15,7 @@ use pipewright_policy::annotations::Hint;
 use pipewright_policy::builtin::Builtin;
 use pipewright_policy::builtin::working_folder::WorkingFolder;
 use pipewright_record::Call;
-use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, WrittenAnswer, read};
+use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, HookResult, WrittenAnswer, read};
 use pipewright_sys::descriptor::stdout;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ pub struct HookFailure {
 /// What stdin had.
 pub enum HookEvent {
     Call(HookCall),
+    /// A call was made.
+    After(HookResult),
     /// There is nothing to decide.
     Other(Option<&'static Harness>),
 }
@@ -93,8 +96,9 @@ impl HookOptions {
     pub fn event(&self, input: &str, report: &Report) -> Result<HookEvent, HookFailure> {
         match read(input, self.harness()) {
             Ok(HookInput::Call(call)) => Ok(HookEvent::Call(*call)),
+            Ok(HookInput::After(result)) => Ok(HookEvent::After(*result)),
             Ok(HookInput::Other(name, harness)) => {
-                report.note(format_args!("stdin: the event {name:?} is not about a call that waits: no opinion"));
+                note_event(&name, report);
                 Ok(HookEvent::Other(harness))
             }
             Err(error) => {
@@ -105,11 +109,18 @@ impl HookOptions {
     }
 }
 
+/// Reports an event that is left to the harness.
+pub fn note_event(name: &str, report: &Report) {
+    report.note(format_args!("stdin: the event {name:?} is not about a call that waits: no opinion"));
+}
+
 /// The policy for the calls of a harness.
 pub fn policy(hook: &HookCall) -> Builtin {
     let folder = hook.folder.as_ref().map(PathBuf::from).filter(|folder| folder.is_absolute());
     let place = WorkingFolder { folder, home: home(), runs_nothing: Some(runs_nothing) };
-    Builtin::of_client(hook.harness).with_place(place)
+    let builtin = Builtin::of_client(hook.harness).with_place(place);
+    let pages = browser_pages::shown(hook);
+    pages.into_iter().fold(builtin, |builtin, (browser, page)| builtin.with_browser(browser, &page))
 }
 
 /// Judges the call of a hook.

@@ -18,6 +18,8 @@ mod approver;
 pub mod audit;
 #[cfg(all(unix, feature = "browser"))]
 pub mod browser_bridge;
+#[cfg(feature = "gates")]
+mod browser_pages;
 mod call_arguments;
 #[cfg(feature = "gates")]
 mod caller;

@@ -5,8 +5,9 @@
 
 use super::NAME;
 use crate::cmd::audit::{Audit, AuditWriter};
+use crate::cmd::browser_pages;
 use crate::cmd::events::Events;
-use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, policy};
+use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, note_event, policy};
 use crate::cmd::rules_file::JudgedCall;
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_policy::annotations::Hint;
@@ -64,6 +65,14 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
     drop(input);
     let hook = match event {
         HookEvent::Call(hook) => hook,
+        HookEvent::After(result) => {
+            match browser_pages::take(&result) {
+                Ok(true) => {}
+                Ok(false) => note_event(&result.name, report),
+                Err(error) => report.note(format_args!("the page of a browser is not kept: {error}")),
+            }
+            return Ok(result.call.harness.no_opinion());
+        }
         HookEvent::Other(harness) => {
             return Ok(harness.map_or(WrittenAnswer::Text(String::new()), |harness| harness.no_opinion()));
         }

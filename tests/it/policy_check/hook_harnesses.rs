@@ -443,8 +443,9 @@ fn verdicts_of_several_hooks_are_in_one_audit_and_requests_in_the_events() {
     let (audit, events) = (folder.path().join("audit"), folder.path().join("events"));
     let (audit, events) = (audit.to_str().unwrap().to_owned(), events.to_str().unwrap().to_owned());
     let inputs: Vec<String> = forms().iter().map(|form| form.shell("rm -rf build")).collect();
+    let broken = "broken".to_owned();
     std::thread::scope(|scope| {
-        for input in inputs.iter().chain([&"broken".to_owned()]) {
+        for input in inputs.iter().chain([&broken]) {
             let (audit, events) = (&audit, &events);
             scope.spawn(move || play(&["hook", "--audit", audit, "--events", events], input));
         }

@@ -150,6 +150,8 @@ fn program_discloses(words: &[String]) -> bool {
     let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
     match program {
         "env" | "printenv" => true,
+        // Their pages have a person's logins, and an action is no reading.
+        "agent-browser" | "playwright-cli" => true,
         // Without a folder it leads home.
         "cd" => arguments.is_empty() || arguments == ["-"],
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),

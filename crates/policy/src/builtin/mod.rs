@@ -3,6 +3,7 @@
 
 mod actions;
 mod address;
+mod browsers;
 mod database;
 mod disclosure;
 mod element;
@@ -18,7 +19,7 @@ mod phrase;
 mod request;
 mod run;
 mod secret_files;
-mod shell;
+pub mod shell;
 mod sql;
 mod typing;
 pub mod working_folder;
@@ -43,7 +44,7 @@ use pipewright_record::{Call, Fields};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use typing::{judge_action, judge_entering, judge_item, judge_submit, submits, types_into_focus};
 use working_folder::WorkingFolder;
 
@@ -74,6 +75,8 @@ pub struct Builtin {
     client: Option<&'static Harness>,
     /// Where calls run that do not say it themselves.
     place: WorkingFolder,
+    /// What the browsers that a client drives from a shell have shown, by the browser.
+    browsers: HashMap<String, Snapshot>,
     focus: Focus,
 }
 
@@ -143,6 +146,12 @@ impl Builtin {
     /// Where calls run that do not say it themselves, and what is looked for there.
     pub fn with_place(self, place: WorkingFolder) -> Builtin {
         Builtin { place, ..self }
+    }
+
+    /// Takes the last snapshot of a browser that is driven from a shell.
+    pub fn with_browser(mut self, browser: String, page: &str) -> Builtin {
+        self.browsers.insert(browser, Snapshot::of_part(page));
+        self
     }
 
     /// Takes the names of the server's tools. A prefix that most of them share tells nothing about a single tool.
@@ -288,7 +297,7 @@ impl Builtin {
             {
                 allow(READ_ONLY)
             }
-            Class::Run => run::judge_run(call, sql, &self.place),
+            Class::Run => run::judge_run(call, sql, &self.place, |browsers| self.judge_browsers(&browsers)),
             Class::Refs => judge_refs(call),
             Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),

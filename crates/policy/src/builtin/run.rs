@@ -1,6 +1,7 @@
 //! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
 
 use super::database::SqlUse;
+use super::shell::browser::BrowserCommand;
 use super::working_folder::WorkingFolder;
 use super::{JudgedCall, allow, found, plain_key, shell, sql};
 use crate::detector::ActionKind;
@@ -25,8 +26,14 @@ pub fn is_harmless(key: &str) -> bool {
     NEUTRAL_KEYS.contains(&key)
 }
 
-/// Judges a tool that runs its arguments, of which those that are SQL have been judged.
-pub fn judge_run(call: &JudgedCall<'_>, sql: Option<SqlUse>, place: &WorkingFolder) -> Decision {
+/// Judges a tool that runs its arguments, of which those that are SQL have been judged. `judge` judges the commands of
+/// browsers in text that otherwise only reads.
+pub fn judge_run(
+    call: &JudgedCall<'_>,
+    sql: Option<SqlUse>,
+    place: &WorkingFolder,
+    judge: impl FnOnce(Vec<BrowserCommand>) -> Decision,
+) -> Decision {
     let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
     match sql {
         Some(SqlUse::Read) => return allow(QUERY),
@@ -47,6 +54,7 @@ pub fn judge_run(call: &JudgedCall<'_>, sql: Option<SqlUse>, place: &WorkingFold
     let is_foreign = call.words.iter().any(|word| OTHER_LANGUAGES.contains(&word.as_str()));
     match (has(SHELL), has(SQL)) {
         _ if !fields.keys().all(is_known) || is_foreign => run(),
+        (true, false) if let Some(browsers) = browsers_of(&fields, place) => judge(browsers),
         (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
             allow("the command only reads")
         }
@@ -81,6 +89,25 @@ fn places_of(fields: &Map<String, Value>, place: &WorkingFolder) -> Vec<WorkingF
         })
         .collect();
     if places.is_empty() { vec![place.clone()] } else { places }
+}
+
+/// The commands of browsers in a shell's text, or several, that otherwise only reads; `None` if there are none.
+fn browsers_of(fields: &Map<String, Value>, place: &WorkingFolder) -> Option<Vec<BrowserCommand>> {
+    let mut shell = fields.iter().filter(|(key, _)| SHELL.contains(&key.as_str()));
+    let texts: Vec<&str> = match (shell.next()?, shell.next()) {
+        ((_, Value::String(text)), None) => vec![text],
+        ((key, Value::Array(texts)), None) if key == "commands" => {
+            texts.iter().map(Value::as_str).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    let mut browsers = Vec::new();
+    for place in places_of(fields, place) {
+        for text in &texts {
+            browsers.extend(shell::reads_but_browsers(text, &place)?);
+        }
+    }
+    Some(browsers).filter(|browsers| !browsers.is_empty())
 }
 
 fn shell_reads(fields: &Map<String, Value>, place: &WorkingFolder) -> bool {

@@ -1,5 +1,6 @@
 //! The folder in which a shell's text runs, and the programs that read but run what its files say.
 
+use super::shell::browser::BrowserCommand;
 use std::path::{Component, Path, PathBuf};
 
 /// Programs that take the name of a program, or a piece of code, from files of the folder in which they run.
@@ -51,6 +52,8 @@ pub(super) struct FolderUse {
     folders: Vec<Option<String>>,
     /// Whether a part of the text may run several times.
     repeats: bool,
+    /// The commands of browsers, which are judged by what they act on.
+    browsers: Vec<BrowserCommand>,
 }
 
 /// The greatest number of changes of the folder in a text.
@@ -64,6 +67,18 @@ impl FolderUse {
 
     pub(super) fn runs(&mut self, program: &str, folders: Vec<String>) {
         self.programs.push((ProgramFamily::of(program), folders));
+    }
+
+    pub(super) fn browses(&mut self, command: BrowserCommand) {
+        self.browsers.push(command);
+    }
+
+    pub(super) fn browsers(&self) -> Vec<BrowserCommand> {
+        self.browsers.clone()
+    }
+
+    pub(super) fn repeats(&self) -> bool {
+        self.repeats
     }
 
     pub(super) fn changes_to(&mut self, folder: Option<&str>) {

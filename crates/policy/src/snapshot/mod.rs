@@ -43,7 +43,7 @@ use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 
 /// The elements that a world has shown.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Snapshot {
     elements: HashMap<String, KnownElement>,
     /// Godot's nodes, by path.
@@ -74,7 +74,7 @@ pub enum NamedElement {
 }
 
 /// The element of a reference.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct KnownElement {
     /// `None` if two elements have the same reference.
     target: Option<Target>,
@@ -83,7 +83,7 @@ struct KnownElement {
 }
 
 /// A call without an answer so far.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct OpenCall {
     /// Its id, by [`call::id_value`].
     id: Option<String>,
@@ -114,6 +114,13 @@ const MAX_BYTES: usize = 8 << 20;
 const MAX_CALLS: usize = 1000;
 
 impl Snapshot {
+    /// The elements in the text of a snapshot that shows a part of a page.
+    pub fn of_part(text: &str) -> Snapshot {
+        let mut snapshot = Snapshot::default();
+        snapshot.add_tree(&text.lines().collect::<Vec<_>>(), true);
+        snapshot
+    }
+
     /// Reads a line of the world: an answer in any form, or an observation.
     pub fn observe(&mut self, line: &[u8]) {
         match answer::read(line) {

@@ -52,6 +52,7 @@ const CLAUDE: Harness = Harness {
     ],
     event_keys: &["hook_event_name"],
     events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
+    after: Some("PostToolUse"),
     own_tools: CLAUDE_TOOLS,
     failure: FailureForm::ExitStatus,
 };
@@ -66,6 +67,7 @@ const CODEX: Harness = Harness {
     event_keys: &["hook_event_name"],
     // With `ask` and with `allow` the hook counts as failed, and the call runs.
     events: &[HookEvent { ask: AskForm::Denial, has_allow: false, ..PRE_TOOL_USE }, PERMISSION_REQUEST],
+    after: Some("PostToolUse"),
     own_tools: &[
         ("Bash", Runs(&[])),
         ("list_mcp_resource_templates", Reads),
@@ -90,6 +92,7 @@ const GEMINI: Harness = Harness {
         form: AnswerForm::Decision,
         ..PRE_TOOL_USE
     }],
+    after: None,
     own_tools: &[
         ("activate_skill", Notes),
         ("ask_user", Notes),
@@ -129,6 +132,7 @@ const QWEN: Harness = Harness {
     ],
     event_keys: &["hook_event_name"],
     events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
+    after: Some("PostToolUse"),
     own_tools: &[
         ("agent", Notes),
         ("ask_user_question", Notes),
@@ -194,6 +198,7 @@ const COPILOT: Harness = Harness {
             ..PRE_TOOL_USE
         },
     ],
+    after: None,
     own_tools: &[
         ("ask_user", Notes),
         ("bash", Runs(&["initialwait", "mode", "shellid"])),
@@ -250,6 +255,7 @@ const OPENCODE: Harness = Harness {
             ..PRE_TOOL_USE
         },
     ],
+    after: None,
     own_tools: &[
         ("bash", Runs(&[])),
         ("codesearch", Reads),
@@ -303,6 +309,7 @@ const CLINE: Harness = Harness {
             ..CLINE_EVENT
         },
     ],
+    after: None,
     own_tools: &[
         ("access_mcp_resource", Reads),
         ("ask_followup_question", Notes),
@@ -365,6 +372,7 @@ const CURSOR: Harness = Harness {
         // From Claude Code's settings: whether the answer is read is not certain, the exit status is.
         HookEvent { name: "PreToolUse", form: AnswerForm::ExitStatus, has_allow: false, ..CURSOR_EVENT },
     ],
+    after: None,
     own_tools: &[
         ("AskQuestion", Notes),
         ("CreatePlan", Notes),

@@ -29,6 +29,8 @@ pub struct Harness {
     /// The key of the event's name. The only event of a harness without one has no name.
     event_keys: &'static [&'static str],
     events: &'static [HookEvent],
+    /// The event after a call, if its input is that of the first event with `tool_response`.
+    after: Option<&'static str>,
     /// Its own tools whose names tell too little.
     own_tools: &'static [(&'static str, OwnToolUse)],
     /// How a failed hook blocks the call.
@@ -107,11 +109,24 @@ pub struct HookCall {
     pub session: Option<String>,
 }
 
+/// A call that was made, with its output.
+#[derive(Debug)]
+pub struct HookResult {
+    /// The event.
+    pub name: String,
+    /// The call.
+    pub call: HookCall,
+    /// What it printed.
+    pub output: String,
+}
+
 /// What a hook got.
 #[derive(Debug)]
 pub enum HookInput {
     /// A call to decide on.
     Call(Box<HookCall>),
+    /// A call that was made.
+    After(Box<HookResult>),
     /// An event that asks for no decision: its name, and whose it is, if that is known.
     Other(String, Option<&'static Harness>),
 }
@@ -257,11 +272,24 @@ impl Harness {
             (None, Some(name)) if self.events.iter().any(|event| event.name.eq_ignore_ascii_case(&name)) => {
                 unreadable(format_args!("the event {name:?} is known in another spelling"))
             }
-            (None, Some(name)) => Ok(HookInput::Other(name, Some(self))),
+            (None, Some(name)) => Ok(match self.read_result(&name, fields) {
+                Some(result) => HookInput::After(Box::new(result)),
+                None => HookInput::Other(name, Some(self)),
+            }),
             (None, None) => {
                 unreadable(format_args!("it has no {:?}", self.event_keys.first().copied().unwrap_or_default()))
             }
         }
+    }
+
+    fn read_result(&'static self, name: &str, fields: &Fields<'_>) -> Option<HookResult> {
+        let event = self.events.first().filter(|_| self.after == Some(name))?;
+        let call = self.read_call(event, fields).ok()?;
+        let output = match fields.object("tool_response") {
+            Some(response) => response.text("stdout").or_else(|| response.text("output")),
+            None => fields.text("tool_response"),
+        };
+        Some(HookResult { name: name.to_owned(), call, output: output? })
     }
 
     fn read_call(&'static self, event: &'static HookEvent, fields: &Fields<'_>) -> Result<HookCall, Unreadable> {

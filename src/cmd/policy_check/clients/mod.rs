@@ -47,7 +47,7 @@ pub static CLIENTS: &[Client] = &[
         user_file: Some(".claude/settings.json"),
         project_file: ".claude/settings.json",
         layout: Layout::Groups {
-            events: &["PreToolUse"],
+            events: &["PreToolUse", "PostToolUse"],
             // Without a shell, a missing program blocks as well.
             hook: |program| json!({"type": "command", "command": program, "args": ["hook"], "timeout": HOOK_TIMEOUT, "onFailure": "block"}),
         },

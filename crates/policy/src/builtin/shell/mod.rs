@@ -2,11 +2,13 @@
 //! which it writes and runs nothing.
 
 mod arguments;
+pub mod browser;
 mod git;
 mod program_arguments;
 mod programs;
 
 use super::working_folder::{FolderUse, WorkingFolder};
+use browser::BrowserCommand;
 use pipewright_syntax::shell::{Command, ShellStep, Word, steps};
 use programs::ReadOnlyWhen;
 
@@ -15,15 +17,34 @@ const MAX_DEPTH: usize = 5;
 
 /// Whether a shell's text only reads, in its folder.
 pub fn only_reads(text: &str, place: &WorkingFolder) -> bool {
+    reads_but_browsers(text, place).is_some_and(|browsers| browsers.is_empty())
+}
+
+/// The commands of browsers in a text that otherwise only reads, in their order; `None` if it does more.
+pub fn reads_but_browsers(text: &str, place: &WorkingFolder) -> Option<Vec<BrowserCommand>> {
     let mut visits = FolderUse::default();
-    text_reads(text, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place)
+    let reads = text_reads(text, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place);
+    let browsers = visits.browsers();
+    // The second time, an element may be another one.
+    let may_repeat = visits.repeats() && browsers.iter().any(BrowserCommand::may_change);
+    (reads && !may_repeat).then_some(browsers)
+}
+
+/// The command of a browser that a text consists of: a single simple command, whose output is its own.
+pub fn browser_command(text: &str) -> Option<BrowserCommand> {
+    let steps = steps(text).ok()?;
+    let [ShellStep::Run(Command { assigned, words, written, read })] = &steps[..] else { return None };
+    let words: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
+    let (program, words) = words.split_first().filter(|(program, _)| browser::is_browser(program))?;
+    let is_alone = assigned.is_empty() && written.is_empty() && read.is_empty();
+    is_alone.then(|| browser::command(program, words))
 }
 
 /// Whether a program with these arguments only reads, in its folder; no shell expands them.
 pub fn command_reads(words: &[String], place: &WorkingFolder) -> bool {
     let words: Vec<Word> = words.iter().cloned().map(Word::Text).collect();
     let mut visits = FolderUse::default();
-    program_reads(&words, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place)
+    program_reads(&words, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place) && visits.browsers().is_empty()
 }
 
 fn text_reads(text: &str, deep: usize, visits: &mut FolderUse) -> bool {
@@ -85,6 +106,12 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
     }
     visit(name, arguments, visits);
     let known: Option<Vec<&str>> = arguments.iter().map(Word::text).collect();
+    if browser::is_browser(name) {
+        return known.is_some_and(|arguments| {
+            visits.browses(browser::command(name, &arguments));
+            true
+        });
+    }
     match (programs::reading(name), known) {
         (Some(ReadOnlyWhen::Whatever), _) => true,
         (Some(ReadOnlyWhen::Without(options)), _) => {
