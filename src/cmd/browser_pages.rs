@@ -4,25 +4,21 @@
 //! A page is taken only from the output of a text that is one simple command of the browser, or from the file that the
 //! browser writes. Both are an agent's to forge, if it has a shell of the same user (SECURITY.md).
 
-use pipewright_policy::audit::sha256;
+use super::session_file::SessionFile;
 use pipewright_policy::builtin::shell::browser::{BrowserAction, BrowserCommand, is_browser};
 use pipewright_policy::builtin::shell::browser_command;
 use pipewright_record::Fields;
 use pipewright_record::hook::{HookCall, HookResult};
-use pipewright_sys::{private, run_folder};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
-/// The folder of the files, in the user's folder for running programs.
-const FOLDER: &str = "browser-pages";
+/// What the session's file is for.
+const PURPOSE: &str = "browser-pages";
 /// A longer page is not kept.
 const MAX_PAGE: usize = 1 << 20;
-/// The files of sessions that have written nothing for this long are removed.
-const MAX_AGE: Duration = Duration::from_secs(2 * 24 * 60 * 60);
 /// Where playwright-cli writes its snapshots, below the folder in which it runs.
 const PLAYWRIGHT_FOLDER: &str = ".playwright-cli";
 /// The browser of playwright-cli without further options.
@@ -34,7 +30,7 @@ type Pages = BTreeMap<String, String>;
 pub fn shown(hook: &HookCall) -> Pages {
     let Some(text) = shell_text(hook).filter(|text| names_browser(text)) else { return Pages::new() };
     // Without its page, an element is not known, and is asked about.
-    let mut pages = file(hook, false).and_then(|file| read(&file)).unwrap_or_default();
+    let mut pages = read(&SessionFile::read(PURPOSE, hook));
     if text.contains(PLAYWRIGHT)
         && let Some(page) = hook.folder.as_deref().and_then(|folder| newest(Path::new(folder)))
     {
@@ -53,8 +49,8 @@ pub fn take(result: &HookResult) -> io::Result<bool> {
     if command.as_ref().is_some_and(|command| command.action != BrowserAction::Snapshot && !command.leads_elsewhere()) {
         return Ok(true);
     }
-    let mut file = file(&result.call, true)?;
-    let mut pages = read(&file).unwrap_or_default();
+    let mut file = SessionFile::open(PURPOSE, &result.call)?;
+    let mut pages = read(&file.text()?);
     match command {
         Some(BrowserCommand { browser, action: BrowserAction::Snapshot }) => match page(&result.output) {
             Some(page) => _ = pages.insert(browser, page),
@@ -64,10 +60,13 @@ pub fn take(result: &HookResult) -> io::Result<bool> {
         // The text may have done anything with any of them.
         None => pages.clear(),
     }
-    file.set_len(0)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(serde_json::to_string(&pages)?.as_bytes())?;
+    file.replace(&serde_json::to_string(&pages)?)?;
     Ok(true)
+}
+
+/// A file that cannot be read has no pages.
+fn read(text: &str) -> Pages {
+    serde_json::from_str(text).unwrap_or_default()
 }
 
 fn names_browser(text: &str) -> bool {
@@ -92,41 +91,6 @@ fn page(output: &str) -> Option<String> {
         Err(_) => output.to_owned(),
     };
     Some(page).filter(|page| page.len() <= MAX_PAGE && page.contains("[ref="))
-}
-
-/// The session's file, locked until it is dropped.
-fn file(hook: &HookCall, writes: bool) -> io::Result<File> {
-    let session = hook.session.as_deref().ok_or_else(|| io::Error::other("the input names no session"))?;
-    let folder = run_folder::home()?.join(FOLDER);
-    let path = folder.join(&sha256(format!("{}\n{session}", hook.harness.name).as_bytes())[..32]);
-    if !writes {
-        let file = File::open(path)?;
-        file.lock_shared()?;
-        return Ok(file);
-    }
-    match private::folder().create(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => remove_old(&folder),
-    }
-    let file = private::file().read(true).write(true).create(true).truncate(false).open(path)?;
-    file.lock()?;
-    Ok(file)
-}
-
-fn read(mut file: &File) -> io::Result<Pages> {
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    Ok(serde_json::from_str(&text).unwrap_or_default())
-}
-
-fn remove_old(folder: &Path) {
-    let is_old = |path: &Path| {
-        let written = path.metadata().and_then(|file| file.modified());
-        written.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > MAX_AGE))
-    };
-    // Leftovers that cannot be removed are no reason to fail.
-    let files = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    files.filter(|path| is_old(path)).for_each(|path| _ = fs::remove_file(path));
 }
 
 /// The newest snapshot that playwright-cli has written in a folder.

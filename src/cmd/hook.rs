@@ -144,6 +144,14 @@ pub fn answer_within(
         RecvTimeoutError::Timeout => failed(format!("no decision within {} s", time.as_secs())),
         RecvTimeoutError::Disconnected => failed("no decision: an internal error".to_owned()),
     });
+    answer(decided)
+}
+
+/// Writes the answer, or blocks the call.
+///
+/// # Errors
+/// As [`answer_within`].
+pub fn answer(decided: Result<WrittenAnswer, HookFailure>) -> Result<Status, Failure> {
     let answer = decided.unwrap_or_else(|HookFailure { harness, why }| match harness {
         Some(harness) => harness.block(&why),
         None => WrittenAnswer::ExitStatus(why),

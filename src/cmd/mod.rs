@@ -63,6 +63,8 @@ mod refusal;
 pub mod replay;
 #[cfg(feature = "gates")]
 mod rules_file;
+#[cfg(feature = "gates")]
+mod session_file;
 #[cfg(all(unix, feature = "gates"))]
 mod sessions;
 mod silence;

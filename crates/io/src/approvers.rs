@@ -85,6 +85,17 @@ impl Approvers {
         Ok((Approvers { shared: Arc::new(shared), is_looking: false }, read))
     }
 
+    /// Whether an approver that may approve listens now.
+    pub fn is_present(&self) -> bool {
+        let may_approve = |path: &Path, is_named: bool| {
+            socket::connect(path).is_ok_and(|stream| self.shared.family.check(&stream, is_named).is_ok())
+        };
+        self.shared.places.iter().any(|place| match place {
+            ApproverPlace::Folders => folders_of(FOLDER).iter().any(|folder| may_approve(&folder.join(SOCKET), false)),
+            ApproverPlace::Socket(path) => may_approve(path, true),
+        })
+    }
+
     /// Sends a line to all connected approvers; those that connect later are sent `standing`.
     pub fn send(&mut self, line: &str, standing: Vec<String>) {
         let mut state = lock(&self.shared.state);

@@ -8,6 +8,7 @@ mod decide;
 mod elicitation;
 mod gate;
 mod held;
+mod hook;
 mod notify;
 mod progress;
 mod records;
@@ -132,6 +133,8 @@ enum AskWhom {
 enum Action {
     /// Answer the questions of this user's gates that run with --approver, at this terminal
     Attach(attach::AttachArguments),
+    /// Ask about the call that a harness's hook gets on stdin (Claude Code, Codex, ...), and answer the harness. Without an approver: no opinion
+    Hook(hook::HookArguments),
 }
 
 const NAME: &str = "hitl-gate";
@@ -160,8 +163,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
     private::protect_process().map_err(Failure::not_started)?;
-    if let Some(Action::Attach(own)) = &arguments.action {
-        return attach::run(own, signals, &report);
+    match arguments.action {
+        Some(Action::Attach(own)) => return attach::run(&own, signals, &report),
+        Some(Action::Hook(own)) => return hook::run(own, signals, &report),
+        None => {}
     }
     needs_input("calls")?;
     let limits = Limits::from(arguments.limits);
@@ -192,7 +197,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         answers.push(opened.map_err(|error| usage(format_args!("--answers: {}: {error}", path.display())))?);
     }
     let has_channel = !answers.is_empty();
-    let places = approver_places(&arguments);
+    let places = approver_places(arguments.approver);
     let mut terminal_reset = None;
     let (asker, no_terminal) = match terminal_to_ask_at(arguments.tty.as_deref(), !places.is_empty())? {
         Ok(tty) => {
@@ -247,10 +252,10 @@ fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<JudgedCa
 }
 
 /// Where to look for approvers.
-fn approver_places(arguments: &Arguments) -> Vec<ApproverPlace> {
+fn approver_places(in_windows: bool) -> Vec<ApproverPlace> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     let named = named.map(|path| ApproverPlace::Socket(path.into()));
-    named.into_iter().chain(arguments.approver.then_some(ApproverPlace::Folders)).collect()
+    named.into_iter().chain(in_windows.then_some(ApproverPlace::Folders)).collect()
 }
 
 fn open_approvers(

@@ -96,7 +96,7 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
     let reason = format!("{} ({})", decision.reason, decision.rule);
     let unasked = format!("a person has to approve this first, and cannot be asked from here: {reason}");
     Ok(hook.answer(&match decision.verdict {
-        Verdict::Allow if may_allow => HookAnswer::Allow,
+        Verdict::Allow if may_allow => HookAnswer::Allow(&reason),
         Verdict::Allow => HookAnswer::NoOpinion,
         Verdict::Confirm if can_ask => HookAnswer::Ask(&reason),
         Verdict::Confirm => HookAnswer::Deny(&unasked),

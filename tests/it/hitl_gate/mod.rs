@@ -8,6 +8,7 @@ mod editor;
 mod elicitation;
 mod ends;
 mod flood;
+mod hook;
 mod hostile;
 mod nobody;
 mod one_terminal;

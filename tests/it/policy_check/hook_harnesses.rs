@@ -232,13 +232,12 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
         for form in forms().iter().filter(|form| form.harness == harness).take(1) {
             for tool in tools.split(' ') {
                 assert_eq!(form.answer(&[], &form.with(tool, &json!({}))), None, "{harness} {tool}");
-                // A server's tool of the name is not the harness's own.
-                let foreign = form.answer(&[], &form.with(&format!("mcp__x__{tool}_zzz"), &json!({})));
-                assert_eq!(foreign.map(|(word, _)| word), Some(form.asks.clone()), "{harness} {tool}");
             }
         }
     }
     for (harness, tool, arguments) in [
+        // A server's tool of the name is not the harness's own.
+        ("claude", "mcp__x__TodoWrite", json!({"todos": []})),
         ("claude", "KillShell", json!({"shell_id": "b1"})),
         ("claude", "PowerShell", json!({"command": "ls"})),
         ("claude", "Bash", json!({"command": "ls", "dangerouslyDisableSandbox": true})),

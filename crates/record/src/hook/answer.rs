@@ -9,8 +9,10 @@ use crate::json::Object;
 pub enum HookAnswer<'a> {
     /// The harness decides by its own rules.
     NoOpinion,
-    /// The call runs without a question.
-    Allow,
+    /// The call runs without a question, for this reason.
+    Allow(&'a str),
+    /// The call runs with these arguments, JSON text, without a question.
+    AllowWith(&'a str),
     /// The person is asked, for this reason.
     Ask(&'a str),
     /// The call does not run, for this reason.
@@ -61,6 +63,11 @@ pub(super) enum AskForm {
 }
 
 impl HookEvent {
+    /// Whether a call can be allowed with other arguments.
+    pub fn can_change(&self) -> bool {
+        self.has_update
+    }
+
     /// Whether the answer to ask makes the harness ask.
     pub fn can_ask(&self) -> bool {
         self.ask != AskForm::Denial
@@ -68,7 +75,8 @@ impl HookEvent {
 
     pub(super) fn answer(&self, answer: &HookAnswer<'_>) -> WrittenAnswer {
         let answer = match *answer {
-            HookAnswer::Allow if !self.has_allow => HookAnswer::NoOpinion,
+            HookAnswer::Allow(_) if !self.has_allow => HookAnswer::NoOpinion,
+            HookAnswer::AllowWith(_) if !self.has_update => HookAnswer::Deny("its arguments cannot be changed here"),
             HookAnswer::Ask(reason) => match self.ask {
                 AskForm::Question => HookAnswer::Ask(reason),
                 AskForm::Denial => HookAnswer::Deny(reason),
@@ -78,26 +86,34 @@ impl HookEvent {
         };
         let (word, reason) = match answer {
             // Cursor takes nothing for a failure, if the hook is to fail closed.
-            HookAnswer::NoOpinion if self.form == AnswerForm::Permission => {
+            HookAnswer::NoOpinion if matches!(self.form, AnswerForm::Permission | AnswerForm::ExitStatus) => {
                 return WrittenAnswer::Text("{}\n".to_owned());
             }
             HookAnswer::NoOpinion => return WrittenAnswer::Text(String::new()),
             HookAnswer::Deny(reason) if self.form == AnswerForm::ExitStatus => {
                 return WrittenAnswer::ExitStatus(reason.to_owned());
             }
-            HookAnswer::Allow => ("allow", None),
+            HookAnswer::Allow(reason) if matches!(self.form, AnswerForm::Nested | AnswerForm::PermissionDecision) => {
+                ("allow", Some(said(reason)))
+            }
+            HookAnswer::Allow(_) | HookAnswer::AllowWith(_) => ("allow", None),
             HookAnswer::Ask(reason) => ("ask", Some(said(reason))),
             HookAnswer::Deny(reason) => ("deny", Some(said(reason))),
         };
         let reason = reason.as_deref();
+        let update = match answer {
+            HookAnswer::AllowWith(arguments) => Some(arguments),
+            _ => None,
+        };
         let object = Object::default();
         let answer = match self.form {
             AnswerForm::Nested => {
                 let output = object.text("hookEventName", self.name).text("permissionDecision", word);
-                nested(output.put_some("permissionDecisionReason", reason))
+                nested(output.put_some("permissionDecisionReason", reason).put_some("updatedInput", update))
             }
             AnswerForm::NestedBehavior => {
-                let decision = Object::default().text("behavior", word).put_some("message", reason).end();
+                let decision = Object::default().text("behavior", word).put_some("message", reason);
+                let decision = decision.put_some("updatedInput", update).end();
                 nested(object.text("hookEventName", self.name).put("decision", decision))
             }
             AnswerForm::Decision => {

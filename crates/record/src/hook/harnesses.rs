@@ -26,6 +26,7 @@ const PRE_TOOL_USE: HookEvent = HookEvent {
     form: AnswerForm::Nested,
     ask: AskForm::Question,
     has_allow: true,
+    has_update: false,
     asks_itself: false,
 };
 
@@ -51,10 +52,11 @@ const CLAUDE: Harness = Harness {
         },
     ],
     event_keys: &["hook_event_name"],
-    events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
+    events: &[HookEvent { has_update: true, ..PRE_TOOL_USE }, HookEvent { has_update: true, ..PERMISSION_REQUEST }],
     after: Some("PostToolUse"),
     own_tools: CLAUDE_TOOLS,
     failure: FailureForm::ExitStatus,
+    limit: 600,
 };
 
 const CODEX: Harness = Harness {
@@ -79,6 +81,7 @@ const CODEX: Harness = Harness {
         ("web_search", Reads),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 600,
 };
 
 const GEMINI: Harness = Harness {
@@ -115,6 +118,7 @@ const GEMINI: Harness = Harness {
         ("write_todos", Notes),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 60,
 };
 
 const QWEN: Harness = Harness {
@@ -153,6 +157,7 @@ const QWEN: Harness = Harness {
         ("web_search", Reads),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 60,
 };
 
 const COPILOT: Harness = Harness {
@@ -229,6 +234,7 @@ const COPILOT: Harness = Harness {
         ("WebFetch", Fetches),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 30,
 };
 
 const OPENCODE: Harness = Harness {
@@ -275,6 +281,7 @@ const OPENCODE: Harness = Harness {
         ("websearch", Reads),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 600,
 };
 
 const CLINE_EVENT: HookEvent = HookEvent {
@@ -287,6 +294,7 @@ const CLINE_EVENT: HookEvent = HookEvent {
     // With `review`, a run that approves all tools goes on.
     ask: AskForm::Denial,
     has_allow: false,
+    has_update: false,
     asks_itself: false,
 };
 
@@ -330,6 +338,7 @@ const CLINE: Harness = Harness {
         ("skills", Notes),
     ],
     failure: FailureForm::Answer,
+    limit: 120,
 };
 
 const CURSOR_EVENT: HookEvent = HookEvent {
@@ -389,6 +398,7 @@ const CURSOR: Harness = Harness {
         ("WebSearch", Reads),
     ],
     failure: FailureForm::ExitStatus,
+    limit: 60,
 };
 
 const CLAUDE_TOOLS: &[(&str, OwnToolUse)] = &[

@@ -35,6 +35,8 @@ pub struct Harness {
     own_tools: &'static [(&'static str, OwnToolUse)],
     /// How a failed hook blocks the call.
     failure: FailureForm,
+    /// The time in seconds after which it lets the call run, if its settings name no other.
+    pub limit: u64,
 }
 
 /// Keys by which an input is recognised.
@@ -61,6 +63,8 @@ pub struct HookEvent {
     ask: AskForm,
     /// Whether `allow` is an answer.
     has_allow: bool,
+    /// Whether `allow` may come with other arguments.
+    has_update: bool,
     /// Whether the harness is about to ask the person itself.
     pub asks_itself: bool,
 }
