@@ -125,6 +125,10 @@ impl Chat {
         if self.has_new_plan && self.display.is_terminal() {
             self.print_plan(out);
         }
+        if let Some(terminal) = self.display.terminal() {
+            // A call that begins to wait can be heard.
+            terminal.print_question("\u{7}");
+        }
         self.note(&format!("asked by {asker}{more}"), out);
         self.follow(Some(next), out);
         if self.script.has_ended && self.script.lines.is_empty() {

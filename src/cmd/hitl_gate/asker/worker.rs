@@ -36,6 +36,8 @@ pub(super) struct Worker {
 const REPLACING: Duration = Duration::from_secs(1);
 /// For this long after a question has replaced another, no input is taken as an answer.
 const READING_TIME: Duration = Duration::from_millis(500);
+/// A call that begins to wait can be heard.
+const BELL: &str = "\u{7}";
 const TOO_SOON: &str = "ignored: this question has just replaced another\n";
 
 /// How a question ended.
@@ -146,7 +148,7 @@ impl Worker {
         };
         let mut dialogue = Dialogue::new(&LETTERS, question, self.color, terminal.width(), self.limits);
         let gone = |error: io::Error| QuestionEnd::Gone(format!("the terminal has gone: {error}"));
-        if let Err(error) = terminal.show(heading) {
+        if let Err(error) = terminal.show(BELL).and_then(|()| terminal.show(heading)) {
             return gone(error);
         }
         let mut replaces = self.withdrawn.take().is_some_and(|at| at.elapsed() < REPLACING);
