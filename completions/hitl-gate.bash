@@ -22,11 +22,17 @@ _hitl__gate() {
             hitl__gate,help)
                 cmd="hitl__gate__subcmd__help"
                 ;;
+            hitl__gate,hook)
+                cmd="hitl__gate__subcmd__hook"
+                ;;
             hitl__gate__subcmd__help,attach)
                 cmd="hitl__gate__subcmd__help__subcmd__attach"
                 ;;
             hitl__gate__subcmd__help,help)
                 cmd="hitl__gate__subcmd__help__subcmd__help"
+                ;;
+            hitl__gate__subcmd__help,hook)
+                cmd="hitl__gate__subcmd__help__subcmd__hook"
                 ;;
             *)
                 ;;
@@ -35,7 +41,7 @@ _hitl__gate() {
 
     case "${cmd}" in
         hitl__gate)
-            opts="-h -V --tty --color --ask --approver --remember --notify --answers --timeout --hold --hold-limit --rules --agent --audit --refuse-as --events --records --max-line --max-depth --help --version attach help"
+            opts="-h -V --tty --color --ask --approver --remember --notify --answers --timeout --hold --hold-limit --rules --agent --audit --refuse-as --events --records --max-line --max-depth --help --version attach hook help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -147,7 +153,7 @@ _hitl__gate() {
             return 0
             ;;
         hitl__subcmd__gate__subcmd__help)
-            opts="attach help"
+            opts="attach hook help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -181,6 +187,66 @@ _hitl__gate() {
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__help__subcmd__hook)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        hitl__subcmd__gate__subcmd__hook)
+            opts="-h --for --rules --agent --max-line --max-depth --timeout --required --audit --notify --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -W "claude codex gemini qwen copilot opencode cline cursor" -- "${cur}"))
+                    return 0
+                    ;;
+                --rules)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-line)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --audit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --notify)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

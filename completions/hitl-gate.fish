@@ -51,6 +51,7 @@ complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -l approver -d 'Ask in
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -s V -l version -d 'Print version'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "attach" -d 'Answer the questions of this user\'s gates that run with --approver, at this terminal'
+complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "hook" -d 'Ask about the call that a harness\'s hook gets on stdin (Claude Code, Codex, ...), and answer the harness. Without an approver: no opinion'
 complete -c hitl-gate -n "__fish_hitl_gate_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l tty -d 'The person\'s terminal [default: /dev/tty]' -r -F
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l color -d 'Colour on the person\'s terminal' -r -f -a "auto\t'On a terminal that supports it, unless NO_COLOR is set or TERM is `dumb`'
@@ -59,5 +60,23 @@ never\t'Never'"
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand attach" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach help" -f -a "attach" -d 'Answer the questions of this user\'s gates that run with --approver, at this terminal'
-complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l for -d 'The harness that runs the hook [default: recognised by its input]' -r -f -a "claude\t''
+codex\t''
+gemini\t''
+qwen\t''
+copilot\t''
+opencode\t''
+cline\t''
+cursor\t''"
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l rules -d 'Also judge by the rules in this TOML file' -r -F
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l timeout -d 'Deny a call that nobody has answered within this time, which is less than the harness\'s own limit [default: 5 s less than the limit that the harness has without settings]' -r
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l audit -d 'Write every question and answer to this file before it takes effect. Several hooks may share it' -r -F
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l notify -d 'Run this program when a call begins to wait for a person' -r
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -l required -d 'Deny a call that needs approval if no approver is connected, in place of leaving it to the harness'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand hook" -s h -l help -d 'Print help'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach hook help" -f -a "attach" -d 'Answer the questions of this user\'s gates that run with --approver, at this terminal'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach hook help" -f -a "hook" -d 'Ask about the call that a harness\'s hook gets on stdin (Claude Code, Codex, ...), and answer the harness. Without an approver: no opinion'
+complete -c hitl-gate -n "__fish_hitl_gate_using_subcommand help; and not __fish_seen_subcommand_from attach hook help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

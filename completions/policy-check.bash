@@ -19,11 +19,17 @@ _policy__check() {
             policy__check,classify)
                 cmd="policy__check__subcmd__classify"
                 ;;
+            policy__check,doctor)
+                cmd="policy__check__subcmd__doctor"
+                ;;
             policy__check,help)
                 cmd="policy__check__subcmd__help"
                 ;;
             policy__check,hook)
                 cmd="policy__check__subcmd__hook"
+                ;;
+            policy__check,hooks)
+                cmd="policy__check__subcmd__hooks"
                 ;;
             policy__check,test)
                 cmd="policy__check__subcmd__test"
@@ -37,11 +43,17 @@ _policy__check() {
             policy__check__subcmd__help,classify)
                 cmd="policy__check__subcmd__help__subcmd__classify"
                 ;;
+            policy__check__subcmd__help,doctor)
+                cmd="policy__check__subcmd__help__subcmd__doctor"
+                ;;
             policy__check__subcmd__help,help)
                 cmd="policy__check__subcmd__help__subcmd__help"
                 ;;
             policy__check__subcmd__help,hook)
                 cmd="policy__check__subcmd__help__subcmd__hook"
+                ;;
+            policy__check__subcmd__help,hooks)
+                cmd="policy__check__subcmd__help__subcmd__hooks"
                 ;;
             policy__check__subcmd__help,test)
                 cmd="policy__check__subcmd__help__subcmd__test"
@@ -52,6 +64,21 @@ _policy__check() {
             policy__check__subcmd__help,verify)
                 cmd="policy__check__subcmd__help__subcmd__verify"
                 ;;
+            policy__check__subcmd__help__subcmd__hooks,install)
+                cmd="policy__check__subcmd__help__subcmd__hooks__subcmd__install"
+                ;;
+            policy__check__subcmd__hooks,help)
+                cmd="policy__check__subcmd__hooks__subcmd__help"
+                ;;
+            policy__check__subcmd__hooks,install)
+                cmd="policy__check__subcmd__hooks__subcmd__install"
+                ;;
+            policy__check__subcmd__hooks__subcmd__help,help)
+                cmd="policy__check__subcmd__hooks__subcmd__help__subcmd__help"
+                ;;
+            policy__check__subcmd__hooks__subcmd__help,install)
+                cmd="policy__check__subcmd__hooks__subcmd__help__subcmd__install"
+                ;;
             *)
                 ;;
         esac
@@ -59,7 +86,7 @@ _policy__check() {
 
     case "${cmd}" in
         policy__check)
-            opts="-h -V --rules --agent --confirm --mode --trust-hints --explain --audit --refuse-as --events --records --max-line --max-depth --help --version classify hook verify tools test help"
+            opts="-h -V --rules --agent --confirm --mode --trust-hints --explain --audit --refuse-as --events --records --max-line --max-depth --help --version classify hook hooks doctor verify tools test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -134,8 +161,26 @@ _policy__check() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        policy__subcmd__check__subcmd__doctor)
+            opts="-h --project --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --project)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         policy__subcmd__check__subcmd__help)
-            opts="classify hook verify tools test help"
+            opts="classify hook hooks doctor verify tools test help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -149,6 +194,20 @@ _policy__check() {
             return 0
             ;;
         policy__subcmd__check__subcmd__help__subcmd__classify)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__help__subcmd__doctor)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -179,6 +238,34 @@ _policy__check() {
         policy__subcmd__check__subcmd__help__subcmd__hook)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__help__subcmd__hooks)
+            opts="install"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__help__subcmd__hooks__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -233,12 +320,16 @@ _policy__check() {
             return 0
             ;;
         policy__subcmd__check__subcmd__hook)
-            opts="-h --rules --agent --allow-reads --max-line --max-depth --help"
+            opts="-h --for --rules --agent --max-line --max-depth --allow-reads --unattended --audit --events --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -W "claude codex gemini qwen copilot opencode cline cursor" -- "${cur}"))
+                    return 0
+                    ;;
                 --rules)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -252,6 +343,88 @@ _policy__check() {
                     return 0
                     ;;
                 --max-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --audit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hooks)
+            opts="-h --help install help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hooks__subcmd__help)
+            opts="install help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hooks__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hooks__subcmd__help__subcmd__install)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        policy__subcmd__check__subcmd__hooks__subcmd__install)
+            opts="-h --write --project --help claude codex gemini qwen copilot opencode cline cursor"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --project)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -43,7 +43,9 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -l explain -d 'P
 complete -c policy-check -n "__fish_policy_check_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c policy-check -n "__fish_policy_check_needs_command" -s V -l version -d 'Print version'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hook" -d 'Judge the call that a harness\'s hook gets on stdin (Claude Code, Codex, Gemini CLI, ...): ask, deny, or leave it to the harness'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "hooks" -d 'Settings with which harnesses run the hook'
+complete -c policy-check -n "__fish_policy_check_needs_command" -a "doctor" -d 'Show which harnesses run the hook, and try it with a harmless and a dangerous call as each harness would'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
 complete -c policy-check -n "__fish_policy_check_needs_command" -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
@@ -51,20 +53,44 @@ complete -c policy-check -n "__fish_policy_check_needs_command" -a "help" -d 'Pr
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand classify" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l for -d 'The harness that runs the hook [default: recognised by its input]' -r -f -a "claude\t''
+codex\t''
+gemini\t''
+qwen\t''
+copilot\t''
+opencode\t''
+cline\t''
+cursor\t''"
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l rules -d 'Also judge by the rules in this TOML file' -r -F
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l agent -d 'The name of the agent that makes the calls, for rules with `agent`; an agent named in a call does not count' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l allow-reads -d 'Allow calls that only read, in place of leaving them to Claude Code\'s own settings; never files that hold secrets, and addresses with a query, a fragment or a user name'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l audit -d 'Write every verdict to this file before it takes effect, as the gate in a pipe does. Several hooks may share it' -r -F
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l events -d 'Write a record about each call that needs approval to a file (appended to) or `stderr`' -r
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l allow-reads -d 'Allow calls that only read, in place of leaving them to the harness\'s own settings; never files that hold secrets, and addresses with a query, a fragment or a user name'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l unattended -d 'Nobody is there to be asked (a run without a terminal, CI): deny calls that would be asked about'
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and not __fish_seen_subcommand_from install help" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and not __fish_seen_subcommand_from install help" -f -a "install" -d 'Print the settings of a harness that runs the hook, or write them'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and not __fish_seen_subcommand_from install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and __fish_seen_subcommand_from install" -l project -d 'Use the file of this project\'s folder, and not the user\'s' -r -F
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and __fish_seen_subcommand_from install" -l write -d 'Merge the settings into the file, and keep a copy of the former file beside it'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and __fish_seen_subcommand_from install" -s h -l help -d 'Print help'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and __fish_seen_subcommand_from help" -f -a "install" -d 'Print the settings of a harness that runs the hook, or write them'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand doctor" -l project -d 'The folder of the project whose settings are read besides the user\'s' -r -F
+complete -c policy-check -n "__fish_policy_check_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand verify" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l trust-hints -d 'Trust "readOnlyHint": true, as the gate does with this option'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -l starter-rules -d 'Print a rules file instead: a rule for each tool whose name requires approval, for you to edit'
 complete -c policy-check -n "__fish_policy_check_using_subcommand tools" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand test" -s h -l help -d 'Print help'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "hook" -d 'Judge the call of a PreToolUse hook of Claude Code, which is read from stdin: ask, deny, or leave it to the client'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
-complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook verify tools test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "classify" -d 'Classify elements of a page ({"role"?,"name","value"?,"locale"?,"context"?}, one per line): whether activating them is destructive, of what kind, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "hook" -d 'Judge the call that a harness\'s hook gets on stdin (Claude Code, Codex, Gemini CLI, ...): ask, deny, or leave it to the harness'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "hooks" -d 'Settings with which harnesses run the hook'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "doctor" -d 'Show which harnesses run the hook, and try it with a harmless and a dangerous call as each harness would'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "verify" -d 'Check that audit files are unchanged, and that no call passed without its approval'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "tools" -d 'Print how each tool of a server, or of a list, is judged, and why'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "test" -d 'Try rules on cases ({"call","verdict","rule"?}, one per line), and count the cases that match each rule'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and not __fish_seen_subcommand_from classify hook hooks doctor verify tools test help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c policy-check -n "__fish_policy_check_using_subcommand help; and __fish_seen_subcommand_from hooks" -f -a "install" -d 'Print the settings of a harness that runs the hook, or write them'

@@ -35,8 +35,8 @@ pub struct HookArguments {
     /// Write every verdict to this file before it takes effect, as the gate in a pipe does. Several hooks may share it
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
-    /// Write a record about each call that needs approval to a file (appended to) or `stderr`
-    #[arg(long, value_name = "FILE|stderr")]
+    /// Write a record about each call that needs approval to a file (appended to) or `stderr`; `-` is refused, since stdout has the answer
+    #[arg(long, value_name = "FILE|stderr|-")]
     events: Option<String>,
 }
 

@@ -98,6 +98,23 @@ fn claude_code(name: &str) -> serde_json::Value {
     serde_json::from_str(&std::fs::read_to_string(folder().join("claude-code").join(name)).unwrap()).unwrap()
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_in_a_sandbox_has_only_the_pipe() {
+    let sandbox = Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]).output();
+    if !sandbox.is_ok_and(|ended| ended.status.success()) {
+        eprintln!("skipped: bwrap is missing, or may not make user namespaces");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut script = script("agent-in-a-sandbox.sh", &path_with_our_programs(), place.path());
+    let output = script.env("XDG_RUNTIME_DIR", place.path()).env("TIMEOUT", "0.2").output().unwrap();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!((output.status.code(), stderr.matches(": it cannot").count()), (Some(1), 5), "{stdout}{stderr}");
+    assert!(stderr.contains("agent: to write in its folder: it can\n"), "{stderr}");
+    assert!(stdout.contains("\"result\":\"the text\"") && stdout.contains("\"kind\":\"rejected\""), "{stdout}");
+}
+
 #[test]
 fn the_hook_for_claude_code_asks_before_a_deletion() {
     let settings = claude_code("settings.json");
