@@ -26,6 +26,7 @@ use pipewright_sys::ancestry::Family;
 use pipewright_sys::descriptor::Descriptor;
 use pipewright_sys::lock;
 use pipewright_sys::signal::Signals;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -58,7 +59,8 @@ const PURPOSE: &str = "session-rules";
 
 /// Reads the call, asks, and writes the answer.
 pub fn run(arguments: HookArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
-    answer(decide(&arguments, signals, report))
+    let decided = catch_unwind(AssertUnwindSafe(|| decide(&arguments, signals, report)));
+    answer(decided.unwrap_or_else(|_| Err(arguments.hook.failure("no decision: an internal error"))))
 }
 
 fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {

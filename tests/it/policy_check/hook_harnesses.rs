@@ -191,6 +191,16 @@ fn each_harness_is_recognised_and_answered_in_its_form() {
     }
 }
 
+#[test]
+fn arguments_that_two_readers_could_read_differently_are_denied() {
+    for form in forms() {
+        for arguments in [json!({"command": "ls", "COMMAND": "rm x"}), json!({"a": {"b": 1, "B": 2}})] {
+            let answer = form.answer(&[], &form.with(form.shell.0, &arguments));
+            assert_eq!(answer.map(|(word, _)| word), Some(form.denies.clone()), "{} {arguments}", form.harness);
+        }
+    }
+}
+
 /// Codex takes an answer with any other field for none, and runs the call.
 #[test]
 fn an_answer_has_only_the_fields_of_its_harness() {
@@ -310,7 +320,7 @@ fn tools_of_mcp_servers_have_one_name_for_rules() {
     assert_eq!(form.answer(&options, &cursor("read_file", json!("{\"path\":\"a\"}"))).unwrap().0, json!("deny"));
     assert_eq!(form.answer(&[], &cursor("read_file", json!("{\"path\":\"a\"}"))), None);
     assert_eq!(form.answer(&[], &cursor("delete_file", json!({"path": "a"}))).unwrap().0, json!("deny"));
-    for broken in [json!("[1]"), json!("{"), json!(7), json!("{\"a\":1,\"A\":2}")] {
+    for broken in [json!("[1]"), json!("{"), json!(7), json!("{},\"b\":{}")] {
         assert!(refused(&play(&["hook"], &cursor("read_file", broken.clone()))), "{broken}");
     }
 }
@@ -427,7 +437,6 @@ fn an_input_of_no_harness_or_of_two_is_refused() {
         }),
         json!({"Hook_Event_Name": "PreToolUse", "tool_name": "Bash", "tool_input": {}}),
         json!({"hook_event_name": "pretooluse", "tool_name": "Bash", "tool_input": {}}),
-        json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"a": {"b": 1, "B": 2}}}),
     ] {
         let played = play(&["hook"], &input.to_string());
         assert!(refused(&played), "{input}: {:?}", played.lines);

@@ -40,7 +40,6 @@ const PERMISSION_REQUEST: HookEvent = HookEvent {
 
 const CLAUDE: Harness = Harness {
     name: "claude",
-    title: "Claude Code",
     marks: &[
         Marks {
             has: &["hook_event_name"],
@@ -61,7 +60,6 @@ const CLAUDE: Harness = Harness {
 
 const CODEX: Harness = Harness {
     name: "codex",
-    title: "Codex",
     marks: &[Marks {
         has: &["hook_event_name", "turn_id"],
         lacks: &["prompt_id", "cursor_version", "generation_id", "tool_call_id", "clineVersion"],
@@ -86,7 +84,6 @@ const CODEX: Harness = Harness {
 
 const GEMINI: Harness = Harness {
     name: "gemini",
-    title: "Gemini CLI",
     marks: &[],
     event_keys: &["hook_event_name"],
     events: &[HookEvent {
@@ -123,7 +120,6 @@ const GEMINI: Harness = Harness {
 
 const QWEN: Harness = Harness {
     name: "qwen",
-    title: "Qwen Code",
     marks: &[
         Marks {
             has: &["hook_event_name", "tool_call_id"],
@@ -162,7 +158,6 @@ const QWEN: Harness = Harness {
 
 const COPILOT: Harness = Harness {
     name: "copilot",
-    title: "Copilot CLI",
     marks: &[
         Marks { has: &["toolName"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
         Marks { has: &["toolArgs"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
@@ -239,7 +234,6 @@ const COPILOT: Harness = Harness {
 
 const OPENCODE: Harness = Harness {
     name: "opencode",
-    title: "OpenCode",
     marks: &[],
     event_keys: &["hook_event_name"],
     // OpenCode runs no commands: the input is that of our own plugin, which can only refuse.
@@ -300,7 +294,6 @@ const CLINE_EVENT: HookEvent = HookEvent {
 
 const CLINE: Harness = Harness {
     name: "cline",
-    title: "Cline",
     marks: &[
         Marks { has: &["clineVersion"], lacks: &["cursor_version"] },
         Marks { has: &["hookName", "tool_call"], lacks: &["cursor_version"] },
@@ -351,7 +344,6 @@ const CURSOR_EVENT: HookEvent = HookEvent {
 
 const CURSOR: Harness = Harness {
     name: "cursor",
-    title: "Cursor",
     marks: &[
         Marks { has: &["cursor_version"], lacks: &[] },
         Marks { has: &["conversation_id", "generation_id"], lacks: &["cursor_version"] },

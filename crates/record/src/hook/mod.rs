@@ -6,6 +6,7 @@
 mod answer;
 mod harnesses;
 mod own_tool;
+mod places;
 
 pub use answer::{HookAnswer, WrittenAnswer};
 use harnesses::FailureForm;
@@ -15,15 +16,13 @@ pub use own_tool::OwnToolUse;
 use super::json::{Object, one_line, quoted};
 use super::{Call, Fields, Unreadable, recognise, unreadable};
 use answer::{AnswerForm, AskForm};
-use serde_json::value::RawValue;
+use places::{ArgumentsPlace, ToolPlace, exact, string};
 
 /// A harness: how its hooks are recognised, read and answered.
 #[derive(Debug)]
 pub struct Harness {
     /// Its name in options.
     pub name: &'static str,
-    /// Its name in texts.
-    pub title: &'static str,
     /// The keys of its inputs: one of these must fit.
     marks: &'static [Marks],
     /// The key of the event's name. The only event of a harness without one has no name.
@@ -67,35 +66,6 @@ pub struct HookEvent {
     has_update: bool,
     /// Whether the harness is about to ask the person itself.
     pub asks_itself: bool,
-}
-
-/// Where an input has the tool's name.
-#[derive(Debug)]
-enum ToolPlace {
-    Key(&'static str),
-    /// Here, with the name of an MCP server in another field.
-    OfServer {
-        tool: &'static str,
-        server: &'static str,
-    },
-    /// Here, or, for a tool of an MCP server, in the object under the other key.
-    OfContext {
-        tool: &'static str,
-        context: &'static str,
-    },
-    /// The event is about this tool only.
-    Always(&'static str),
-}
-
-/// Where an input has the arguments.
-#[derive(Debug)]
-enum ArgumentsPlace {
-    /// An object.
-    Key(&'static str),
-    /// An object, or the text of one.
-    KeyOrText(&'static str),
-    /// These fields; the first must be there.
-    Fields(&'static [&'static str]),
 }
 
 /// A call as a harness describes it.
@@ -197,28 +167,6 @@ fn event_name(fields: &Fields<'_>) -> Result<Option<String>, Unreadable> {
         }
     }
     Ok(None)
-}
-
-/// The value under a key, which no reader may find in another spelling. Null is no value.
-fn exact<'a>(fields: &Fields<'a>, key: &str) -> Result<Option<&'a RawValue>, Unreadable> {
-    match (fields.get(key), fields.get_ignoring_case(key)) {
-        (None, Some(_)) => unreadable(format_args!("{key:?} is there in another spelling")),
-        (value, _) => Ok(value.filter(|value| value.get() != "null")),
-    }
-}
-
-fn string(key: &str, value: &RawValue) -> Result<String, Unreadable> {
-    serde_json::from_str(value.get()).or_else(|_| unreadable(format_args!("{key:?} is not a string")))
-}
-
-fn required(fields: &Fields<'_>, key: &str) -> Result<String, Unreadable> {
-    match exact(fields, key)? {
-        Some(value) => match string(key, value)? {
-            text if text.is_empty() => unreadable(format_args!("{key:?} is empty")),
-            text => Ok(text),
-        },
-        None => unreadable(format_args!("it has no {key:?}")),
-    }
 }
 
 impl Harness {
@@ -357,69 +305,6 @@ impl HookEvent {
     fn is_only_of(&self, harness: &Harness) -> bool {
         let others = HARNESSES.iter().filter(|other| other.name != harness.name);
         !self.name.is_empty() && !others.flat_map(|other| other.events).any(|event| event.name == self.name)
-    }
-}
-
-impl ToolPlace {
-    fn read(&self, fields: &Fields<'_>) -> Result<String, Unreadable> {
-        match self {
-            ToolPlace::Always(tool) => Ok((*tool).to_owned()),
-            ToolPlace::Key(key) => required(fields, key),
-            ToolPlace::OfContext { tool, context } => {
-                let tool = required(fields, tool)?;
-                // Gemini joins the names of server and tool by a sign that both may have.
-                match exact(fields, context)?.map(|context| Fields::read(context.get())).transpose()? {
-                    Some(context) => {
-                        let own = required(&context, "tool_name")?;
-                        Ok(of_server(&required(&context, "server_name")?, &own))
-                    }
-                    None => Ok(tool),
-                }
-            }
-            ToolPlace::OfServer { tool, server } => {
-                let own = required(fields, tool)?;
-                let server = exact(fields, server)?.map(|value| string(server, value)).transpose()?;
-                Ok(of_server(server.as_deref().unwrap_or("mcp"), &own))
-            }
-        }
-    }
-}
-
-/// A tool's name as most clients of MCP give it.
-fn of_server(server: &str, tool: &str) -> String {
-    // A mark in the server's name would move its end.
-    format!("mcp__{}__{tool}", server.replace("__", "_"))
-}
-
-impl ArgumentsPlace {
-    /// JSON text: an object.
-    fn read(&self, fields: &Fields<'_>) -> Result<String, Unreadable> {
-        let object = |key: &str, json: &str| match json.trim_start().starts_with('{') {
-            true => Fields::read_deep(json).map(|_| json.to_owned()),
-            false => unreadable(format_args!("{key:?} is not an object")),
-        };
-        match self {
-            ArgumentsPlace::Key(key) => match exact(fields, key)? {
-                Some(value) => object(key, value.get()),
-                None => unreadable(format_args!("it has no {key:?}")),
-            },
-            ArgumentsPlace::KeyOrText(key) => match exact(fields, key)? {
-                Some(value) if value.get().starts_with('"') => object(key, &string(key, value)?),
-                Some(value) => object(key, value.get()),
-                None => unreadable(format_args!("it has no {key:?}")),
-            },
-            ArgumentsPlace::Fields(keys) => {
-                let mut own = Object::default();
-                for (index, key) in keys.iter().enumerate() {
-                    match exact(fields, key)? {
-                        Some(value) => own = own.text(key, &string(key, value)?),
-                        None if index == 0 => return unreadable(format_args!("it has no {key:?}")),
-                        None => {}
-                    }
-                }
-                Ok(own.end())
-            }
-        }
     }
 }
 
