@@ -4,38 +4,70 @@
 //! |---|---|
 //! | `function_call: name=NAME args={...}` | the form that our requests ask of models without tools |
 //! | `<tool_call>{"name","arguments"}</tool_call>` | Hermes, Qwen |
-//! | `<tool_call><function=NAME><parameter=NAME>value</parameter></function></tool_call>` | Qwen3-Coder |
+//! | `<tool_call><function=NAME><parameter=NAME>value</parameter></function></tool_call>`, also without the outer tag | Qwen3-Coder |
+//! | `<function=NAME>{...}</function>` | Llama 3 |
+//! | `<tool_call>NAME<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>` | GLM |
+//! | `<invoke name="NAME"><parameter name="k">v</parameter></invoke>` in a tag of calls | MiniMax, DeepSeek |
+//! | `<\|tool_call_begin\|>functions.NAME:0<\|tool_call_argument_begin\|>{...}<\|tool_call_end\|>` | Kimi |
+//! | `<｜tool▁call▁begin｜>NAME<｜tool▁sep｜>{...}<｜tool▁call▁end｜>` | DeepSeek |
+//! | `[TOOL_CALLS]NAME[ARGS]{...}` | Mistral |
+//! | `<\|channel\|>commentary to=functions.NAME <\|message\|>{...}<\|call\|>` | gpt-oss |
+//! | `<\|tool_call\|>[...]`, `<TOOLCALL>[...]</TOOLCALL>`, `<\|START_ACTION\|>[...]` | Phi and Granite, Nemotron, Command |
 //! | `[TOOL_CALL]{...}[/TOOL_CALL]` | MiniMax and others |
 //! | `[TOOL_CALLS][{"name","arguments"}]` | Mistral |
 //! | `<\|python_tag\|>{"name","parameters"}` | Llama 3.1 |
 //! | a code block with the language `json` | models that were asked for JSON |
-//! | a text that is only an object, also `{"mode":"act","tool","args"}` | the same; `ask` and `done` call `assistant_ask` and `assistant_done` |
+//! | a text that is only `[NAME(argument="value")]`, or only objects in a tag such as `<tools>` or in any code block | Llama 4, Gemma; small models |
+//! | a text that is only an object, or a list of these, also `{"mode":"act","tool","args"}` | the same; `ask` and `done` call `assistant_ask` and `assistant_done` |
 
+mod lenient;
+mod marked;
 mod quotation;
+mod tagged;
 mod thinking;
+mod whole;
 
 pub use thinking::reasoning;
 
-use crate::json::{Object, quoted};
+use crate::json::Object;
 use crate::{Arguments, Fields, OwnedTool};
+use lenient::lenient;
+use marked::{of_arguments, of_deepseek, of_kimi};
 use quotation::{Quotation, unwrapped};
 use serde_json::value::RawValue;
+use tagged::{of_invocations, of_keys, of_tags};
 
 /// A tool's name and arguments.
 pub type Call = (String, Arguments);
 
 /// The beginning of each form, and its end marker if it has one.
-const MARKS: [(&str, &str); 6] = [
+const MARKS: [(&str, &str); 17] = [
     (LINE, ""),
     (TAG, "</tool_call>"),
     ("[TOOL_CALLS]", ""),
     ("[TOOL_CALL]", "[/TOOL_CALL]"),
     ("<|python_tag|>", ""),
     (FENCE, "```"),
+    (FUNCTION, "</function>"),
+    (KIMI, "<|tool_calls_section_end|>"),
+    (KIMI_CALL, "<|tool_calls_section_end|>"),
+    (DEEPSEEK, "<｜tool▁calls▁end｜>"),
+    (DEEPSEEK_CALL, "<｜tool▁calls▁end｜>"),
+    ("<minimax:tool_call>", "</minimax:tool_call>"),
+    ("<function_calls>", "</function_calls>"),
+    ("<｜DSML｜function_calls>", "</｜DSML｜function_calls>"),
+    ("<|tool_call|>", "<|/tool_call|>"),
+    ("<TOOLCALL>", "</TOOLCALL>"),
+    ("<|START_ACTION|>", "<|END_ACTION|>"),
 ];
 const LINE: &str = "function_call:";
 const TAG: &str = "<tool_call>";
 const FENCE: &str = "```json";
+const FUNCTION: &str = "<function=";
+const KIMI: &str = "<|tool_calls_section_begin|>";
+const KIMI_CALL: &str = "<|tool_call_begin|>";
+const DEEPSEEK: &str = "<｜tool▁calls▁begin｜>";
+const DEEPSEEK_CALL: &str = "<｜tool▁call▁begin｜>";
 
 /// Results that the model makes up. They and all that follows them may stand behind the last call.
 const RESULTS: [&str; 2] = ["<tool_response>", "function_result:"];
@@ -45,14 +77,21 @@ const RESULTS: [&str; 2] = ["<tool_response>", "function_result:"];
 pub fn calls(text: &str, tools: &[OwnedTool]) -> (Vec<Call>, String) {
     // The strings of a JSON text are data, whatever they contain.
     let said = if is_json(text) { text } else { thinking::behind(text).unwrap_or_default() }.trim_start();
-    let found = match first_json(said).filter(|_| is_json(said)) {
-        Some((json, _)) => of_object(json, tools).map(|call| (vec![call], String::new())),
-        None => {
-            search(said, tools).or_else(|| search(unwrapped(said)?, tools).filter(|(_, left)| left.trim().is_empty()))
-        }
+    let found = match is_json(said) {
+        true => of_json(said, tools).map(|(calls, _)| (calls, String::new())),
+        false => search(said, tools)
+            .or_else(|| search(unwrapped(said)?, tools).filter(|(_, left)| left.trim().is_empty()))
+            .or_else(|| Some((whole::calls(said, tools)?, String::new()))),
     };
     let Some((calls, left)) = found else { return (Vec::new(), text.trim().to_owned()) };
     let before = &text[..text.len() - said.len()];
+    // The channel of gpt-oss belongs to the call.
+    let before = if said.starts_with("to=") {
+        before.rsplit_once("<|channel|>").map_or(before, |(before, _)| before)
+    } else {
+        before
+    };
+    let before = before.trim_end().strip_suffix("<|start|>assistant").unwrap_or(before);
     (calls, format!("{before}{left}").trim().to_owned())
 }
 
@@ -71,8 +110,19 @@ fn search(text: &str, tools: &[OwnedTool]) -> Option<(Vec<Call>, String)> {
         quotation.read(&rest[..at]);
         let found = match mark {
             LINE => of_line(behind, tools),
-            TAG if behind.trim_start().starts_with("<function=") => of_tags(behind, tools),
-            _ => of_json(behind, tools),
+            TAG if behind.trim_start().starts_with(FUNCTION) => of_tags(behind, tools),
+            TAG if is_name_begun(behind) => of_keys(behind, tools),
+            FUNCTION => of_tags(&rest[at..], tools)
+                .map(|(calls, behind)| (calls, behind.trim_start().strip_prefix("</tool_call>").unwrap_or(behind))),
+            KIMI => of_kimi(behind, tools),
+            KIMI_CALL => of_kimi(&rest[at..], tools),
+            DEEPSEEK => of_deepseek(behind, tools),
+            DEEPSEEK_CALL => of_deepseek(&rest[at..], tools),
+            "[TOOL_CALLS]" if is_name_begun(behind) => of_arguments(behind, tools),
+            _ if mark.ends_with("function_calls>") || mark.ends_with("minimax:tool_call>") => {
+                of_invocations(behind, tools)
+            }
+            _ => of_json(behind, tools).or_else(|| of_lenient(behind, end, tools)),
         };
         let is_in_sentence = |behind: &str| mark == LINE && !begins_line(&rest[..at]) && !behind.trim().is_empty();
         let is_quoted = quotation.is_quoted() || found.as_ref().is_some_and(|(_, behind)| is_in_sentence(behind));
@@ -154,11 +204,24 @@ fn is_within_call(text: &str) -> bool {
 /// Whether a call begins behind a mark, and not only a text about the mark.
 fn is_begun(mark: &str, behind: &str) -> bool {
     let behind = behind.trim_start();
-    if mark == LINE {
-        behind.starts_with("name=")
-    } else {
-        behind.starts_with(['{', '[']) || behind.starts_with("<function=")
+    match mark {
+        LINE => behind.starts_with("name="),
+        FUNCTION => behind.find(['>', '\n', ' ']).is_some_and(|at| behind[at..].starts_with('>')),
+        // These marks are tokens of models, not words.
+        KIMI | KIMI_CALL | DEEPSEEK | DEEPSEEK_CALL => true,
+        _ => {
+            let begins = ["{", "[", FUNCTION, "<invoke", "<｜DSML｜invoke"];
+            begins.iter().any(|begin| behind.starts_with(begin)) || is_name_begun(behind)
+        }
     }
+}
+
+/// Whether the name of a tool begins, with its arguments behind it.
+fn is_name_begun(behind: &str) -> bool {
+    let behind = behind.trim_start();
+    let name = behind.find(|each: char| !each.is_alphanumeric() && !"_.:-".contains(each)).unwrap_or(behind.len());
+    let next = behind[name..].trim_start();
+    name > 0 && ["<arg_key>", "</tool_call>", "[ARGS]", "[CALL_ID]"].iter().any(|begin| next.starts_with(begin))
 }
 
 /// Whether the text after this begins a line.
@@ -217,6 +280,13 @@ fn of_json<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str
         Err(_) => vec![of_object(json, tools)?],
     };
     Some((calls, rest))
+}
+
+/// Calls up to an end marker, in the spelling of Python or with surplus commas.
+fn of_lenient<'a>(text: &'a str, end: &str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str)> {
+    let (inner, _) = text.split_once(end).filter(|_| !end.is_empty())?;
+    let (calls, rest) = of_json(&lenient(inner)?, tools).map(|(calls, rest)| (calls, rest.trim().is_empty()))?;
+    rest.then(|| (calls, &text[inner.len()..]))
 }
 
 /// The names of a call's arguments.
@@ -281,54 +351,15 @@ fn spelled_out(json: &RawValue) -> String {
     serde_json::from_str(json.get()).unwrap_or_else(|_| json.get().to_owned())
 }
 
-/// `<function=NAME><parameter=NAME>value</parameter>...</function>`, as Qwen3-Coder's template writes it: values are on lines of
-/// their own.
-fn of_tags<'a>(text: &'a str, tools: &[OwnedTool]) -> Option<(Vec<Call>, &'a str)> {
-    // The beginning of another call ends this one, so a text with many beginnings is searched only once.
-    let own = &text[..text.find(TAG).unwrap_or(text.len())];
-    let (name, mut rest) = own.trim_start().strip_prefix("<function=")?.split_once('>')?;
-    let tool = offered(name.trim(), tools)?;
-    let properties = Fields::read(&tool.input_schema).ok().and_then(|schema| schema.object("properties"));
-    let takes = |name: &str| properties.as_ref().and_then(|all| all.object(name)).and_then(|own| takes_text(&own));
-    let mut arguments = Object::default();
-    while let Some(parameter) = rest.trim_start().strip_prefix("<parameter=") {
-        let (name, after) = parameter.split_once('>')?;
-        let (value, after) = after.split_once("</parameter>")?;
-        let value = value.strip_prefix("\r\n").or(value.strip_prefix('\n')).unwrap_or(value);
-        let value = value.strip_suffix("\r\n").or(value.strip_suffix('\n')).unwrap_or(value);
-        let is_json = |json: &&RawValue| match takes(name) {
-            Some(is_text) => !is_text,
-            None => json.get().starts_with(['{', '[']),
-        };
-        let json = serde_json::from_str::<&RawValue>(value).ok().filter(is_json);
-        arguments = arguments.put_any(name, json.map_or_else(|| quoted(value), |json| json.get().to_owned()));
-        rest = after;
-    }
-    let rest = rest.trim_start().strip_prefix("</function>")?;
-    Some((vec![(tool.name.clone(), Arguments::of_text(&arguments.end()))], &text[own.len() - rest.len()..]))
-}
-
-/// Fields of a schema that are about texts.
-const ABOUT_TEXT: [&str; 6] = ["pattern", "format", "minLength", "maxLength", "contentEncoding", "contentMediaType"];
-
-/// Whether a schema allows a text: a number in it then stays the text that it is. `None` if the schema does not say.
-fn takes_text(schema: &Fields<'_>) -> Option<bool> {
-    let is_text = |json: &RawValue| json.get().starts_with('"');
-    let values = schema.list("enum").unwrap_or_default();
-    let stated = schema.get("type").map(|kind| kind.get().contains("\"string\""));
-    let stated = stated.or_else(|| schema.get("const").map(is_text));
-    let stated = stated.or_else(|| (!values.is_empty()).then(|| values.into_iter().any(is_text)));
-    let stated = stated.or_else(|| ABOUT_TEXT.iter().any(|key| schema.get(key).is_some()).then_some(true));
-    if stated.is_some() {
-        return stated;
-    }
-    let branches = |key: &&str| schema.list(key).unwrap_or_default();
-    let each = ["anyOf", "oneOf", "allOf"].iter().flat_map(branches);
-    let each: Vec<_> = each.map(|json| Fields::read(json.get()).ok().and_then(|own| takes_text(&own))).collect();
-    let is_stated = !each.is_empty() && each.iter().all(Option::is_some);
-    if each.contains(&Some(true)) { Some(true) } else { is_stated.then_some(false) }
-}
-
+/// The tool of this name, which some models write with the name of a namespace or a number.
 fn offered<'t>(name: &str, tools: &'t [OwnedTool]) -> Option<&'t OwnedTool> {
-    tools.iter().find(|tool| tool.name == name)
+    let exact = |name: &str| tools.iter().find(|tool| tool.name == name);
+    exact(name).or_else(|| {
+        let name = ["functions.", "function.", "default_api."]
+            .iter()
+            .find_map(|before| name.strip_prefix(before))
+            .unwrap_or(name);
+        let is_number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+        exact(name).or_else(|| exact(name.rsplit_once(':').filter(|(_, rest)| is_number(rest))?.0))
+    })
 }

@@ -76,6 +76,95 @@ fn every_form_of_a_call_is_recognised() {
 }
 
 #[test]
+fn the_forms_of_models_are_recognised() {
+    let wait = r#"wait {"ms":5}"#;
+    for (text, found) in [
+        ("<|tool_call_start|>[wait(ms=5)]<|tool_call_end|>", vec![wait]),
+        ("<longcat_tool_call>{\"name\":\"wait\",\"arguments\":{\"ms\":5}}</longcat_tool_call>", vec![wait]),
+        ("<seed:tool_call>\n<function=wait>\n<parameter=ms>5</parameter>\n</function>\n</seed:tool_call>", vec![wait]),
+        ("<|action_start|><|plugin|>{\"name\":\"wait\",\"parameters\":{\"ms\":5}}<|action_end|>", vec![wait]),
+        ("<tool_call>wait\n<arg_key>ms</arg_key>\n<arg_value>5</arg_value>\n</tool_call>", vec![wait]),
+        (
+            "<tool_call>look\n</tool_call><tool_call>wait<arg_key>ms</arg_key><arg_value>5</arg_value></tool_call>",
+            vec!["look {}", wait],
+        ),
+        (
+            "I wait. <|tool_calls_section_begin|><|tool_call_begin|>functions.wait:0<|tool_call_argument_begin|>{\"ms\":5}<|tool_call_end|><|tool_calls_section_end|>",
+            vec![wait],
+        ),
+        ("<|tool_call_begin|>look:1<|tool_call_argument_begin|>{}<|tool_call_end|>", vec!["look {}"]),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>wait\n```json\n{\"ms\":5}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            vec![wait],
+        ),
+        (
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>look<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁call▁begin｜>wait<｜tool▁sep｜>{\"ms\":5}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            vec!["look {}", wait],
+        ),
+        ("[TOOL_CALLS]wait[ARGS]{\"ms\":5}", vec![wait]),
+        ("[TOOL_CALLS]look[CALL_ID]Ab3dE5gH7[ARGS]{}[TOOL_CALLS]wait[ARGS]{\"ms\":5}</s>", vec!["look {}", wait]),
+        ("<|channel|>commentary to=functions.wait <|constrain|>json<|message|>{\"ms\":5}<|call|>", vec![wait]),
+        (
+            "<|channel|>analysis<|message|>I wait.<|end|><|start|>assistant<|channel|>commentary to=functions.wait <|message|>{\"ms\":5}<|call|>",
+            vec![wait],
+        ),
+        ("I wait.\n<function=wait>\n<parameter=ms>\n5\n</parameter>\n</function>\n</tool_call>", vec![wait]),
+        ("<function=wait>{\"ms\":5}</function>", vec![wait]),
+        (
+            "<minimax:tool_call>\n<invoke name=\"wait\">\n<parameter name=\"ms\">5</parameter>\n</invoke>\n</minimax:tool_call>",
+            vec![wait],
+        ),
+        (
+            "<｜DSML｜function_calls><｜DSML｜invoke name=\"wait\"><｜DSML｜parameter name=\"ms\" string=\"false\">5</｜DSML｜parameter></｜DSML｜invoke></｜DSML｜function_calls>",
+            vec![wait],
+        ),
+        ("<|tool_call|>[{\"name\":\"wait\",\"arguments\":{\"ms\":5}}]<|/tool_call|>", vec![wait]),
+        ("[wait(ms=5)]", vec![wait]),
+        ("[look(), wait(ms=5, why='a, (b)')]", vec!["look {}", r#"wait {"ms":5,"why":"a, (b)"}"#]),
+        ("```tool_code\nwait(ms=5)\n```", vec![wait]),
+        ("<tools>\n{\"name\": \"wait\", \"arguments\": {\"ms\":5}}\n</tools>", vec![wait]),
+        ("```\n{\"name\": \"wait\", \"arguments\": {\"ms\":5}}\n```", vec![wait]),
+        ("<|tool_call_start|>[wait(ms=5)]<|tool_call_end|>", vec![wait]),
+        ("<longcat_tool_call>{\"name\":\"wait\",\"arguments\":{\"ms\":5}}</longcat_tool_call>", vec![wait]),
+        ("<seed:tool_call>\n<function=wait>\n<parameter=ms>5</parameter>\n</function>\n</seed:tool_call>", vec![wait]),
+        ("<|action_start|><|plugin|>{\"name\":\"wait\",\"parameters\":{\"ms\":5}}<|action_end|>", vec![wait]),
+        ("[{\"name\": \"look\"}, {\"name\": \"wait\", \"arguments\": {\"ms\":5}}]", vec!["look {}", wait]),
+        ("<tool_call>\n{\"name\": \"wait\", \"arguments\": {\"ms\":5,}}\n</tool_call>", vec![wait]),
+        ("<tool_call>\n{'name': 'wait', 'arguments': {'ms': 5}}\n</tool_call>", vec![r#"wait {"ms": 5}"#]),
+    ] {
+        assert_eq!(read(text).0, found, "{text}");
+    }
+}
+
+#[test]
+fn an_incomplete_or_foreign_call_of_any_form_is_none() {
+    for text in [
+        "<tool_call>wait\n<arg_key>ms</arg_key>\n<arg_value>5",
+        "<tool_call>rm\n</tool_call>",
+        "<|tool_call_begin|>functions.wait:0<|tool_call_argument_begin|>{\"ms\":5}",
+        "<|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+        "<｜tool▁call▁begin｜>wait<｜tool▁sep｜>{\"ms\":5",
+        "[TOOL_CALLS]wait[ARGS]{\"ms\":",
+        "<function=wait>\n<parameter=ms>\n5\n</parameter>",
+        "<minimax:tool_call>\n<invoke name=\"wait\">\n<parameter name=\"ms\">5</parameter>",
+        "<tool_call>\n{\"name\": \"wait\", \"arguments\": {\"ms\":5}\n</tool_call>",
+        "[wait(ms=5]",
+        "[wait(5)]",
+        "[wait(ms=5), rm()]",
+        "I would write [wait(ms=5)]",
+        "[wait(ms=5)] is the form.",
+        "The list is <tools>{\"name\":\"look\"}</tools>",
+        "```text\n{\"name\": \"look\"}\n```",
+        "So:\n```\n{\"name\": \"look\"}\n```",
+        "<function=look></function> is the form.",
+        "> <|tool_call_begin|>look:0<|tool_call_argument_begin|>{}<|tool_call_end|>",
+        "`<function=look></function>`, I think",
+    ] {
+        assert_eq!(read(text).0, Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
 fn other_text_than_calls_of_offered_tools_is_unchanged() {
     for text in [
         "function_call: name=rm args={}",
