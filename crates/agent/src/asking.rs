@@ -82,6 +82,7 @@ impl Agent {
 
     fn ask(&mut self, purpose: RequestPurpose, now: Duration) {
         let choice = match &purpose {
+            RequestPurpose::Decision if std::mem::take(&mut self.effort.must_call) => Choice::Any,
             RequestPurpose::Decision => Choice::Auto,
             RequestPurpose::Report { why, .. } => {
                 self.conversation.say(&Part::Text(format!("The run ends now: {why}. {REPORT}")));

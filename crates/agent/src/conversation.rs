@@ -27,6 +27,8 @@ pub struct Stored {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Choice {
     Auto,
+    /// A call is required.
+    Any,
     None,
 }
 
@@ -85,7 +87,12 @@ impl Conversation {
         let request =
             Object::default().text("type", "model_request").text("request_id", id).put("system", &self.system);
         let request = request.put("messages", format_args!("[{}]", self.messages)).put("tools", &self.tools);
-        request.text_some("tool_choice", (choice == Choice::None).then_some("none")).end()
+        let choice = match choice {
+            Choice::Auto => None,
+            Choice::Any => Some("any"),
+            Choice::None => Some("none"),
+        };
+        request.text_some("tool_choice", choice).end()
     }
 
     /// Whether it has a system text and tools.

@@ -12,6 +12,13 @@ use std::time::Duration;
 /// The most turns in a row that may decide nothing.
 const UNDECIDED: u32 = 3;
 
+/// The longest line of a text that is shown as progress, in characters.
+const PROGRESS: usize = 300;
+
+/// The answer to a turn of text alone.
+const ONLY_TEXT: &str = "the turn holds no call (one that is only quoted, or that text follows, does not count). Is the goal reached? \
+                         Then call assistant_done. If not, call the tool for the next step, or assistant_ask to ask the person";
+
 impl Agent {
     pub(super) fn count_turn(&mut self) {
         self.budget.steps += 1;
@@ -38,6 +45,10 @@ impl Agent {
         if turn.stop == "refusal" && turn.calls.is_empty() {
             return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
         }
+        if let Some(text) = decision::only_text(turn, &self.world.offered) {
+            let text = text.to_owned();
+            return self.take_text(&text, now);
+        }
         let decision = decision::read(turn, &self.world.offered).and_then(|decision| {
             let own = local::read(&decision.tool, &decision.arguments);
             let call_id = decision.call_id.clone();
@@ -60,6 +71,21 @@ impl Agent {
                 }
             }
         }
+    }
+
+    /// Takes a turn of text alone. In a conversation it is the answer; with a goal, the model has to say by a call whether the goal is
+    /// reached.
+    fn take_text(&mut self, text: &str, now: Duration) {
+        if self.run.goal.is_none() {
+            self.effort.undecided = 0;
+            self.say(MessageKind::Answer, text);
+            return self.finish(Outcome::Done, text, 0, now);
+        }
+        self.effort.must_call = true;
+        let line: String = text.lines().next().unwrap_or_default().chars().take(PROGRESS).collect();
+        self.say(MessageKind::Progress, &line);
+        self.step.progress(&line);
+        self.take_undecided(InvalidTurn { call_id: None, why: ONLY_TEXT.to_owned() }, now);
     }
 
     fn act(&mut self, decision: Decision, others: Vec<String>) {

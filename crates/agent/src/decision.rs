@@ -23,6 +23,13 @@ pub(super) struct InvalidTurn {
     pub(super) why: String,
 }
 
+/// The text of a turn that is nothing else: neither calls, in whatever form, nor cut.
+pub(super) fn only_text<'t>(turn: &'t Turn, tools: &[OwnedTool]) -> Option<&'t str> {
+    let text = text_calls::reasoning(&turn.text).map_or(&*turn.text, |(_, rest)| rest).trim();
+    let is_whole = turn.calls.is_empty() && turn.stop == "end" && !text.is_empty();
+    (is_whole && text_calls::calls(text, tools).0.is_empty()).then_some(text)
+}
+
 /// The longest line of progress, in characters.
 const LINE: usize = 300;
 

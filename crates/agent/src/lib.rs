@@ -110,6 +110,8 @@ struct MessageProgress {
     repetition: Repetition,
     /// Turns in a row that decided nothing.
     undecided: u32,
+    /// Whether the next turn must make a call: the last one was text alone.
+    must_call: bool,
     /// Whether the evidence for a goal was missing once.
     missed_evidence: bool,
     /// How much of its budget each of the profile's calls after actions has used, in milliseconds, by its number.

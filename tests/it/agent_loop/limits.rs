@@ -1,6 +1,7 @@
 //! Runs that end without their goal.
 
 use super::{Place, said};
+use serde_json::Value;
 
 fn echo(n: u32) -> String {
     format!(r#"{{"calls":[{{"tool_name":"echo","arguments":{{"n":{n}}}}}]}}"#)
@@ -61,6 +62,25 @@ fn turns_that_decide_nothing_are_reported_to_the_model_three_times() {
     assert!(last["content"].as_str().unwrap().contains("3 turns of the model in a row decide nothing"), "{last}");
     assert_eq!(run.of_type("tool_call").len(), 0);
     assert!(said(&place.requests()[1]["messages"][2]).contains("the turn holds no call"));
+}
+
+#[test]
+fn a_turn_of_text_alone_is_the_answer_in_a_conversation() {
+    let place = Place::new(&[&*echo(1), r#"{"text":"It said 1."}"#]);
+    let run = place.run(&[], "{\"type\":\"user_message\",\"content\":\"echo\"}\n");
+    let last = run.last();
+    assert_eq!((run.status, &last["outcome"], &last["content"]), (Some(0), &"done".into(), &"It said 1.".into()));
+    assert!(place.requests().iter().all(|request| request.get("tool_choice").is_none()));
+}
+
+#[test]
+fn with_a_goal_a_model_that_writes_text_alone_must_call_a_tool_next() {
+    let place = Place::new(&[r#"{"text":"The goal is reached."}"#, &super::done("")]);
+    let run = place.run(&["--goal", "g"], "");
+    assert_eq!((run.status, run.last()["outcome"].as_str()), (Some(0), Some("done")), "{:?}", run.records);
+    let requests = place.requests();
+    assert_eq!((&requests[0]["tool_choice"], &requests[1]["tool_choice"]), (&Value::Null, &"any".into()));
+    assert!(said(&requests[1]["messages"][2]).contains("Is the goal reached?"));
 }
 
 #[test]
