@@ -41,7 +41,7 @@ _agent__loop() {
 
     case "${cmd}" in
         agent__loop)
-            opts="-m -h -V --goal --model --llm --compact-at --profile --allow --deny --start-timeout --max-steps --turn-steps --deadline --max-tokens --max-cost --max-result --max-line --max-depth --session --steps --log --session-id --agent-id --role --chain-id --help --version profile show help"
+            opts="-m -h -V --goal --model --base-url --set --busy-timeout --llm --compact-at --profile --allow --deny --start-timeout --max-steps --turn-steps --deadline --max-tokens --max-cost --max-result --max-line --max-depth --session --steps --log --session-id --agent-id --role --chain-id --help --version profile show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -56,6 +56,18 @@ _agent__loop() {
                     return 0
                     ;;
                 -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --base-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --busy-timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

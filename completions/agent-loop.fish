@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_agent_loop_global_optspecs
-    string join \n goal= m/model= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-cost= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
+    string join \n goal= m/model= base-url= set= busy-timeout= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-cost= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
 end
 
 function __fish_agent_loop_needs_command
@@ -26,6 +26,9 @@ end
 
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l goal -d 'The goal: what the agent is to do' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -s m -l model -d 'Use this model: short for --llm \'llm-pipe --model PROVIDER/NAME\'' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l base-url -d 'The address of the model\'s server, as for llm-pipe' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l set -d 'A setting of every request, as for llm-pipe: temperature=0.2; may be repeated' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l busy-timeout -d 'How long to wait for a server that is overloaded, limits the rate or loads its model, as for llm-pipe' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l llm -d 'The command that answers model_request records; the text is split into words as by a shell, but no shell runs it' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l compact-at -d 'After a request of more than N tokens, start a new conversation with a summary of the old one. This also happens when the model refuses a request as too long' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l profile -d 'How the world is observed and used: browser, playwright, godot or mcp, or a file of your own (`agent-loop profile NAME` prints a built-in one)' -r

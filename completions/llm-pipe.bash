@@ -41,7 +41,7 @@ _llm__pipe() {
 
     case "${cmd}" in
         llm__pipe)
-            opts="-m -j -h -V --model --base-url --key-env --key-file --text --bare --history --system --schema --tools --max-output-tokens --images --jobs --unordered --cache --stream --retries --timeout --idle-timeout --deadline --max-line --help --version models check help"
+            opts="-m -j -h -V --model --base-url --key-env --key-file --set --text --bare --history --system --schema --tools --max-output-tokens --images --jobs --unordered --cache --stream --retries --busy-timeout --timeout --idle-timeout --deadline --max-line --help --version models check help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -64,6 +64,10 @@ _llm__pipe() {
                     return 0
                     ;;
                 --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -107,6 +111,10 @@ _llm__pipe() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --busy-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -131,7 +139,7 @@ _llm__pipe() {
             return 0
             ;;
         llm__subcmd__pipe__subcmd__check)
-            opts="-m -h --model --base-url --key-env --key-file --help"
+            opts="-m -h --model --base-url --key-env --key-file --set --save --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -154,6 +162,10 @@ _llm__pipe() {
                     return 0
                     ;;
                 --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -221,12 +233,36 @@ _llm__pipe() {
             return 0
             ;;
         llm__subcmd__pipe__subcmd__models)
-            opts="-h --help"
+            opts="-m -h --model --base-url --key-env --key-file --set --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --model)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --base-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-env)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --set)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;

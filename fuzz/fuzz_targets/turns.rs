@@ -4,14 +4,21 @@
 
 use libfuzzer_sys::fuzz_target;
 use pipewright_http::events::Reader;
-use pipewright_llm::PROVIDERS;
-use pipewright_record::{Attempts, Message, ModelRequest};
+use pipewright_llm::{Abilities, Failure, PROVIDERS, Retry, SentBody, refusal};
+use pipewright_record::{Attempts, Kind, Message, ModelRequest};
 use serde_json::value::RawValue;
 
 fuzz_target!(|input: &[u8]| {
     let Some((which, stream)) = input.split_first() else { return };
     let provider = PROVIDERS[usize::from(*which) % PROVIDERS.len()];
     let _ = provider.failure(200 + u16::from(*which), &|_| Some("7".to_owned()), stream);
+    // These bytes as an answer that is no stream, and as the words of a refusal.
+    let text = String::from_utf8_lossy(stream);
+    for event in provider.events_of(&text).unwrap_or_default() {
+        assert!(!event.is_empty(), "an event has data");
+    }
+    let words = Failure::new(Kind::BadRequest, &*text, Retry::Never);
+    let _ = refusal(&words, &ModelRequest::default(), &SentBody::of(r#"{"stream":true,"max_tokens":9999}"#), &Abilities::default());
     let mut reader = provider.reader(&ModelRequest::default(), "m");
     let mut tokens = Vec::new();
     for event in Reader::new(1 << 20).take(stream) {

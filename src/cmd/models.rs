@@ -3,7 +3,7 @@
 use crate::cmd::usage;
 use pipewright_http::Address;
 use pipewright_io::report::{Failure, Status};
-use pipewright_llm::PROVIDERS;
+use pipewright_llm::{Ability, PROVIDERS};
 use pipewright_record::json::Object;
 use pipewright_record::{Usage, toml_error};
 use pipewright_sys::{folders, regular};
@@ -11,7 +11,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
@@ -35,6 +35,27 @@ pub struct Model {
     pub key_env: Option<String>,
     /// What its tokens cost.
     pub price: Option<Price>,
+    /// Additional headers for its address.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Settings of its requests: fields of the body.
+    #[serde(default)]
+    pub set: BTreeMap<String, toml::Value>,
+    /// What its server accepts.
+    #[serde(default, deserialize_with = "known")]
+    pub abilities: BTreeMap<String, bool>,
+}
+
+/// Abilities by name; a name that is not known is an error.
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, bool>, D::Error> {
+    let abilities = BTreeMap::<String, bool>::deserialize(from)?;
+    match abilities.keys().find(|name| Ability::named(name).is_none()) {
+        None => Ok(abilities),
+        Some(name) => {
+            let names = Ability::ALL.map(Ability::name).join(", ");
+            Err(D::Error::custom(format!("unknown ability {name:?}; known are {names}")))
+        }
+    }
 }
 
 /// US dollars for a million tokens.
@@ -87,6 +108,11 @@ impl Models {
             Some(model) => (model.model.clone().unwrap_or_else(|| name.to_owned()), model.clone()),
             None => (name.to_owned(), Model::default()),
         }
+    }
+
+    /// The file's path.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The environment variables that the tables name for their keys.

@@ -50,6 +50,9 @@ pub fn command(name: &str) -> Command {
     {
         command.env_remove(variable);
     }
+    // What a model client learns of a server must not reach other tests, whose servers may get its address.
+    let state = format!("{}/state-{}", env!("CARGO_TARGET_TMPDIR"), std::process::id());
+    command.env_remove("OPENAI_BASE_URL").env_remove("OLLAMA_HOST").env("XDG_STATE_HOME", state);
     command
 }
 

@@ -70,6 +70,12 @@ impl Client {
         Ok(Client { inner, address: address.clone(), limits })
     }
 
+    /// A client of another address of the same server: it sends the same headers.
+    #[must_use]
+    pub fn at(&self, address: &Address) -> Client {
+        Client { address: address.clone(), ..self.clone() }
+    }
+
     /// A request to the client's address.
     pub fn request(&self, method: Method) -> Request {
         Request { inner: self.inner.request(method, self.address.url().clone()), limits: self.limits }

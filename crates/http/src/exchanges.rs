@@ -1,6 +1,6 @@
 //! Requests for blocking callers: they run concurrently on one thread, and their results are delivered piece by piece.
 
-use crate::{Client, Error, Method, events::Event};
+use crate::{Address, Client, Error, Method, events::Event};
 use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
@@ -42,7 +42,8 @@ pub struct Exchanges {
 
 #[derive(Debug)]
 enum ThreadCommand {
-    Post { number: u64, body: Vec<u8> },
+    Send { number: u64, method: Method, body: Vec<u8> },
+    Move(Box<Address>),
     Cancel(u64),
 }
 
@@ -70,7 +71,17 @@ impl Exchanges {
     /// Sends a POST to the client's address. Every request needs its own number.
     pub fn post(&self, number: u64, body: Vec<u8>) {
         // The thread takes orders as long as this exists.
-        let _ = self.orders.send(ThreadCommand::Post { number, body });
+        let _ = self.orders.send(ThreadCommand::Send { number, method: Method::POST, body });
+    }
+
+    /// Sends a GET to the client's address.
+    pub fn get(&self, number: u64) {
+        let _ = self.orders.send(ThreadCommand::Send { number, method: Method::GET, body: Vec::new() });
+    }
+
+    /// Sends later requests to another address of the same server.
+    pub fn move_to(&self, address: Address) {
+        let _ = self.orders.send(ThreadCommand::Move(Box::new(address)));
     }
 
     /// Cancels a request. Pieces that were delivered before may still be in the caller's queue.
@@ -81,18 +92,19 @@ impl Exchanges {
 
 async fn serve(
     mut orders: UnboundedReceiver<ThreadCommand>,
-    client: Client,
+    mut client: Client,
     longest: SizeLimits,
     deliver: Rc<dyn Fn(u64, Arrival)>,
 ) {
     let mut running: HashMap<u64, AbortHandle> = HashMap::new();
     while let Some(order) = orders.recv().await {
         match order {
-            ThreadCommand::Post { number, body } => {
+            ThreadCommand::Move(address) => client = client.at(&address),
+            ThreadCommand::Send { number, method, body } => {
                 running.retain(|_, task| !task.is_finished());
                 let (client, deliver) = (client.clone(), Rc::clone(&deliver));
                 let task = spawn_local(async move {
-                    if let Err(error) = exchange(&client, body, longest, &|what| deliver(number, what)).await {
+                    if let Err(error) = exchange(&client, method, body, longest, &|what| deliver(number, what)).await {
                         deliver(number, Arrival::Failed(error));
                     }
                 });
@@ -105,8 +117,14 @@ async fn serve(
     }
 }
 
-async fn exchange(client: &Client, body: Vec<u8>, longest: SizeLimits, deliver: &dyn Fn(Arrival)) -> Result<(), Error> {
-    let request = client.request(Method::POST).header("content-type", "application/json").body(body);
+async fn exchange(
+    client: &Client,
+    method: Method,
+    body: Vec<u8>,
+    longest: SizeLimits,
+    deliver: &dyn Fn(Arrival),
+) -> Result<(), Error> {
+    let request = client.request(method).header("content-type", "application/json").body(body);
     let response = request.send().await?;
     deliver(Arrival::Head(response.status().as_u16(), response.headers()));
     if response.status().is_success() && response.media_type() == "text/event-stream" {

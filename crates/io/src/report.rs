@@ -92,6 +92,8 @@ pub struct Report {
     finished: AtomicBool,
     /// Whether the cursor is at the end of a line of [`Report::progress`].
     in_progress: AtomicBool,
+    /// Whether the cursor is behind text on stdout, on the terminal of stderr.
+    in_text: AtomicBool,
     /// Takes the lines in place of stderr.
     diverted: OnceLock<MessageHook>,
 }
@@ -121,6 +123,7 @@ impl Report {
             failed: AtomicBool::new(false),
             finished: AtomicBool::new(false),
             in_progress: AtomicBool::new(false),
+            in_text: AtomicBool::new(false),
             diverted: OnceLock::new(),
         }
     }
@@ -180,8 +183,18 @@ impl Report {
         if let Some(print) = self.diverted.get() {
             return print(&line);
         }
-        let before = if self.in_progress.swap(false, Ordering::Relaxed) { CLEAR_LINE } else { "" };
+        let is_open = self.in_text.swap(false, Ordering::Relaxed);
+        let before = match self.in_progress.swap(false, Ordering::Relaxed) {
+            true => CLEAR_LINE,
+            false if is_open => "\n",
+            false => "",
+        };
         let _ = std::io::stderr().write_all(format!("{before}{line}\n").as_bytes());
+    }
+
+    /// Text without a line end is on the way to a terminal: the next message begins a line of its own.
+    pub fn leave_line_open(&self) {
+        self.in_text.store(true, Ordering::Relaxed);
     }
 
     /// Shows progress on stderr, which must be a terminal. The line stays until the next message.

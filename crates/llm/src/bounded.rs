@@ -26,6 +26,10 @@ impl TurnReader for Bounded {
         self.inner.is_complete()
     }
 
+    fn is_ending(&self) -> bool {
+        self.inner.is_ending()
+    }
+
     fn usage(&self) -> Usage {
         self.inner.usage()
     }

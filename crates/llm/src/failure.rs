@@ -1,6 +1,7 @@
 //! Why there is no turn, and whether to send the request again.
 
-use super::retry::{apply_headers, is_overflow};
+use super::overflow::is_overflow;
+use super::retry::{apply_headers, pause_in};
 use pipewright_record::{Fields, Kind, TurnFailure, Unreadable};
 use serde_json::value::RawValue;
 use std::time::Duration;
@@ -19,13 +20,6 @@ pub enum Retry {
     After(Duration),
 }
 
-/// The code of a failure because the model or its server does not support tools: they can be described in the prompt
-/// instead. Servers have no common code for it.
-pub const TOOLS_UNSUPPORTED: &str = "tools_unsupported";
-
-/// The code of a failure because the server supports no JSON Schema of the answer.
-pub const SCHEMA_UNSUPPORTED: &str = "schema_unsupported";
-
 /// Why an attempt gave no turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -33,12 +27,29 @@ pub struct Failure {
     pub what: TurnFailure,
     /// Whether to try again.
     pub retry: Retry,
+    /// Whether the server has too much to do, or is not ready yet: this passes, but may take minutes.
+    pub is_busy: bool,
+    /// Whether the server is not ready yet, which is no failure.
+    pub is_loading: bool,
+    /// The field of the request that the server names as the cause.
+    pub param: Option<String>,
 }
+
+/// What servers say that are not ready, in lower case.
+const LOADING: [&str; 6] =
+    ["loading model", "model is loading", "still loading", "currently loading", "is starting", "warming up"];
+
+/// What servers say that have too much to do, in lower case.
+const OVERLOADED: [&str; 5] = ["overload", "at capacity", "too busy", "no available", "high demand"];
+
+/// The pause before a request to a server that loads its model.
+const LOADING_PAUSE: Duration = Duration::from_secs(2);
 
 impl Failure {
     /// A failure without a code of the provider.
     pub fn new(kind: Kind, message: impl Into<String>, retry: Retry) -> Failure {
-        Failure { what: TurnFailure { kind, message: message.into(), code: None }, retry }
+        let what = TurnFailure { kind, message: message.into(), code: None };
+        Failure { what, retry, is_busy: false, is_loading: false, param: None }
     }
 
     /// Sets the provider's own code.
@@ -71,6 +82,12 @@ impl Failure {
             408 | 409 | 499 | 500.. => Kind::Unavailable,
             _ => Kind::BadRequest,
         };
+        let lower = message.to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_loading = kind == Kind::Unavailable && says(&LOADING);
+        let is_busy = is_loading
+            || kind == Kind::RateLimited
+            || (kind == Kind::Unavailable && (status == 529 || says(&OVERLOADED)));
         let message = match status {
             ..=399 => no_stream(status, &message, headers),
             _ => message,
@@ -80,13 +97,18 @@ impl Failure {
             Kind::RateLimited | Kind::Unavailable => apply_headers(Retry::Backoff, headers),
             _ => apply_headers(Retry::Never, headers),
         };
-        Failure::new(kind, message, retry).with_code(code)
+        let retry = match retry {
+            Retry::Backoff if is_loading => Retry::After(LOADING_PAUSE),
+            Retry::Backoff if is_busy => pause_in(&message).map_or(Retry::Backoff, Retry::After),
+            retry => retry,
+        };
+        Failure { is_busy, is_loading, ..Failure::new(kind, message, retry).with_code(code) }
     }
 
     /// Turns the failure into a limit that no pause lifts: money, or a daily quota.
     #[must_use]
     pub(super) fn into_quota(mut self) -> Failure {
-        (self.what.kind, self.retry) = (Kind::Quota, Retry::Never);
+        (self.what.kind, self.retry, self.is_busy) = (Kind::Quota, Retry::Never, false);
         self
     }
 }
@@ -129,6 +151,8 @@ pub(super) struct ReportedError<'a> {
     pub fields: Fields<'a>,
     /// Its message; otherwise the status and the beginning of the body.
     pub message: String,
+    /// Whether the body says that it is an error.
+    pub is_error: bool,
 }
 
 impl<'a> ReportedError<'a> {
@@ -136,15 +160,16 @@ impl<'a> ReportedError<'a> {
         let text = std::str::from_utf8(body).unwrap_or_default().trim();
         let first = serde_json::from_str::<Vec<&RawValue>>(text).ok().and_then(|list| list.first().copied());
         let whole = Fields::read(first.map_or(text, RawValue::get)).unwrap_or_default();
-        let error = whole.get("error");
+        let error = whole.present("error");
+        let is_error = error.is_some() || whole.text("object").as_deref() == Some("error");
         let fields = error.and_then(|error| Fields::read(error.get()).ok());
-        let message = whole.text("error");
+        let message = whole.text("error").or_else(|| detail(&whole));
         let fields = fields.unwrap_or(whole);
-        let message = fields.text("message").or(message).unwrap_or_else(|| {
+        let message = fields.text("message").or_else(|| detail(&fields)).or(message).unwrap_or_else(|| {
             let begin: String = String::from_utf8_lossy(body).trim().chars().take(MAX_SHOWN).collect();
             if begin.is_empty() { format!("HTTP status {status}") } else { format!("HTTP status {status}: {begin}") }
         });
-        ReportedError { fields, message }
+        ReportedError { fields, message, is_error }
     }
 
     /// A code, which some servers send as a number.
@@ -153,6 +178,15 @@ impl<'a> ReportedError<'a> {
         self.fields.text(key).or_else(number)
     }
 }
+
+/// The `detail` of servers in Python: a text, or a list of errors with their places.
+fn detail(fields: &Fields<'_>) -> Option<String> {
+    let detail = fields.present("detail")?;
+    Some(serde_json::from_str(detail.get()).unwrap_or_else(|_| detail.get().chars().take(MAX_DETAIL).collect()))
+}
+
+/// The most characters that are shown of a list of errors.
+const MAX_DETAIL: usize = 1000;
 
 /// The most characters that are shown of a body in an unknown form, such as a proxy's page.
 const MAX_SHOWN: usize = 200;

@@ -6,6 +6,7 @@
 //! bytes, and a continued conversation gives a body that begins with the same messages: so providers' caches work, and
 //! signatures over earlier messages stay valid.
 
+mod abilities;
 mod anthropic;
 mod assembly;
 mod bounded;
@@ -14,20 +15,23 @@ mod conversation;
 mod failure;
 mod gemini;
 mod interactions;
+mod overflow;
 mod responses;
 mod retry;
 pub mod text_calls;
 
+pub use abilities::{Abilities, Ability, Encoded, Refusal, SentBody, encode, is_setting, refusal};
 pub use anthropic::Anthropic;
 pub use chat::ChatServer;
 pub use conversation::without_schema;
-pub use failure::{Failure, Headers, Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
+pub use failure::{Failure, Headers, Retry};
 pub use gemini::Gemini;
 pub use interactions::Interactions;
 pub use responses::Responses;
 
 use bounded::{Bounded, MAX_TURN};
-use pipewright_record::{ModelRequest, ModelTurn, Usage};
+use pipewright_record::{Fields, ModelRequest, ModelTurn, Usage};
+use serde_json::value::RawValue;
 
 /// A part of an unfinished turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +89,26 @@ pub trait Provider: Sync {
         Box::new(Bounded { inner: self.events_reader(request, model), left: MAX_TURN })
     }
 
+    /// Whether a request without a limit of the turn's tokens gets one anyway.
+    fn has_own_limit(&self) -> bool {
+        false
+    }
+
+    /// The place of a setting in the body, as names of fields. The names of settings are those of Chat Completions.
+    fn setting<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        vec![name]
+    }
+
+    /// The data of the events that a stream would have for an answer that came as a whole, JSON text; `None` if it is none.
+    fn events_of(&self, _answer: &str) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The models in the answer to GET /models, JSON text.
+    fn models(&self, answer: &str) -> Vec<String> {
+        models_of(answer)
+    }
+
     /// Why an answer is not a stream of events: from its status (200 to 599), headers and body (JSON if the server has
     /// this API).
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure;
@@ -101,6 +125,11 @@ pub trait TurnReader: Send {
     /// Whether the turn is complete, so that nothing more has to be waited for.
     fn is_complete(&self) -> bool;
 
+    /// Whether the turn may be complete, so that only its counts may follow: some servers keep the stream open.
+    fn is_ending(&self) -> bool {
+        false
+    }
+
     /// The usage so far, even of a turn that fails.
     fn usage(&self) -> Usage;
 
@@ -109,6 +138,19 @@ pub trait TurnReader: Send {
     /// # Errors
     /// The stream ended before the turn was complete, or the turn is unusable.
     fn finish(self: Box<Self>) -> Result<ModelTurn, Failure>;
+}
+
+/// The ids in `{"data":[{"id"}]}`, `{"models":[{"name"}]}` or a list of these.
+fn models_of(answer: &str) -> Vec<String> {
+    let fields = Fields::read(answer).unwrap_or_default();
+    let list = ["data", "models"].iter().find_map(|key| fields.list(key).ok().filter(|list| !list.is_empty()));
+    let list = list.or_else(|| serde_json::from_str(answer).ok()).unwrap_or_default();
+    let id = |json: &RawValue| {
+        let model = Fields::read(json.get()).ok()?;
+        let id = model.text("id").or_else(|| model.text("name"))?;
+        Some(id.strip_prefix("models/").map_or(id.clone(), str::to_owned))
+    };
+    list.into_iter().filter_map(id).collect()
 }
 
 /// All providers.

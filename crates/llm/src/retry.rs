@@ -1,38 +1,9 @@
-//! Whether a failed request may be sent again according to the answer's headers, and how servers report that a
-//! conversation is too long.
+//! Whether a failed request may be sent again, and after which pause: by the answer's headers, or by its message.
 
 use super::{Headers, Retry};
 use jiff::fmt::rfc2822::DateTimeParser;
+use jiff::{SignedDuration, Timestamp};
 use std::time::Duration;
-
-/// Codes for a conversation that exceeds the model's context window.
-const OVERFLOW_CODES: [&str; 3] =
-    ["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded"];
-
-/// Parts of messages in lower case, for servers without such a code.
-const OVERFLOW_PHRASES: [&str; 13] = [
-    "prompt is too long",
-    "maximum context length",
-    "exceeds the context window",
-    "exceeds the maximum number of tokens",
-    "exceeds the available context size",
-    "longer than the maximum model length",
-    "greater than the context length",
-    "reduce the length of the messages",
-    "maximum prompt length is",
-    "input is too long for requested model",
-    "context window exceeds limit",
-    "exceeded model token limit",
-    // GitHub Copilot; "exceeds the limit of" alone is also used for max_tokens.
-    "prompt token count of",
-];
-
-/// Whether the server reports that the conversation exceeds the model's context window.
-pub(super) fn is_overflow(code: Option<&str>, message: &str) -> bool {
-    let message = message.to_lowercase();
-    code.is_some_and(|code| OVERFLOW_CODES.contains(&code))
-        || OVERFLOW_PHRASES.iter().any(|phrase| message.contains(phrase))
-}
 
 /// Applies the headers to a decision: `x-should-retry` overrules it, and a requested pause replaces our own.
 pub(super) fn apply_headers(decision: Retry, headers: &Headers<'_>) -> Retry {
@@ -59,6 +30,34 @@ fn pause(headers: &Headers<'_>) -> Option<Duration> {
         // A date in the past means no pause.
         Some(pause.try_into().unwrap_or_default())
     })
+}
+
+/// The pause in a message: "try again in 3.2s", "Please retry in 1m2.5s", "retry after 20 seconds".
+pub(super) fn pause_in(message: &str) -> Option<Duration> {
+    let lower = message.to_lowercase();
+    let leads = ["try again in ", "retry in ", "retry after ", "try again after ", "wait "];
+    let (_, rest) = leads.iter().find_map(|lead| lower.split_once(lead))?;
+    let mut words = rest.split_whitespace().map(|word| word.trim_end_matches(['.', ',', ';', ')']));
+    let first = words.next()?;
+    if let Ok(span) = first.parse::<SignedDuration>() {
+        return Duration::try_from(span).ok();
+    }
+    let number: f64 = first.parse().ok()?;
+    let unit = match words.next().unwrap_or("seconds") {
+        unit if unit.starts_with("ms") || unit.starts_with("milli") => 0.001,
+        unit if unit.starts_with('s') => 1.0,
+        unit if unit.starts_with('m') => 60.0,
+        unit if unit.starts_with('h') => 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number * unit).ok()
+}
+
+/// The pause until a time in milliseconds since 1970, relative to the date of the answer.
+pub(super) fn pause_until(reset: &str, headers: &Headers<'_>) -> Option<Duration> {
+    let reset = Timestamp::from_millisecond(reset.trim().parse().ok()?).ok()?;
+    let now = DateTimeParser::new().parse_timestamp(headers("date")?.trim()).ok()?;
+    Some(reset.duration_since(now).try_into().unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -102,22 +101,22 @@ mod tests {
     }
 
     #[test]
-    fn an_overlong_conversation_is_recognised() {
-        for message in [
-            "prompt is too long: 213462 tokens > 200000 maximum",
-            "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
-            "Your input exceeds the context window of this model",
-            "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)",
-            "request (9 tokens) exceeds the available context size (8 tokens), try increasing it",
-            "Please reduce the length of the messages or completion.",
+    fn the_pause_in_a_message_is_read() {
+        for (message, seconds) in [
+            ("Limit 30000, Used 29000. Please try again in 3.2s.", Some(3.2)),
+            ("Please retry in 1m2.5s. limit: 05", Some(62.5)),
+            ("Please try again in 250ms.", Some(0.25)),
+            ("Retry after 20 seconds", Some(20.0)),
+            ("try again in 2 minutes.", Some(120.0)),
+            ("Please retry in a while", None),
+            ("Please retry in -3s", None),
+            ("slow down", None),
         ] {
-            assert!(is_overflow(None, message), "{message}");
+            assert_eq!(pause_in(message), seconds.map(Duration::from_secs_f64), "{message}");
         }
-        assert!(is_overflow(Some("context_length_exceeded"), ""));
-        for message in
-            ["max_tokens: 99999 > 8192", "max_tokens exceeds the limit of 8192", "image exceeds 5 MB maximum"]
-        {
-            assert!(!is_overflow(Some("invalid_request_error"), message), "{message}");
-        }
+        let date = |name: &str| (name == "date").then(|| "Sun, 22 Nov 2026 19:00:57 GMT".to_owned());
+        let reset = Timestamp::from_second(1_795_374_060).unwrap_or_default();
+        assert_eq!(pause_until(&reset.as_millisecond().to_string(), &date), Some(Duration::from_secs(3)));
+        assert_eq!((pause_until("soon", &date), pause_until("1", &|_| None)), (None, None));
     }
 }

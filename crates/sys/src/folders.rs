@@ -13,6 +13,11 @@ pub fn configuration() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| of_user("APPDATA", ".config"))
 }
 
+/// The folder for state that may be lost: XDG_STATE_HOME, or `.local/state` in HOME; on Windows, LOCALAPPDATA. `None` if none is set.
+pub fn state() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| of_user("LOCALAPPDATA", ".local/state"))
+}
+
 /// A folder of the user: the value of a variable on Windows, a place in HOME elsewhere.
 fn of_user(on_windows: &str, in_home: &str) -> Option<PathBuf> {
     if cfg!(windows) { absolute(on_windows) } else { Some(absolute("HOME")?.join(in_home)) }

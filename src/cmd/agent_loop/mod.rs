@@ -53,6 +53,15 @@ pub struct Arguments {
     /// Use this model: short for --llm 'llm-pipe --model PROVIDER/NAME'
     #[arg(short = 'm', long, value_name = "PROVIDER/NAME", conflicts_with = "llm", help_heading = "Model")]
     model: Option<String>,
+    /// The address of the model's server, as for llm-pipe
+    #[arg(long, value_name = "URL", conflicts_with = "llm", help_heading = "Model")]
+    base_url: Option<String>,
+    /// A setting of every request, as for llm-pipe: temperature=0.2; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "llm", help_heading = "Model")]
+    set: Vec<String>,
+    /// How long to wait for a server that is overloaded, limits the rate or loads its model, as for llm-pipe
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, conflicts_with = "llm", help_heading = "Model")]
+    busy_timeout: Duration,
     /// The command that answers model_request records; the text is split into words as by a shell, but no shell runs it
     #[arg(long, value_name = "CMD", help_heading = "Model")]
     llm: Option<String>,
@@ -182,7 +191,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let model = {
         // Without a goal, a person follows the answer while it is written; with one, only the result counts.
         let streams = run.goal.is_none();
-        model::command(arguments.llm.as_deref(), arguments.model.as_deref(), streams, images.folder())?
+        match &arguments.llm {
+            Some(command) => model::command(command)?,
+            None => model::llm_pipe(&arguments, streams, images.folder()),
+        }
     };
     // If this process died and a gate still held a call, the gate could pass it later, and the continued session would
     // make it again.

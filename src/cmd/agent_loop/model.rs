@@ -1,32 +1,36 @@
 //! The model command, and the environment variables of its keys.
 
+use super::Arguments;
 use crate::cmd::usage;
 use pipewright_io::report::Failure;
 use pipewright_llm::PROVIDERS;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The command of `--llm`, or llm-pipe with the model of `--model`; `streams` makes llm-pipe stream its answers. An
-/// llm-pipe in our own program's folder is preferred to one in `PATH`.
+/// The command of `--llm`.
 ///
 /// # Errors
 /// [`usage`]: a quotation mark is not closed, or the command is empty.
-pub fn command(llm: Option<&str>, model: Option<&str>, streams: bool, images: &Path) -> Result<Vec<OsString>, Failure> {
-    if let Some(command) = llm {
-        let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| {
-            usage(format_args!(
-                "--llm: {command:?} is not a command: it is empty, or a closing quotation mark is missing"
-            ))
-        })?;
-        return Ok(words.into_iter().map(OsString::from).collect());
-    }
+pub fn command(llm: &str) -> Result<Vec<OsString>, Failure> {
+    let words = shlex::split(llm).filter(|words| !words.is_empty());
+    let words = words.ok_or_else(|| {
+        usage(format_args!("--llm: {llm:?} is not a command: it is empty, or a closing quotation mark is missing"))
+    })?;
+    Ok(words.into_iter().map(OsString::from).collect())
+}
+
+/// llm-pipe with the model of `--model`; `streams` makes it stream its answers. An llm-pipe in our own program's folder is preferred to one
+/// in `PATH`.
+pub fn llm_pipe(arguments: &Arguments, streams: bool, images: &Path) -> Vec<OsString> {
     let own = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join("llm-pipe")));
     let program = own.filter(|program| program.is_file()).map_or_else(|| OsString::from("llm-pipe"), OsString::from);
-    let mut command = vec![program, "--model".into(), model.unwrap_or_default().into(), "--images".into()];
-    command.push(images.into());
+    let model = arguments.model.as_deref().unwrap_or_default();
+    let mut command = vec![program, "--model".into(), model.into(), "--images".into(), images.into()];
+    command.extend(arguments.base_url.iter().flat_map(|url| ["--base-url".into(), url.into()]));
+    command.extend(arguments.set.iter().flat_map(|setting| ["--set".into(), setting.into()]));
+    command.extend(["--busy-timeout".into(), format!("{}ms", arguments.busy_timeout.as_millis()).into()]);
     command.extend(streams.then(|| "--stream".into()));
-    Ok(command)
+    command
 }
 
 /// The environment variables of keys, which the world does not get: of all providers, of models.toml, and of the model

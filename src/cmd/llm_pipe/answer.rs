@@ -13,6 +13,8 @@ pub enum TurnForm {
     Record,
     /// Its text, unchanged.
     Text,
+    /// Its text, while it is written.
+    Typed,
     /// Its text on one line.
     Line,
 }
@@ -23,6 +25,8 @@ impl TurnForm {
         match self {
             TurnForm::Record => turn.record(id, attempts),
             TurnForm::Text => turn.text.trim_end().to_owned(),
+            // The text is printed already, except for the end of its last line.
+            TurnForm::Typed => String::new(),
             TurnForm::Line => bare(turn.text.trim()),
         }
     }
@@ -37,7 +41,7 @@ impl TurnForm {
     ) -> Option<String> {
         match self {
             TurnForm::Record => Some(failure.record(id, usage, attempts)),
-            TurnForm::Text => None,
+            TurnForm::Text | TurnForm::Typed => None,
             TurnForm::Line => Some(
                 Object::default()
                     .text("error", &failure.message)
@@ -56,7 +60,8 @@ impl TurnForm {
         };
         match self {
             TurnForm::Record => out.add_line(Side::NEAR, &AssistantMessage::part(id, kind, text).json()),
-            TurnForm::Text | TurnForm::Line => {}
+            TurnForm::Typed if kind == MessageKind::Answer => out.to(Side::NEAR).extend_from_slice(text.as_bytes()),
+            TurnForm::Typed | TurnForm::Text | TurnForm::Line => {}
         }
     }
 

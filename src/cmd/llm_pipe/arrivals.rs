@@ -27,8 +27,11 @@ struct ArrivalSender {
 
 /// The most bytes of one event's data. Gemini sends a complete image in one event.
 const MAX_EVENT: usize = 64 << 20;
-/// The most bytes of an error's body, of which only the message is used.
-const MAX_BODY: usize = 1 << 20;
+/// The most bytes of an answer that is not a stream: a turn, or an error.
+const MAX_BODY: usize = MAX_EVENT;
+
+/// Both.
+pub const SIZES: SizeLimits = SizeLimits { event: MAX_EVENT, body: MAX_BODY };
 
 /// Starts a thread that sends requests. Gives the requests' end, the receiving end, and a descriptor that gets a line
 /// when pieces have arrived, and one at the start.
@@ -42,8 +45,7 @@ pub fn start(client: Client) -> io::Result<(Exchanges, ArrivalReceiver, Descript
     let delivery = ArrivalSender { pieces: sender, is_announced: Arc::clone(&is_announced), wake };
     // A request from the command line causes no event that would run the stage.
     delivery.wake();
-    let longest = SizeLimits { event: MAX_EVENT, body: MAX_BODY };
-    let exchanges = Exchanges::start(client, longest, move |number, piece| delivery.deliver(number, piece))?;
+    let exchanges = Exchanges::start(client, SIZES, move |number, piece| delivery.deliver(number, piece))?;
     Ok((exchanges, ArrivalReceiver { pieces: receiver, is_announced }, Descriptor::new(reader)))
 }
 

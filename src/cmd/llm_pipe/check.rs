@@ -3,13 +3,15 @@
 use super::arrivals::{self, ArrivalReceiver};
 use super::endpoint::{Endpoint, ModelOptions};
 use super::input;
-use super::job::{AttemptProgress, Job};
+use super::job::{AttemptProgress, Job, Patience};
+use super::learnt;
 use super::repair::matches_schema;
-use pipewright_http::exchanges::Exchanges;
+use super::saved::SavedModel;
+use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::between::{NearKind, Sides, between};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_io::stage::{Event, Out, Side, Stage};
-use pipewright_llm::text_calls;
+use pipewright_llm::{Abilities, Ability, Encoded, Refusal, encode, text_calls};
 use pipewright_mcp::Schema;
 use pipewright_record::json::Object;
 use pipewright_record::{
@@ -25,10 +27,16 @@ use std::time::{Duration, Instant};
 pub struct CheckArguments {
     #[command(flatten)]
     model: ModelOptions,
+    /// Write what was found into models.toml, so that it is not tried again with each request
+    #[arg(long, help_heading = "Model")]
+    save: bool,
 }
 
 /// The time limit of one request: a model that has to be loaded first takes a while.
 const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// A server that loads its model is waited for; other failures are results.
+const PATIENCE: Patience = Patience { retries: 0, busy: TIMEOUT };
 
 /// 16 by 16 red pixels.
 const RED: &str =
@@ -59,12 +67,25 @@ impl Probe {
         }
     }
 
+    /// The abilities that it tests.
+    fn abilities(self) -> &'static [Ability] {
+        match self {
+            Probe::Text => &[],
+            Probe::Tools => &[Ability::Tools],
+            Probe::Schema => &[Ability::Schema],
+            Probe::Images => &[Ability::Images, Ability::Parts],
+        }
+    }
+
     fn request(self) -> Result<ModelRequest, Failure> {
         let broken =
             |why: &dyn std::fmt::Display| Failure::new(Status::Fault, format!("check: {}: {why}", self.name()));
         let ask = |prompt: &str| input::ask(prompt.to_owned());
         Ok(match self {
-            Probe::Text => ask("Count from one to twenty in English words."),
+            Probe::Text => {
+                let system = Some("You answer with words, never with digits.".to_owned());
+                ModelRequest { system, ..ask("Count from one to twenty in English words.") }
+            }
             Probe::Tools => {
                 let tool = RawValue::from_string(TOOL.to_owned()).map_err(|error| broken(&error))?;
                 let tools = vec![OwnedTool::read(&tool).map_err(|why| broken(&why))?];
@@ -113,7 +134,17 @@ struct Check {
     report: Arc<Report>,
     /// The number of the open check, its index among all checks.
     number: u64,
+    /// The number of the last attempt.
+    attempt: u64,
+    /// What the server was found to refuse.
+    abilities: Abilities,
+    /// The abilities that were found, and those that are declared but missing.
+    found: Vec<(Ability, bool)>,
+    /// The name under which the model is written into models.toml.
+    save: Option<SavedModel>,
     job: Option<Job>,
+    /// When the request is sent again.
+    again: Option<Instant>,
     begun: Instant,
     /// The number of tokens that arrived separately.
     tokens: usize,
@@ -129,8 +160,22 @@ pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) 
     let (exchanges, arrivals, wake) = arrivals::start(client).map_err(Failure::not_started)?;
     let begun = Instant::now();
     let report = Arc::clone(report);
-    let check =
-        Check { endpoint, exchanges, arrivals, report: Arc::clone(&report), number: 0, job: None, begun, tokens: 0 };
+    let save = arguments.save.then(|| arguments.model.saved());
+    let check = Check {
+        endpoint,
+        exchanges,
+        arrivals,
+        report: Arc::clone(&report),
+        number: 0,
+        attempt: 0,
+        abilities: Abilities::default(),
+        found: Vec::new(),
+        save,
+        job: None,
+        again: None,
+        begun,
+        tokens: 0,
+    };
     let sides = Sides { near: NearKind::Stdout, answers: vec![wake], stays: true, ..Sides::default() };
     between(Box::new(check), sides, signals, &report)
 }
@@ -142,59 +187,104 @@ impl Check {
 
     /// Sends the next request; ends the run after the last.
     fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
-        let Some(probe) = self.probe() else {
-            out.stop(self.report.finish());
-            return Ok(());
-        };
-        let request = probe.request()?;
-        let Endpoint { provider, model, .. } = &self.endpoint;
-        let body = provider.encode(&request, model).map_err(|why| Failure::new(Status::Fault, why))?;
-        let reader = provider.reader(&request, model);
-        let mut job = Job::new(request, probe.name().to_owned(), None);
+        let Some(probe) = self.probe() else { return self.end(out) };
         (self.begun, self.tokens) = (Instant::now(), 0);
-        job.send(self.number, reader, self.begun);
-        self.job = Some(job);
-        self.exchanges.post(self.number, body.into_bytes());
+        self.job = Some(Job::new(probe.request()?, probe.name().to_owned(), None));
+        self.attempt()
+    }
+
+    /// Sends the request in the form that the server accepts, as far as that is known.
+    fn attempt(&mut self) -> Result<(), Failure> {
+        let Some(job) = &mut self.job else { return Ok(()) };
+        let Endpoint { provider, model, settings, .. } = &self.endpoint;
+        let encoded = encode(*provider, &job.request, model, &self.abilities, settings);
+        let Encoded { body, sent, reader } = encoded.map_err(|why| Failure::new(Status::Fault, why))?;
+        job.sent = sent;
+        self.attempt += 1;
+        job.send(self.attempt, reader, Instant::now());
+        self.exchanges.post(self.attempt, body.into_bytes());
+        Ok(())
+    }
+
+    /// Ends the run: a declared ability that is missing is a failure.
+    fn end(&mut self, out: &mut Out) -> Result<(), Failure> {
+        let Endpoint { declared, url, model, place, .. } = &self.endpoint;
+        for (ability, _) in declared.iter().filter(|(_, has)| *has) {
+            if self.found.contains(&(*ability, false)) {
+                let name = ability.name();
+                self.report
+                    .fault("models.toml", format_args!("declares {name:?} for this model, but it does not work"));
+            }
+        }
+        let mut abilities = self.abilities.clone();
+        self.found.iter().for_each(|(ability, has)| abilities.set(*ability, *has));
+        if let Err(why) = learnt::write(url, model, place, &abilities) {
+            self.report.note(format_args!("what the server refuses is not kept for the next run: {why}"));
+        }
+        if let Some(saved) = &self.save {
+            let found = Ability::ALL.map(|ability| (ability, abilities.has(ability)));
+            let path = saved.write(&found)?;
+            self.report.note(format_args!("written into {}", path.display()));
+        }
+        out.stop(self.report.finish());
         Ok(())
     }
 
     fn take(&mut self, out: &mut Out) -> Result<(), Failure> {
         let pieces: Vec<_> = self.arrivals.take().collect();
-        for (number, piece) in pieces {
-            let (Some(job), Some(probe)) =
-                (&mut self.job, Probe::ALL.get(usize::try_from(number).unwrap_or(usize::MAX)))
-            else {
-                continue;
-            };
-            if number != self.number {
-                continue;
-            }
-            let mut tokens = Vec::new();
-            let progress = job.take(piece, &self.endpoint, 0, &mut tokens);
-            self.tokens += tokens.len();
-            let why = match progress {
-                AttemptProgress::Going | AttemptProgress::Again(..) => continue,
-                AttemptProgress::Turn(turn) => {
-                    let mut turn = match self.endpoint.provider.has_calls_in_text() {
-                        true => text_calls::recognise(*turn, &job.request),
-                        false => *turn,
-                    };
-                    probe.fault(&mut turn)
-                }
-                AttemptProgress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
-            };
-            self.print(*probe, why.as_deref(), out);
-            let goes_on = why.is_none() || *probe != Probe::Text;
-            if !goes_on {
-                // The other checks would fail for the same reason.
-                self.report.fail();
-                out.stop(self.report.finish());
+        pieces.into_iter().try_for_each(|(number, piece)| self.take_piece(number, piece, out))
+    }
+
+    fn take_piece(&mut self, number: u64, piece: Arrival, out: &mut Out) -> Result<(), Failure> {
+        let (Some(probe), Some(job)) = (self.probe(), &mut self.job) else { return Ok(()) };
+        if job.number() != Some(number) {
+            return Ok(());
+        }
+        let mut tokens = Vec::new();
+        let progress = job.take(piece, &self.endpoint, &self.abilities, PATIENCE, &mut tokens);
+        self.tokens += tokens.len();
+        let why = match progress {
+            AttemptProgress::Going => return Ok(()),
+            AttemptProgress::Again(..) => {
+                self.again = job.waits_until();
                 return Ok(());
             }
-            self.number += 1;
-            self.send(out)?;
+            AttemptProgress::Refused(refused) => {
+                let is_meant = |ability: &Ability| refused == Refusal::Ability(*ability);
+                self.abilities.learn(&refused, &job.request);
+                self.exchanges.cancel(number);
+                match probe.abilities().iter().any(is_meant) {
+                    true => Some(format!("the server {}", refused.describe())),
+                    false => {
+                        let line = Object::default().text("check", probe.name()).text("status", "refused");
+                        let what = format!("the server {}", refused.describe());
+                        out.add_line(Side::NEAR, &line.text("error", &what).end());
+                        job.reset();
+                        self.attempt()?;
+                        return Ok(());
+                    }
+                }
+            }
+            AttemptProgress::Turn(turn) => {
+                let mut turn = match self.endpoint.provider.has_calls_in_text() {
+                    true => text_calls::recognise(*turn, &job.request),
+                    false => *turn,
+                };
+                probe.fault(&mut turn)
+            }
+            AttemptProgress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
+        };
+        self.print(probe, why.as_deref(), out);
+        self.found.extend(probe.abilities().iter().map(|ability| (*ability, why.is_none())));
+        let goes_on = why.is_none() || probe != Probe::Text;
+        if !goes_on {
+            // The other checks would fail for the same reason.
+            self.report.fail();
+            out.stop(self.report.finish());
+            return Ok(());
         }
-        Ok(())
+        self.number += 1;
+        self.send(out)
     }
 
     fn print(&self, probe: Probe, why: Option<&str>, out: &mut Out) {
@@ -215,8 +305,24 @@ impl Stage for Check {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
             Event::Piece(Side::Answers, _) => self.take(out)?,
+            Event::Due => {}
             _ => return Ok(()),
         }
+        let now = Instant::now();
+        if self.again.is_some_and(|at| at <= now) {
+            self.again = None;
+            self.attempt()?;
+        }
+        if let Some(number) =
+            self.job.as_ref().filter(|job| job.ends_at().is_some_and(|at| at <= now)).and_then(Job::number)
+        {
+            self.take_piece(number, Arrival::End, out)?;
+        }
         if self.job.is_none() { self.send(out) } else { Ok(()) }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        let ends = self.job.as_ref().and_then(Job::ends_at);
+        self.again.into_iter().chain(ends).min()
     }
 }

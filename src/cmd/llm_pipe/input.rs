@@ -3,6 +3,7 @@
 use pipewright_lines::deeper_than;
 use pipewright_record::{Fields, Image, ImageSource, Message, ModelRequest, Part, Unreadable, unreadable};
 use serde_json::value::RawValue;
+use std::time::{Duration, Instant};
 
 /// The form of the input's lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +57,28 @@ pub struct Prompt {
     longest: usize,
     /// Whether stdin is still read.
     pub has_more: bool,
+    begun: Instant,
+    /// Whether a note says that stdin is waited for.
+    pub is_noted: bool,
 }
+
+/// How long stdin may send nothing until a note says that it is waited for.
+const SILENCE: Duration = Duration::from_secs(2);
 
 impl Prompt {
     /// `longest` is the most bytes of stdin that are accepted.
     pub fn new(prompt: String, has_more: bool, longest: usize) -> Prompt {
-        Prompt { prompt, text: Vec::new(), longest, has_more }
+        Prompt { prompt, text: Vec::new(), longest, has_more, begun: Instant::now(), is_noted: false }
+    }
+
+    /// When a note is to say that stdin has sent nothing so far.
+    pub fn waits_until(&self) -> Option<Instant> {
+        (self.has_more && self.text.is_empty() && !self.is_noted).then(|| self.begun + SILENCE)
+    }
+
+    /// Whether the note is due.
+    pub fn is_waiting(&self, now: Instant) -> bool {
+        self.waits_until().is_some_and(|until| until <= now)
     }
 
     /// Takes the next bytes of stdin.

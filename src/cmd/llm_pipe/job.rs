@@ -3,12 +3,12 @@
 use super::cache::Entry;
 use super::endpoint::Endpoint;
 use pipewright_http::Error;
+use pipewright_http::events;
 use pipewright_http::exchanges::Arrival;
-use pipewright_llm::{Failure, Retry, Token, TurnReader, text_calls, without_schema};
+use pipewright_llm::{Abilities, Failure, Refusal, Retry, SentBody, Token, TurnReader, refusal};
 use pipewright_mcp::Schema;
 use pipewright_record::{Attempts, Kind, ModelRequest, ModelTurn, TurnFailure, Usage};
 use serde_json::value::RawValue;
-use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 /// A request without a turn so far.
@@ -23,6 +23,12 @@ pub struct Job {
     begun: Option<Instant>,
     /// How often it was sent.
     attempts: u32,
+    /// How often it failed, except because the server was busy.
+    failures: u32,
+    /// Since when the server has been busy.
+    busy_since: Option<Instant>,
+    /// When the turn counts as complete although the stream is open.
+    ends_at: Option<Instant>,
     /// The usage of earlier attempts.
     usage: Usage,
     /// How often a turn was sent back because its text did not match the schema.
@@ -31,10 +37,14 @@ pub struct Job {
     pub has_streamed: bool,
     /// The length of the sent request in bytes, without images.
     pub length: usize,
-    /// Whether it was sent with its tools described in the text.
-    pub has_tools_as_text: bool,
-    /// Whether it was sent with its schema in the system text.
-    pub has_schema_as_text: bool,
+    /// What a refusal can be about in the sent body.
+    pub sent: SentBody,
+    /// Whether its limit of tokens is our default.
+    pub has_default_limit: bool,
+    /// Whether it was sent without the default limit because it did not fit the context window with it.
+    pub is_unlimited: bool,
+    /// Whether the server has no such address.
+    pub is_misplaced: bool,
     /// The file in which its turn will be stored.
     pub entry: Option<Entry>,
     /// Whether its turn comes from the cache.
@@ -55,6 +65,8 @@ struct OpenAttempt {
     number: u64,
     head: Option<(u16, Vec<(String, String)>)>,
     reader: Box<dyn TurnReader>,
+    /// Whether the server has no such address.
+    is_misplaced: bool,
 }
 
 /// The progress of an attempt.
@@ -63,12 +75,26 @@ pub enum AttemptProgress {
     Going,
     /// The attempt gave a turn.
     Turn(Box<ModelTurn>),
+    /// The server refuses a part of the request.
+    Refused(Refusal),
     /// The attempt failed for good.
     Failed(TurnFailure),
     /// The attempt failed, and the request is to be sent again after a pause. A pause that the provider asked for is
     /// `Some`, and applies to every request.
     Again(Option<Duration>, String),
 }
+
+/// How often, and how long, a request is sent again.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How often after a failure.
+    pub retries: u32,
+    /// How long while the server is busy.
+    pub busy: Duration,
+}
+
+/// How long only the counts of a turn may still come after its end.
+const ENDING: Duration = Duration::from_secs(2);
 
 /// If the provider asks for a longer pause, the request fails.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
@@ -82,12 +108,17 @@ impl Job {
             state: JobState::Ready,
             begun: None,
             attempts: 0,
+            failures: 0,
+            busy_since: None,
+            ends_at: None,
             usage: Usage::default(),
             repairs: 0,
             has_streamed: false,
             length: 0,
-            has_tools_as_text: false,
-            has_schema_as_text: false,
+            sent: SentBody::default(),
+            has_default_limit: false,
+            is_unlimited: false,
+            is_misplaced: false,
             entry: None,
             is_cached: false,
         }
@@ -95,18 +126,6 @@ impl Job {
 
     pub fn id(&self) -> Option<&RawValue> {
         self.request.request_id.as_deref()
-    }
-
-    /// The request as it is sent to a server that may not accept tools or a schema.
-    pub fn request_as_taken(&self) -> Cow<'_, ModelRequest> {
-        let mut request = Cow::Borrowed(&self.request);
-        if self.has_tools_as_text {
-            request = Cow::Owned(text_calls::without_tools(&request));
-        }
-        if self.has_schema_as_text {
-            request = Cow::Owned(without_schema(&request));
-        }
-        request
     }
 
     /// Whether it may be sent now.
@@ -126,6 +145,11 @@ impl Job {
         }
     }
 
+    /// When the open attempt counts as complete, if the server only keeps the stream open.
+    pub fn ends_at(&self) -> Option<Instant> {
+        self.ends_at.filter(|_| self.number().is_some())
+    }
+
     /// The number of the open attempt.
     pub fn number(&self) -> Option<u64> {
         match &self.state {
@@ -138,12 +162,13 @@ impl Job {
     pub fn send(&mut self, number: u64, reader: Box<dyn TurnReader>, now: Instant) {
         self.begun.get_or_insert(now);
         self.attempts += 1;
-        self.state = JobState::Sent(Box::new(OpenAttempt { number, head: None, reader }));
+        (self.ends_at, self.is_misplaced) = (None, false);
+        self.state = JobState::Sent(Box::new(OpenAttempt { number, head: None, reader, is_misplaced: false }));
     }
 
     /// Makes it ready to be sent again: the conversation has become longer.
     pub fn reset(&mut self) {
-        self.attempts = 0;
+        (self.attempts, self.failures) = (0, 0);
         self.state = JobState::Ready;
     }
 
@@ -174,34 +199,57 @@ impl Job {
         &mut self,
         piece: Arrival,
         endpoint: &Endpoint,
-        retries: u32,
+        abilities: &Abilities,
+        patience: Patience,
         tokens: &mut Vec<Token>,
     ) -> AttemptProgress {
         let JobState::Sent(sent) = &mut self.state else { return AttemptProgress::Going };
         match sent.take(piece, endpoint, tokens) {
-            Ok(false) => AttemptProgress::Going,
+            Ok(false) => {
+                self.ends_at = sent.reader.is_ending().then(|| Instant::now() + ENDING);
+                AttemptProgress::Going
+            }
             Ok(true) => match std::mem::replace(&mut self.state, JobState::Ready) {
                 JobState::Sent(sent) => {
                     let usage = sent.reader.usage();
                     match sent.reader.finish() {
                         Ok(turn) => AttemptProgress::Turn(Box::new(turn)),
-                        Err(failure) => self.fail(failure, usage, retries),
+                        Err(failure) => self.fail(failure, usage, abilities, patience),
                     }
                 }
                 _ => AttemptProgress::Going,
             },
             Err(failure) => {
                 let usage = sent.reader.usage();
-                self.fail(failure, usage, retries)
+                self.is_misplaced = sent.is_misplaced;
+                self.fail(failure, usage, abilities, patience)
             }
         }
     }
 
-    fn fail(&mut self, mut failure: Failure, usage: Usage, retries: u32) -> AttemptProgress {
+    fn fail(
+        &mut self,
+        mut failure: Failure,
+        usage: Usage,
+        abilities: &Abilities,
+        patience: Patience,
+    ) -> AttemptProgress {
         self.usage = self.usage.plus(usage);
         self.state = JobState::Ready;
+        if let Some(refused) = refusal(&failure, &self.request, &self.sent, abilities) {
+            return AttemptProgress::Refused(refused);
+        }
+        // Without retries, a server is only waited for while it loads its model: it has not failed.
+        let is_busy = failure.is_loading || (failure.is_busy && patience.retries > 0);
+        let is_enough = match is_busy {
+            true => self.busy_since.get_or_insert_with(Instant::now).elapsed() >= patience.busy,
+            false => {
+                self.failures += 1;
+                self.failures > patience.retries
+            }
+        };
         let pause = match failure.retry {
-            _ if self.attempts > retries => None,
+            _ if is_enough => None,
             Retry::Never => None,
             Retry::Backoff => Some(backoff(self.attempts)),
             Retry::After(pause) if pause <= MAX_PAUSE => Some(pause),
@@ -238,12 +286,41 @@ impl OpenAttempt {
             Arrival::End => return Ok(true),
             Arrival::Body(body) => {
                 let (status, headers) = self.head.take().unwrap_or_default();
+                if (200..300).contains(&status) && self.take_whole(&body, endpoint, tokens)? {
+                    return Ok(true);
+                }
                 let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
-                return Err(endpoint.provider.failure(status, &header, &body));
+                let mut failure = endpoint.provider.failure(status, &header, &body);
+                let is_page = status < 300 && failure.what.kind == Kind::Protocol;
+                self.is_misplaced = matches!(status, 404 | 405) || is_page;
+                if self.is_misplaced {
+                    failure.what.message += &format!(" (asked: {})", endpoint.asked());
+                }
+                return Err(failure);
             }
             Arrival::Failed(error) => return Err(no_answer(&error, &endpoint.place)),
         }
         Ok(false)
+    }
+}
+
+impl OpenAttempt {
+    /// Takes an answer that is not declared as a stream of events: one, or a complete turn. `false` for anything else.
+    fn take_whole(&mut self, body: &[u8], endpoint: &Endpoint, tokens: &mut Vec<Token>) -> Result<bool, Failure> {
+        let text = String::from_utf8_lossy(body);
+        let text = text.trim_start_matches('\u{feff}').trim();
+        if ["data:", "event:", ":"].iter().any(|begin| text.starts_with(begin)) {
+            let mut reader = events::Reader::new(body.len());
+            for event in reader.take(&[body, b"\n\n"].concat()) {
+                self.reader.take(&event.name, &event.data, tokens)?;
+            }
+            return Ok(true);
+        }
+        let Some(events) = endpoint.provider.events_of(text) else { return Ok(false) };
+        for event in events {
+            self.reader.take("", event.as_bytes(), tokens)?;
+        }
+        Ok(true)
     }
 }
 

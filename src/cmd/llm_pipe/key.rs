@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// The options for the key.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Debug, Default, Clone, clap::Args)]
 pub struct KeyOptions {
     /// Take the key from this environment variable instead of the provider's usual one
     #[arg(long, value_name = "NAME", conflicts_with = "key_file", help_heading = "Model")]

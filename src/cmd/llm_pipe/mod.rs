@@ -9,7 +9,10 @@ mod images;
 mod input;
 mod job;
 mod key;
+mod learnt;
 mod repair;
+mod saved;
+mod served;
 mod settings;
 mod stage;
 mod tally;
@@ -28,6 +31,7 @@ use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::Limits;
 use pipewright_sys::private;
 use pipewright_sys::signal::Signals;
+use served::ModelsArguments;
 use settings::RequestSettings;
 use stage::ModelStage;
 use std::io::{IsTerminal, stdin};
@@ -71,8 +75,9 @@ pub struct Arguments {
     /// The tools that the model may call, for requests without tools: a tool_list record, as printed by `tool-call --list --json-out`
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
     tools: Option<PathBuf>,
-    /// The highest number of tokens in an answer, for requests that do not set it
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..), help_heading = "Requests")]
+    /// The highest number of tokens in an answer, reasoning included, for requests that do not set it; 0 means no limit [default: 16384, or what
+    /// fits]
+    #[arg(long, value_name = "N", help_heading = "Requests")]
     max_output_tokens: Option<u64>,
     /// The folder that images are read from; paths in requests are relative to it and cannot leave it
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Requests")]
@@ -94,6 +99,9 @@ pub struct Arguments {
     /// How many times a request is repeated after a temporary failure: a rate limit, a lost connection, a server error
     #[arg(long, value_name = "N", default_value_t = 4, help_heading = "Time")]
     retries: u32,
+    /// How long a request is repeated while the server is overloaded, limits the rate or loads its model; 0 means not at all
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = "Time")]
+    busy_timeout: Duration,
     /// Time limit of one attempt; 0 means no limit
     #[arg(long, value_name = "DURATION", default_value = "10m", help_heading = "Time")]
     timeout: Limit,
@@ -111,8 +119,8 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print the models in models.toml, and the providers
-    Models,
+    /// Print the models of a server, or those in models.toml and the providers
+    Models(ModelsArguments),
     /// Send small requests, and print what works: text, streaming, tools, schema, images
     Check(CheckArguments),
 }
@@ -141,13 +149,17 @@ pub const COMMAND: Command = Command { name: NAME, clap: Arguments::command, run
 fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     let arguments = Arguments::from_arg_matches(matches).map_err(usage)?;
     let report = Arc::new(Report::new(NAME, false));
-    if let Some(Action::Models) = arguments.action {
+    if let Some(Action::Models(own)) = &arguments.action
+        && own.is_empty()
+    {
         return Models::print();
     }
     // Child processes of an agent's world must not read the key from our environment or memory.
     private::protect_process().map_err(Failure::not_started)?;
-    if let Some(Action::Check(own)) = &arguments.action {
-        return check::run(own, signals, &report);
+    match &arguments.action {
+        Some(Action::Models(own)) => return served::run(own, &report),
+        Some(Action::Check(own)) => return check::run(own, signals, &report),
+        None => {}
     }
     let endpoint = Endpoint::find(&arguments.model, &report)?;
     let has_text = !stdin().is_terminal();

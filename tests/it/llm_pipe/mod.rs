@@ -5,6 +5,7 @@ mod bare;
 mod batches;
 mod cache;
 mod check;
+mod dialects;
 mod documented;
 mod failures;
 mod models;
@@ -12,6 +13,7 @@ mod protection;
 mod requests;
 mod secrets;
 pub mod server;
+mod settings;
 mod signatures;
 mod streams;
 

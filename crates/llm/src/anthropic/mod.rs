@@ -5,7 +5,9 @@ mod stream;
 
 use super::failure::ReportedError;
 use super::{Failure, Headers, Provider, TurnReader};
-use pipewright_record::{Kind, ModelRequest};
+use pipewright_record::json::Object;
+use pipewright_record::{Fields, Kind, ModelRequest};
+use serde_json::value::RawValue;
 
 /// Anthropic's Messages API.
 #[derive(Debug)]
@@ -53,6 +55,35 @@ impl Provider for Anthropic {
         Box::new(stream::Reader::new(request, model))
     }
 
+    fn has_own_limit(&self) -> bool {
+        true
+    }
+
+    fn setting<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        match name {
+            "stop" => vec!["stop_sequences"],
+            "reasoning_effort" => vec!["output_config", "effort"],
+            _ => vec![name],
+        }
+    }
+
+    fn events_of(&self, answer: &str) -> Option<Vec<String>> {
+        let message = Fields::read(answer).ok()?;
+        let blocks = message.list("content").ok().filter(|_| message.present("content").is_some())?;
+        let event = |kind| Object::default().text("type", kind);
+        let mut events = vec![event("message_start").put("message", answer).end()];
+        for (index, block) in blocks.into_iter().enumerate() {
+            events.push(event("content_block_start").put("index", index).put("content_block", block).end());
+            events.push(event("content_block_stop").put("index", index).end());
+        }
+        let reason = message.present("stop_reason").map_or("null", RawValue::get);
+        let delta = Object::default().put("stop_reason", reason).end();
+        let usage = message.present("usage").map(RawValue::get);
+        events.push(event("message_delta").put("delta", delta).put_some("usage", usage).end());
+        events.push(event("message_stop").end());
+        Some(events)
+    }
+
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
         failure(Some(status), headers, body)
     }
@@ -62,6 +93,7 @@ impl Provider for Anthropic {
 /// type implies one.
 fn failure(status: Option<u16>, headers: &Headers<'_>, body: &[u8]) -> Failure {
     let reported = ReportedError::read(status.unwrap_or(200), body);
+    let status = status.filter(|status| *status >= 300 || !reported.is_error);
     let of_type = reported.code("type");
     let status = status.unwrap_or(match of_type.as_deref() {
         Some("invalid_request_error") => 400,

@@ -146,6 +146,32 @@ impl Object {
         }
     }
 
+    /// Appends parts to a list; a text in its place becomes the first one. A part continues the previous one of its type.
+    pub(super) fn extend_parts(&mut self, key: &str, parts: Value) {
+        let Value::List(parts) = parts else { return };
+        let mut list = match self.get(key) {
+            Some(Value::List(list)) => list.clone(),
+            Some(text @ Value::Text(escaped)) if !escaped.is_empty() => {
+                vec![Value::Object(Object(vec![
+                    ("type".to_owned(), Value::Text("text".to_owned())),
+                    ("text".to_owned(), text.clone()),
+                ]))]
+            }
+            _ => Vec::new(),
+        };
+        for part in parts {
+            match (list.last_mut(), part) {
+                (Some(Value::Object(last)), Value::Object(part))
+                    if last.escaped("type").is_some() && last.escaped("type") == part.escaped("type") =>
+                {
+                    last.merge_all(part);
+                }
+                (_, part) => list.push(part),
+            }
+        }
+        self.put(key, Value::List(list));
+    }
+
     pub(super) fn merge_all(&mut self, pieces: Object) {
         for (key, piece) in pieces.0 {
             self.merge(&key, piece);

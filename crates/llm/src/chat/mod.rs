@@ -13,7 +13,7 @@ mod tests;
 pub(super) mod usage;
 
 use super::{Failure, Headers, Provider, TurnReader};
-use pipewright_record::ModelRequest;
+use pipewright_record::{Fields, ModelRequest};
 
 /// A kind of server with this API.
 #[derive(Debug)]
@@ -93,6 +93,12 @@ impl Provider for ChatServer {
 
     fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(self.name, request, model))
+    }
+
+    fn events_of(&self, answer: &str) -> Option<Vec<String>> {
+        let fields = Fields::read(answer).ok()?;
+        fields.present("choices")?;
+        Some(vec![answer.to_owned(), "[DONE]".to_owned()])
     }
 
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {

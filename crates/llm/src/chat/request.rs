@@ -72,10 +72,16 @@ impl<'a> Messages<'a> {
     fn add(&mut self, message: &'a Message) -> Result<(), String> {
         match message {
             Message::Tool { call_id, content, is_error } => return self.result(call_id, content, *is_error),
-            Message::User(content) => {
-                self.end_results();
+            Message::User(content) if self.images.is_empty() => {
                 let content = user_content(content)?;
                 self.push("user", content);
+            }
+            // One message with the images: many templates require alternating roles.
+            Message::User(content) => {
+                for part in content {
+                    self.images.push(self::part(part)?);
+                }
+                self.end_results();
             }
             Message::Assistant(turn) => {
                 self.end_results();

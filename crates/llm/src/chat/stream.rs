@@ -58,8 +58,13 @@ impl Reader {
         if choice.count("index").is_some_and(|index| index > 0) {
             return Ok(());
         }
-        if let Some(delta) = choice.present("delta") {
+        // Some servers send the complete message instead.
+        if let Some(delta) = choice.present("delta").or_else(|| choice.present("message")) {
             self.delta(&Fields::read(delta.get())?, tokens)?;
+        }
+        // Moonshot
+        if let Some(counts) = choice.object("usage") {
+            self.usage = usage(&counts, ["prompt_tokens", "completion_tokens"]);
         }
         // Some servers send an empty one until the turn ends.
         if let Some(reason) = choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
@@ -82,12 +87,42 @@ impl Reader {
                 }
                 // Padding that hides the length of the tokens.
                 "obfuscation" => {}
+                // Mistral's reasoning models send a list of parts.
+                "content" if json.get().starts_with('[') || matches!(self.message.get(key), Some(Value::List(_))) => {
+                    self.parts(key, json, tokens)?;
+                }
                 _ => {
                     self.show(key, json.get(), tokens);
                     self.message.merge(key, Value::of(json));
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Appends parts of the content, `{"type":"text","text"}` or `{"type":"thinking","thinking":[...]}`, or a text as such a part.
+    fn parts(&mut self, key: &str, json: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
+        let text = json.get();
+        let list = match text.starts_with('[') {
+            true => text.to_owned(),
+            false if ["null", "\"\""].contains(&text) => return Ok(()),
+            false => format!(r#"[{{"type":"text","text":{text}}}]"#),
+        };
+        let list = raw(list)?;
+        let parts: Vec<&RawValue> = serde_json::from_str(list.get()).map_err(Failure::protocol)?;
+        for part in parts {
+            let fields = Fields::read(part.get())?;
+            if let Some(text) = fields.present("text") {
+                self.show("content", text.get(), tokens);
+            }
+            for thought in fields.list("thinking").unwrap_or_default() {
+                let thought = Fields::read(thought.get())?;
+                if let Some(text) = thought.present("text") {
+                    self.show(REASONING[0], text.get(), tokens);
+                }
+            }
+        }
+        self.message.extend_parts(key, Value::of(&list));
         Ok(())
     }
 
@@ -146,6 +181,10 @@ impl TurnReader for Reader {
 
     fn is_complete(&self) -> bool {
         self.is_done
+    }
+
+    fn is_ending(&self) -> bool {
+        self.finish_reason.is_some()
     }
 
     fn usage(&self) -> Usage {

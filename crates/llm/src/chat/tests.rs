@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::tests::{body, request};
-use crate::{Retry, SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
+use crate::Retry;
+use crate::tests::{answer, body, events, request, short};
 use pipewright_record::Kind;
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ fn images_of_results_follow_when_every_call_has_its_result() {
     ));
     let url = r#"{"type":"image_url","image_url":{"url":"data:image/png;base64,AA=="}}"#;
     let expected = format!(
-        r#"{{"role":"tool","tool_call_id":"a","content":"The result is the image in the next message."}},{{"role":"tool","tool_call_id":"b","content":"Error: no\nway"}},{{"role":"user","content":[{{"type":"text","text":"The image of the result of shot_a:"}},{url}]}},{{"role":"user","content":[{{"type":"text","text":"see"}},{url}]}}]"#
+        r#"{{"role":"tool","tool_call_id":"a","content":"The result is the image in the next message."}},{{"role":"tool","tool_call_id":"b","content":"Error: no\nway"}},{{"role":"user","content":[{{"type":"text","text":"The image of the result of shot_a:"}},{url},{{"type":"text","text":"see"}},{url}]}}]"#
     );
     assert!(sent.ends_with(&expected), "{sent}");
 }
@@ -177,7 +177,7 @@ fn the_error_decides_whether_to_retry() {
             503,
             error("Loading model", "unavailable_error", "503"),
             Kind::Unavailable,
-            Retry::Backoff,
+            Retry::After(Duration::from_secs(2)),
             Some("unavailable_error"),
         ),
         (
@@ -196,25 +196,79 @@ fn the_error_decides_whether_to_retry() {
 }
 
 #[test]
-fn a_server_without_tools_or_schema_support_is_recognised() {
-    let (tools, schema) = (TOOLS_UNSUPPORTED, SCHEMA_UNSUPPORTED);
-    for (status, message, code) in [
-        (400, r#"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set"#, tools),
-        (400, "registry.ollama.ai/library/gemma3:270m does not support tools", tools),
-        (404, "No endpoints found that support tool use. To learn more about provider routing, visit: x", tools),
-        (500, "tools param requires --jinja flag", tools),
-        (500, r#"response_format type must be one of \"text\" or \"json_object\", but got: json_schema"#, schema),
-        (400, "This response_format type is unavailable now", schema),
-        (400, "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.", schema),
+fn an_error_with_status_200_has_the_status_in_its_code() {
+    let limited = r#"{"error":{"message":"upstream is limited, try again in 3s","code":429}}"#;
+    let answer = ChatServer::OPENROUTER.failure(200, &|_| None, limited.as_bytes());
+    assert_eq!(
+        (answer.what.kind, answer.retry, answer.is_busy),
+        (Kind::RateLimited, Retry::After(Duration::from_secs(3)), true)
+    );
+    let reset = r#"{"error":{"message":"x","code":429,"metadata":{"headers":{"X-RateLimit-Reset":"1795374060000"}}}}"#;
+    let date = |name: &str| (name == "date").then(|| "Sun, 22 Nov 2026 19:00:57 GMT".to_owned());
+    let answer = ChatServer::OPENROUTER.failure(429, &date, reset.as_bytes());
+    assert_eq!(answer.retry, Retry::After(Duration::from_secs(3)));
+}
+
+#[test]
+fn a_content_in_parts_is_text_and_reasoning() {
+    let delta = |content: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":{content}}}}}]}}"#);
+    let stream = events(&[
+        &delta(r#"[{"type":"thinking","thinking":[{"type":"text","text":"I "}]}]"#),
+        &delta(r#"[{"type":"thinking","thinking":[{"type":"text","text":"think"}]}]"#),
+        &delta(r#"[{"type":"text","text":"Hello "}]"#),
+        &delta(r#""friend.""#),
+        r#"{"choices":[{"index":0,"delta":{"content":""},"finish_reason":"stop"}]}"#,
+        "[DONE]",
+    ]);
+    let turn = answer(&ChatServer::VLLM, &short(), &stream).turn.unwrap();
+    assert_eq!((&*turn.text, &*turn.reasoning), ("Hello friend.", "I think"));
+    assert!(turn.raw.get().contains(r#"{"type":"text","text":"Hello friend."}]"#), "{}", turn.raw);
+}
+
+#[test]
+fn a_turn_that_comes_as_a_whole_is_the_same_for_every_provider() {
+    let whole: [(&dyn Provider, &str); 4] = [
         (
-            400,
-            "invalid schema for response format: response_format/json_schema/answer: minItems is not supported",
-            schema,
+            &ChatServer::VLLM,
+            r#"{"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3}}"#,
         ),
+        (
+            &crate::Responses,
+            r#"{"object":"response","status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}],"usage":{"input_tokens":3}}"#,
+        ),
+        (
+            &crate::Anthropic,
+            r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn","usage":{"input_tokens":3}}"#,
+        ),
+        (
+            &crate::Gemini,
+            r#"[{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3}}]"#,
+        ),
+    ];
+    for (provider, body) in whole {
+        let data = provider.events_of(body).unwrap();
+        let data: Vec<&str> = data.iter().map(String::as_str).collect();
+        let answer = answer(provider, &short(), &events(&data));
+        let turn = answer.turn.unwrap();
+        assert_eq!((&*turn.text, turn.usage.input), ("Hi", Some(3)), "{}", provider.name());
+        assert!(!answer.tokens.is_empty(), "{}", provider.name());
+        assert!(provider.events_of("<html>").is_none() && provider.events_of("{}").is_none(), "{}", provider.name());
+    }
+}
+
+#[test]
+fn counts_are_read_under_the_names_of_every_server() {
+    for (usage, cached, cost) in [
+        (r#""usage":{"prompt_tokens":9,"prompt_tokens_details":{"cached_tokens":4}}"#, Some(4), None),
+        (r#""usage":{"prompt_tokens":9,"prompt_cache_hit_tokens":4}"#, Some(4), None),
+        (r#""usage":{"prompt_tokens":9,"cached_tokens":4}"#, Some(4), None),
+        (r#""usage":{"prompt_tokens":9,"cost":0.0123}"#, None, Some(0.0123)),
     ] {
-        let body =
-            format!(r#"{{"error":{{"message":"{message}","type":"BadRequestError","param":null,"code":{status}}}}}"#);
-        let expected = (Kind::BadRequest, Retry::Never, Some(code.to_owned()));
-        assert_eq!(failure(status, &[], &body), expected, "{message}");
+        for event in
+            [format!(r#"{{"choices":[],{usage}}}"#), format!(r#"{{"choices":[{{"index":0,"delta":{{}},{usage}}}]}}"#)]
+        {
+            let counted = answer(&ChatServer::VLLM, &short(), &events(&[&event])).usage;
+            assert_eq!((counted.input, counted.cached, counted.cost), (Some(9), cached, cost), "{event}");
+        }
     }
 }

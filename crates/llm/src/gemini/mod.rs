@@ -8,7 +8,8 @@ pub(super) use failure::failure;
 
 use super::{Failure, Headers, Provider, TurnReader};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use pipewright_record::ModelRequest;
+use pipewright_record::{Fields, ModelRequest};
+use serde_json::value::RawValue;
 
 /// Gemini's generateContent.
 #[derive(Debug)]
@@ -51,6 +52,29 @@ impl Provider for Gemini {
 
     fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
+    }
+
+    fn setting<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        let within = match name {
+            "top_p" => "topP",
+            "top_k" => "topK",
+            "stop" => "stopSequences",
+            "presence_penalty" => "presencePenalty",
+            "frequency_penalty" => "frequencyPenalty",
+            "reasoning_effort" => return vec!["generationConfig", "thinkingConfig", "thinkingLevel"],
+            "temperature" | "seed" => name,
+            _ => return vec![name],
+        };
+        vec!["generationConfig", within]
+    }
+
+    fn events_of(&self, answer: &str) -> Option<Vec<String>> {
+        let list: Option<Vec<&RawValue>> = serde_json::from_str(answer).ok();
+        if let Some(list) = list {
+            return Some(list.into_iter().map(|event| event.get().to_owned()).collect());
+        }
+        Fields::read(answer).ok()?.present("candidates")?;
+        Some(vec![answer.to_owned()])
     }
 
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {

@@ -44,6 +44,16 @@ impl Provider for Interactions {
         Box::new(stream::Reader::new(request, model))
     }
 
+    fn setting<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        let within = match name {
+            "stop" => "stop_sequences",
+            "reasoning_effort" => "thinking_level",
+            "temperature" | "top_p" | "top_k" | "seed" => name,
+            _ => return vec![name],
+        };
+        vec!["generation_config", within]
+    }
+
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {
         Gemini.failure(status, headers, body)
     }

@@ -9,7 +9,9 @@ mod tests;
 
 use super::chat::failure;
 use super::{Failure, Headers, Provider, TurnReader};
-use pipewright_record::ModelRequest;
+use pipewright_record::json::Object;
+use pipewright_record::{Fields, ModelRequest};
+use serde_json::value::RawValue;
 
 /// OpenAI's servers, with the API that keeps reasoning from turn to turn.
 #[derive(Debug)]
@@ -44,6 +46,28 @@ impl Provider for Responses {
 
     fn events_reader(&self, request: &ModelRequest, model: &str) -> Box<dyn TurnReader> {
         Box::new(stream::Reader::new(request, model))
+    }
+
+    fn setting<'a>(&self, name: &'a str) -> Vec<&'a str> {
+        if name == "reasoning_effort" { vec!["reasoning", "effort"] } else { vec![name] }
+    }
+
+    fn events_of(&self, answer: &str) -> Option<Vec<String>> {
+        let response = Fields::read(answer).ok()?;
+        let items = response.list("output").ok().filter(|_| response.present("output").is_some())?;
+        let parts = items.iter().filter_map(|item| Fields::read(item.get()).ok()?.list("content").ok()).flatten();
+        let delta = |part: &RawValue| {
+            let text = Fields::read(part.get()).ok()?.present("text")?.get();
+            Some(Object::default().text("type", "response.output_text.delta").put("delta", text).end())
+        };
+        let mut events: Vec<String> = parts.filter_map(delta).collect();
+        let end = match response.text("status").as_deref() {
+            Some("failed") => "response.failed",
+            Some("incomplete") => "response.incomplete",
+            _ => "response.completed",
+        };
+        events.push(Object::default().text("type", end).put("response", answer).end());
+        Some(events)
     }
 
     fn failure(&self, status: u16, headers: &Headers<'_>, body: &[u8]) -> Failure {

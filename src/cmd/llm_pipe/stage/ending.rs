@@ -5,7 +5,7 @@ use crate::cmd::llm_pipe::job::Job;
 use crate::cmd::llm_pipe::repair::{MAX_REPAIRS, matches_schema, own, send_back};
 use pipewright_io::report::Status;
 use pipewright_io::stage::{Out, Side};
-use pipewright_llm::{Token, text_calls};
+use pipewright_llm::{Ability, Token, text_calls};
 use pipewright_record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ impl ModelStage {
     /// Takes a turn. Text that does not match the schema is sent back to the model.
     pub(super) fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        if self.settings.endpoint.provider.has_calls_in_text() {
+        if self.settings.endpoint.provider.has_calls_in_text() || !self.abilities.has(Ability::Tools) {
             turn = text_calls::recognise(turn, &job.request);
         }
         let checked = match &job.schema {

@@ -1,6 +1,7 @@
 //! The stage of `llm-pipe`: reads requests on the near side, sends a few at a time, and prints their turns in order.
 
 mod ending;
+mod learning;
 
 use crate::cmd::llm_pipe::answer::TurnForm;
 use crate::cmd::llm_pipe::arrivals::ArrivalReceiver;
@@ -14,7 +15,7 @@ use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::report::{Failure, Report};
 use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_lines::Piece;
-use pipewright_llm::{SCHEMA_UNSUPPORTED, TOOLS_UNSUPPORTED};
+use pipewright_llm::{Abilities, Encoded, Token, encode};
 use pipewright_mcp::Schema;
 use pipewright_record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
 use serde_json::value::RawValue;
@@ -42,10 +43,8 @@ pub struct ModelStage {
     next_out: u64,
     /// Lines that wait for earlier ones.
     done: BTreeMap<u64, Option<String>>,
-    /// The model or its server does not accept tools, so they are described in the text.
-    takes_no_tools: bool,
-    /// The model or its server does not accept schemas.
-    takes_no_schema: bool,
+    /// What the server is known to refuse.
+    abilities: Abilities,
     /// The provider accepts no request before this time.
     paused_until: Option<Instant>,
     /// Earlier prompts and answers.
@@ -65,6 +64,7 @@ impl ModelStage {
         report: Arc<Report>,
     ) -> ModelStage {
         ModelStage {
+            abilities: settings.endpoint.abilities.clone(),
             settings,
             exchanges,
             arrivals,
@@ -76,8 +76,6 @@ impl ModelStage {
             next_attempt: 0,
             next_out: 0,
             done: BTreeMap::new(),
-            takes_no_tools: false,
-            takes_no_schema: false,
             paused_until: None,
             history: Vec::new(),
             prompt: None,
@@ -128,6 +126,10 @@ impl ModelStage {
         if request.tools.is_empty() {
             request.tools.clone_from(&settings.tools);
         }
+        let has_default_limit = request.max_output_tokens.is_none() && !settings.endpoint.provider.has_own_limit();
+        if has_default_limit {
+            request.max_output_tokens = settings.default_limit;
+        }
         let schema = request.schema.as_ref().map(|schema| Schema::compile(schema.get())).transpose();
         let schema = match schema {
             Ok(schema) => schema,
@@ -136,7 +138,9 @@ impl ModelStage {
                 return self.refuse(request, place, Kind::BadInput, why, out);
             }
         };
-        self.jobs.insert(self.next_job, Job::new(request, place, schema));
+        let mut job = Job::new(request, place, schema);
+        job.has_default_limit = has_default_limit;
+        self.jobs.insert(self.next_job, job);
         self.next_job += 1;
     }
 
@@ -183,6 +187,7 @@ impl ModelStage {
             return self.end_late(out);
         }
         self.cancel_ended(now);
+        self.end_open_streams(now, out);
         self.paused_until = self.paused_until.filter(|until| *until > now);
         while self.paused_until.is_none() && self.attempts.len() < self.settings.jobs {
             let ready = self.jobs.iter().find(|(_, job)| job.is_ready(now));
@@ -202,18 +207,16 @@ impl ModelStage {
 
     fn send(&mut self, number: u64, now: Instant, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        let RequestSettings { endpoint: Endpoint { provider, model, .. }, images, history, .. } = &self.settings;
+        let RequestSettings { endpoint, images, history, .. } = &self.settings;
+        let Endpoint { provider, model, settings, .. } = endpoint;
         if *history > 0 && job.repairs == 0 && job.request.messages.len() == 1 {
             job.request.messages.splice(0..0, self.history.iter().cloned());
         }
         let loaded = super::images::load(&mut job.request, images);
-        job.has_tools_as_text = self.takes_no_tools && !job.request.tools.is_empty();
-        job.has_schema_as_text = self.takes_no_schema && job.request.schema.is_some();
-        let request = job.request_as_taken();
-        let encoded = loaded.and_then(|()| Ok((provider.encode(&request, model)?, provider.reader(&request, model))));
-        drop(request);
+        let encoded = loaded.and_then(|()| encode(*provider, &job.request, model, &self.abilities, settings));
         match encoded {
-            Ok((body, reader)) => {
+            Ok(Encoded { body, sent, reader }) => {
+                job.sent = sent;
                 job.length = body.len().saturating_sub(super::images::length(&mut job.request));
                 if let Some(turn) = self.cache.as_ref().and_then(|cache| cached_turn(cache, &body, job, &self.report)) {
                     return self.end(number, turn, out);
@@ -237,49 +240,58 @@ impl ModelStage {
                 }
                 continue;
             };
-            let Some(job) = self.jobs.get_mut(&number) else { continue };
-            let progress = job.take(piece, &self.settings.endpoint, self.settings.retries, &mut tokens);
-            if self.settings.streams {
-                job.has_streamed |= !tokens.is_empty();
-                let id = job.id();
-                tokens.iter().for_each(|token| self.settings.answer.token(id, token, out));
+            self.piece(number, attempt, piece, &mut tokens, out);
+        }
+    }
+
+    /// Takes a piece of a job's open attempt.
+    fn piece(&mut self, number: u64, attempt: u64, piece: Arrival, tokens: &mut Vec<Token>, out: &mut Out) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        let RequestSettings { endpoint, patience, .. } = &self.settings;
+        let progress = job.take(piece, endpoint, &self.abilities, *patience, tokens);
+        if self.settings.streams {
+            job.has_streamed |= !tokens.is_empty();
+            let id = job.id();
+            tokens.iter().for_each(|token| self.settings.answer.token(id, token, out));
+            if self.settings.answer == TurnForm::Typed && !tokens.is_empty() {
+                self.report.leave_line_open();
             }
-            tokens.clear();
-            if !matches!(progress, AttemptProgress::Going) {
-                self.attempts.remove(&attempt);
+        }
+        tokens.clear();
+        if !matches!(progress, AttemptProgress::Going) {
+            self.attempts.remove(&attempt);
+        }
+        match progress {
+            AttemptProgress::Going => {}
+            AttemptProgress::Turn(turn) => {
+                self.await_end(attempt);
+                self.learn_from_turn(number);
+                self.end(number, *turn, out);
             }
-            match progress {
-                AttemptProgress::Going => {}
-                AttemptProgress::Turn(turn) => {
-                    self.await_end(attempt);
-                    self.end(number, *turn, out);
-                }
-                AttemptProgress::Failed(failure) => {
-                    self.exchanges.cancel(attempt);
-                    let (has_tools, has_schema) = (!job.request.tools.is_empty(), job.request.schema.is_some());
-                    let unsupported = match failure.code.as_deref() {
-                        Some(TOOLS_UNSUPPORTED) if has_tools && !job.has_tools_as_text => {
-                            Some((&mut self.takes_no_tools, "does not accept tools: they are described in the prompt"))
-                        }
-                        Some(SCHEMA_UNSUPPORTED) if has_schema && !job.has_schema_as_text => {
-                            Some((&mut self.takes_no_schema, "does not accept the schema: the prompt describes it"))
-                        }
-                        _ => None,
-                    };
-                    if let Some((is_known, what)) = unsupported {
-                        if !std::mem::replace(is_known, true) {
-                            self.report.note(format_args!("the server {what}"));
-                        }
-                        job.reset();
-                        continue;
-                    }
+            AttemptProgress::Refused(refused) => {
+                self.exchanges.cancel(attempt);
+                self.learn(number, &refused, out);
+            }
+            AttemptProgress::Failed(failure) => {
+                self.exchanges.cancel(attempt);
+                if !self.try_otherwise(number, &failure, out) {
                     self.fail(number, &failure, out);
                 }
-                AttemptProgress::Again(pause, why) => {
-                    self.exchanges.cancel(attempt);
-                    self.pause(number, pause, &why, out);
-                }
             }
+            AttemptProgress::Again(pause, why) => {
+                self.exchanges.cancel(attempt);
+                self.pause(number, pause, &why, out);
+            }
+        }
+    }
+
+    /// Ends turns after which the server only keeps the stream open.
+    fn end_open_streams(&mut self, now: Instant, out: &mut Out) {
+        let is_over = |job: &Job| job.ends_at().is_some_and(|at| at <= now);
+        let over = self.jobs.iter().filter(|(_, job)| is_over(job));
+        let over: Vec<(u64, u64)> = over.filter_map(|(number, job)| Some((*number, job.number()?))).collect();
+        for (number, attempt) in over {
+            self.piece(number, attempt, Arrival::End, &mut Vec::new(), out);
         }
     }
 
@@ -320,6 +332,10 @@ impl Stage for ModelStage {
         if self.prompt.as_ref().is_some_and(|prompt| !prompt.has_more) {
             self.ask_prompt(out);
         }
+        if let Some(prompt) = self.prompt.as_mut().filter(|prompt| prompt.is_waiting(Instant::now())) {
+            prompt.is_noted = true;
+            self.report.note("waiting for the text on stdin; to send the prompt alone, add </dev/null");
+        }
         match event {
             Event::Piece(Side::NEAR, piece) => match &mut self.prompt {
                 Some(prompt) => prompt.extend(piece.raw()),
@@ -348,7 +364,9 @@ impl Stage for ModelStage {
             waiting.map(|until| self.paused_until.map_or(until, |paused| paused.max(until))).or(self.paused_until);
         let shown = self.tally.as_ref().and_then(Tally::next).filter(|_| !self.jobs.is_empty());
         let ending = self.ending.front().map(|(_, until)| *until);
-        [next.filter(|_| has_room), self.settings.deadline, shown, ending].into_iter().flatten().min()
+        let noted = self.prompt.as_ref().and_then(Prompt::waits_until);
+        let open = self.jobs.values().filter_map(Job::ends_at).min();
+        [next.filter(|_| has_room), self.settings.deadline, shown, ending, open, noted].into_iter().flatten().min()
     }
 }
 

@@ -5,6 +5,7 @@ use crate::tests::{Answer, answer, calls, events, short};
 use crate::{Failure, Responses, Retry, Token};
 use pipewright_record::{Kind, ModelTurn, Stop, Usage};
 use proptest::prelude::*;
+use std::time::Duration;
 
 const TOOL: &str = include_str!("../../../../../tests/fixtures/models/openai_responses_tool.sse");
 
@@ -204,7 +205,7 @@ fn a_failure_in_the_stream_has_a_code() {
         (
             r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#,
             Kind::Unavailable,
-            Retry::Backoff,
+            Retry::After(Duration::from_secs(2)),
             "unavailable_error",
         ),
     ] {

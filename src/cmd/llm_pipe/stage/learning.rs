@@ -1,0 +1,83 @@
+//! What a run learns of its server: a part of requests that it refuses, an address that it does not have, a limit that does not fit.
+
+use super::ModelStage;
+use crate::cmd::llm_pipe::learnt;
+use pipewright_io::stage::Out;
+use pipewright_llm::Refusal;
+use pipewright_record::{Kind, TurnFailure};
+
+/// Words for the answer's share in a refusal because of the context window.
+const OUTPUT: [&str; 6] =
+    ["completion", "max_tokens", "max_new_tokens", "max_completion_tokens", "output", "requested"];
+
+/// The names of the limit of a turn's tokens.
+const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+impl ModelStage {
+    /// Sends the request again without what the server refuses.
+    pub(super) fn learn(&mut self, number: u64, refused: &Refusal, out: &mut Out) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        let before = self.abilities.clone();
+        self.abilities.learn(refused, &job.request);
+        job.reset();
+        if std::mem::take(&mut job.has_streamed) {
+            self.settings.answer.restarted(job.id(), out);
+        }
+        if before != self.abilities {
+            self.report.note(format_args!("the server {}", refused.describe()));
+            self.keep_learnt();
+        }
+    }
+
+    fn keep_learnt(&self) {
+        let endpoint = &self.settings.endpoint;
+        if let Err(why) = learnt::write(&endpoint.url, &endpoint.model, &endpoint.place, &self.abilities) {
+            self.report.note(format_args!("what the server refuses is not kept for the next run: {why}"));
+        }
+    }
+
+    /// Learns from a turn that the server accepted its request.
+    pub(super) fn learn_from_turn(&mut self, number: u64) {
+        let Some(job) = self.jobs.get(&number) else { return };
+        self.abilities.accept(&job.request);
+        if job.is_unlimited && !self.abilities.leaves_out(LIMITS[0]) {
+            let request = &job.request;
+            LIMITS.iter().for_each(|name| self.abilities.learn(&Refusal::Field((*name).to_owned()), request));
+            self.keep_learnt();
+        }
+    }
+
+    /// Sends a failed request again if its address or our default limit may be the cause.
+    pub(super) fn try_otherwise(&mut self, number: u64, failure: &TurnFailure, out: &mut Out) -> bool {
+        let Some(job) = self.jobs.get_mut(&number) else { return false };
+        let message = failure.message.to_lowercase();
+        let is_about_output = OUTPUT.iter().any(|word| message.contains(word));
+        if failure.kind == Kind::Overflow && job.has_default_limit && is_about_output {
+            (job.has_default_limit, job.is_unlimited) = (false, true);
+            job.request.max_output_tokens = None;
+            job.reset();
+            return true;
+        }
+        if job.is_misplaced
+            && let Some(url) = self.settings.endpoint.other_url.take()
+        {
+            let first = std::mem::replace(&mut self.settings.endpoint.url, url);
+            match self.settings.endpoint.address() {
+                Ok(address) => self.exchanges.move_to(address),
+                Err(_) => {
+                    self.settings.endpoint.url = first;
+                    return false;
+                }
+            }
+            let asked = self.settings.endpoint.asked();
+            let why = self.settings.endpoint.without_secrets(&failure.message);
+            self.report.note(format_args!("{}: {why}; trying {asked}", job.place));
+            job.reset();
+            if std::mem::take(&mut job.has_streamed) {
+                self.settings.answer.restarted(job.id(), out);
+            }
+            return true;
+        }
+        false
+    }
+}
