@@ -22,7 +22,7 @@ import mcp_rivals
 MOST_ITEMS, SECONDS = 80, 240
 SETTLED = 0.15
 FIELDS = ("textbox", "searchbox", "spinbutton", "combobox", "date")
-CHOICES = ("option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "gridcell")
+CHOICES = ("option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "gridcell", "cell", "listitem")
 CONTROLS = (*FIELDS, *CHOICES, "button", "link", "checkbox", "radio", "switch", "slider", "tab", "listbox", "clickable", "date", "color")
 
 Item = collections.namedtuple("Item", "reference role name options")

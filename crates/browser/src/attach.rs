@@ -2,6 +2,7 @@
 
 use crate::connection::MAX_MESSAGE;
 use crate::pages::Document;
+use crate::routes::Routes;
 use crate::socket::{self, Socket};
 use crate::{ActionError, AddressRules, Browser, Connection, LaunchError};
 use serde::Deserialize;
@@ -73,12 +74,12 @@ impl Browser {
     ///
     /// # Errors
     /// There is no such browser, or it does not allow debugging; what to do.
-    pub fn attach(place: &str, allowed: AddressRules) -> Result<Browser, LaunchError> {
+    pub fn attach(place: &str, allowed: AddressRules, routes: Routes) -> Result<Browser, LaunchError> {
         let address = address(place).map_err(LaunchError)?;
         let failed = |why: &dyn fmt::Display| LaunchError(format!("{address}: {why}"));
         let socket = Socket::connect(&address, MAX_MESSAGE).map_err(|why| failed(&why))?;
         let connection = Connection::from_socket(socket).map_err(|error| failed(&error))?;
-        let mut browser = Browser::from_connection(connection, None, allowed, Vec::new());
+        let mut browser = Browser::from_connection(connection, None, (allowed, routes), Vec::new());
         browser.adopt(Instant::now() + ATTACH_TIMEOUT).map_err(|fault| failed(&fault))?;
         Ok(browser)
     }

@@ -1,10 +1,12 @@
 //! A browser and its pages: sends commands, waits for their answers, and handles events meanwhile.
 
+use crate::Device;
 use crate::console::CollectedEvents;
 use crate::elements::Numbers;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
 use crate::pages::{Dialog, NewSession, Page, Pages};
+use crate::routes::Routes;
 use crate::silent_frames::SilentFrames;
 use crate::storage::Origins;
 use crate::tools::RecordRequest;
@@ -42,12 +44,13 @@ pub struct Browser {
     pub(crate) interception: Interception,
     pub(crate) origins: Origins,
     /// Commands sent to every session of a page or a frame.
-    emulation: Vec<(&'static str, Value)>,
+    pub(crate) emulation: Vec<(&'static str, Value)>,
     /// Counts the events of pages and frames; after one, their documents may be gone.
     pub(crate) page_events: u64,
     pub(crate) replayed: CollectedEvents,
     pub(crate) silent: SilentFrames,
     pub(crate) choosers: FileChoosers,
+    pub(crate) device: Device,
     recorder: Recorder,
 }
 
@@ -118,8 +121,13 @@ impl Browser {
     /// The browser does not start, or shows no page.
     pub fn start(launch: &Launch) -> Result<Browser, LaunchError> {
         let (process, connection) = launch.start()?;
-        let mut browser =
-            Browser::from_connection(connection, Some(process), launch.allowed.clone(), launch.emulation());
+        let mut browser = Browser::from_connection(
+            connection,
+            Some(process),
+            (launch.allowed.clone(), launch.routes.clone()),
+            launch.emulation(),
+        );
+        browser.device = launch.device;
         let until = Instant::now() + START;
         let begun = browser.begin(until).and_then(|()| browser.open(until));
         let begun = begun.and_then(|_| browser.fit_window(launch, until));
@@ -130,7 +138,7 @@ impl Browser {
     /// Enlarges the window so the page gets the requested size: the size given at the start includes the window's
     /// borders.
     fn fit_window(&mut self, launch: &Launch, until: Instant) -> Result<(), ActionError> {
-        let Some((width, height)) = launch.viewport.filter(|_| launch.is_headed) else { return Ok(()) };
+        let Some((width, height)) = launch.device.viewport.filter(|_| launch.is_headed) else { return Ok(()) };
         let Window { window_id } = self.call_page("Browser.getWindowForTarget", &json!({}), until)?;
         let asked = json!({"windowId": window_id, "width": width, "height": height});
         match self.call_browser("Browser.setContentsSize", &asked, until) {
@@ -144,7 +152,7 @@ impl Browser {
     pub(crate) fn from_connection(
         connection: Connection,
         process: Option<Process>,
-        allowed: AddressRules,
+        (allowed, routes): (AddressRules, Routes),
         emulation: Vec<(&'static str, Value)>,
     ) -> Browser {
         Browser {
@@ -154,13 +162,14 @@ impl Browser {
             active: String::new(),
             numbers: Numbers::default(),
             downloads: Downloads::default(),
-            interception: Interception::new(allowed),
+            interception: Interception::new(allowed, routes),
             origins: Origins::default(),
             emulation,
             page_events: 0,
             replayed: CollectedEvents::default(),
             silent: SilentFrames::default(),
             choosers: FileChoosers::default(),
+            device: Device::default(),
             recorder: Recorder(None),
         }
     }
@@ -373,7 +382,7 @@ impl Browser {
             // Keeps the accessibility tree, which gives roles and names. Otherwise the browser rebuilds it for each of
             // them (6 ms on a page of 300 kB).
             ("Accessibility.enable", &nothing),
-            ("Fetch.enable", &interception::patterns()),
+            ("Fetch.enable", &self.interception.patterns()),
             ("Target.setAutoAttach", &attach),
         ];
         let wanted = if begun.is_wanted { &commands[..] } else { &[] };

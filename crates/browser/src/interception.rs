@@ -7,6 +7,7 @@
 //! public name.
 
 use crate::addresses::{AddressRules, Judgement};
+use crate::routes::Routes;
 use crate::wire::Event;
 use crate::{ActionError, Browser};
 use base64::Engine;
@@ -56,6 +57,7 @@ const EMPTY: &str = "<link rel=icon href=data:,>";
 #[derive(Debug, Default)]
 pub(crate) struct Interception {
     allowed: AddressRules,
+    routes: Routes,
     /// Requested documents whose host is a name, by the browser's id of the request.
     asked: HashMap<String, RequestedDocument>,
     /// Names that resolved to private addresses. Their answers may be in the browser's cache.
@@ -95,6 +97,8 @@ struct RequestPaused {
     network_id: Option<String>,
     response_status_code: Option<u16>,
     response_error_reason: Option<String>,
+    #[serde(default)]
+    resource_type: String,
 }
 
 #[derive(Deserialize)]
@@ -128,14 +132,16 @@ struct LoadingFailed {
     request_id: String,
 }
 
-/// What the browser asks about: documents, and everything loaded from files, since a screenshot could show it.
-pub(crate) fn patterns() -> Value {
-    json!({"patterns": [{"resourceType": "Document"}, {"urlPattern": "file:*"}]})
-}
-
 impl Interception {
-    pub(crate) fn new(allowed: AddressRules) -> Interception {
-        Interception { allowed, ..Interception::default() }
+    pub(crate) fn new(allowed: AddressRules, routes: Routes) -> Interception {
+        Interception { allowed, routes, ..Interception::default() }
+    }
+
+    /// What the browser asks about: documents, everything loaded from files, since a screenshot could show it, and what
+    /// has a route.
+    pub(crate) fn patterns(&self) -> Value {
+        let own = [json!({"resourceType": "Document"}), json!({"urlPattern": "file:*"})];
+        json!({"patterns": own.into_iter().chain(self.routes.patterns()).collect::<Vec<Value>>()})
     }
 
     /// From now on, the documents of this session are empty and are not requested.
@@ -188,6 +194,11 @@ impl Interception {
     fn decide(&mut self, paused: RequestPaused) -> Reply {
         let RequestPaused { request_id, request: Request { url, method }, frame_id, network_id, .. } = paused;
         let is_answered = paused.response_status_code.is_some() || paused.response_error_reason.is_some();
+        let routed = (!is_answered).then(|| self.routes.answer(&method, &url)).flatten();
+        // Of other requests, the browser asks only for routes and files.
+        if paused.resource_type != "Document" && !url.starts_with("file:") {
+            return routed.map_or_else(|| continue_request(&request_id, false), |answer| fulfil(&request_id, answer));
+        }
         let is_reload = !is_answered && self.reloaded.take_if(|frame| *frame == frame_id).is_some();
         if is_reload && method != "GET" {
             let denied =
@@ -196,6 +207,10 @@ impl Interception {
         }
         let why = match self.judge(&url) {
             Judgement::Refused(why) => why,
+            Judgement::Named | Judgement::Allowed if routed.is_some() => {
+                return routed
+                    .map_or_else(|| continue_request(&request_id, false), |answer| fulfil(&request_id, answer));
+            }
             Judgement::Named if is_answered => match network_id.and_then(|id| self.asked.get_mut(&id)) {
                 Some(asked) if asked.is_private => resolves(&url),
                 asked => {
@@ -258,6 +273,11 @@ fn keep_page(request: &str, denied: DeniedAddress, frame: String) -> Reply {
 fn continue_request(request: &str, until_answered: bool) -> Reply {
     let params = json!({"requestId": request, "interceptResponse": until_answered});
     Reply { method: "Fetch.continueRequest", params, denied: None }
+}
+
+fn fulfil(request: &str, mut answer: Value) -> Reply {
+    answer["requestId"] = request.into();
+    Reply { method: "Fetch.fulfillRequest", params: answer, denied: None }
 }
 
 fn empty(request: &str) -> Reply {

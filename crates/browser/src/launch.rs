@@ -2,6 +2,7 @@
 
 use crate::profile::Profile;
 use crate::{AddressRules, Connection};
+use crate::{Device, Routes};
 use command_fds::{CommandFdExt, FdMapping};
 use pipewright_sys::process::{self, Group, is_root};
 use serde_json::{Value, json};
@@ -56,8 +57,10 @@ pub struct Launch {
     pub profile: Option<PathBuf>,
     /// Where pages may be, besides public addresses.
     pub allowed: AddressRules,
-    /// The size of the page, in CSS pixels: width and height.
-    pub viewport: Option<(u32, u32)>,
+    /// What pages see of the device. The size is that of the page, without the window's borders.
+    pub device: Device,
+    /// What answers requests in place of servers.
+    pub routes: Routes,
     /// The language for requests and for number formats, as a BCP 47 tag: `de-DE`.
     pub locale: Option<String>,
     /// The proxy for all traffic, including loopback, in the form of Chromium's `--proxy-server`: `http://HOST:PORT`,
@@ -144,7 +147,7 @@ impl Launch {
     /// The browser's arguments for these settings.
     fn options(&self) -> Result<Vec<String>, String> {
         let mut options = Vec::new();
-        if let Some((width, height)) = self.viewport {
+        if let Some((width, height)) = self.device.viewport {
             options.push(format!("--window-size={width},{height}"));
         }
         if let Some(locale) = &self.locale {
@@ -175,12 +178,8 @@ impl Launch {
     /// borders, and numbers and dates are formatted in the language of the browser's interface, which may not be
     /// installed.
     pub(crate) fn emulation(&self) -> Vec<(&'static str, Value)> {
-        let size = self.viewport.map(|(width, height)| {
-            json!({"width": width, "height": height, "screenWidth": width, "screenHeight": height, "deviceScaleFactor": 0, "mobile": false})
-        });
-        let size = size.map(|size| ("Emulation.setDeviceMetricsOverride", size));
         let locale = self.locale.as_ref().map(|locale| ("Emulation.setLocaleOverride", json!({"locale": locale})));
-        size.into_iter().chain(locale).collect()
+        self.device.commands().into_iter().chain(locale).collect()
     }
 }
 

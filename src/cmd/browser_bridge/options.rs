@@ -6,7 +6,7 @@ use super::worker::StartBrowser;
 use crate::cmd::usage;
 use clap::ValueEnum;
 use pipewright_browser::tools::{SessionSettings, ToolSession, with_scheme};
-use pipewright_browser::{AddressRules, Browser, Launch, WaitFor};
+use pipewright_browser::{AddressRules, Browser, Device, Launch, Routes, WaitFor};
 use pipewright_io::report::Failure;
 use pipewright_sys::private;
 use std::path::{Path, PathBuf};
@@ -33,11 +33,17 @@ pub struct BrowserOptions {
     user_data: Option<PathBuf>,
 
     /// Use a browser that is already open, and leave it open: its profile folder, a ws:// address, or http://HOST:PORT
-    #[arg(long, value_name = "WHERE", conflicts_with_all = ["headless", "headed", "browser", "user_data", "viewport", "locale", "proxy"], help_heading = "Browser")]
+    #[arg(long, value_name = "WHERE", conflicts_with_all = ["headless", "headed", "browser", "user_data", "viewport", "touch", "dark", "locale", "proxy"], help_heading = "Browser")]
     attach: Option<String>,
     /// Size of the page, such as 1280x720
     #[arg(long, value_name = "WxH", value_parser = viewport, help_heading = "Browser")]
     viewport: Option<(u32, u32)>,
+    /// Act as a touch screen, with pages laid out as on a phone (390x844 without --viewport)
+    #[arg(long, help_heading = "Browser")]
+    touch: bool,
+    /// Ask pages for dark colours
+    #[arg(long, help_heading = "Browser")]
+    dark: bool,
     /// Language to request from pages, such as de-DE
     #[arg(long, value_name = "TAG", help_heading = "Browser")]
     locale: Option<String>,
@@ -58,6 +64,9 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     save_media: Option<PathBuf>,
 
+    /// Answer requests from this file: one JSON object per line, with url (* stands for any text) and method, status, headers, body or body_file
+    #[arg(long, value_name = "FILE", help_heading = "Files")]
+    route: Option<PathBuf>,
     /// Write the requests of all pages to this file, as HTTP Archive (HAR 1.2), without contents and with secrets masked
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     har: Option<PathBuf>,
@@ -108,9 +117,10 @@ impl BrowserOptions {
             program: self.browser,
             is_headed: self.headed || (has_display && !self.headless),
             profile: self.user_data,
-            viewport: self.viewport,
+            device: Device { viewport: self.viewport, is_touch: self.touch, is_dark: self.dark.then_some(true) },
             locale: self.locale,
             proxy: self.proxy,
+            routes: self.route.as_deref().map(routes).transpose()?.unwrap_or_default(),
             allowed: allowed(url.as_deref(), &self.allow_origin, &self.allow_file)?,
             ..Launch::default()
         };
@@ -120,7 +130,7 @@ impl BrowserOptions {
         let counted = Arc::default();
         Ok(Arc::new(move || {
             let browser = match &attach {
-                Some(place) => Browser::attach(place, launch.allowed.clone()),
+                Some(place) => Browser::attach(place, launch.allowed.clone(), launch.routes.clone()),
                 None => Browser::start(&launch),
             };
             let browser = browser.map_err(|why| why.to_string())?;
@@ -145,6 +155,12 @@ impl BrowserOptions {
             Ok(session)
         }))
     }
+}
+
+fn routes(path: &Path) -> Result<Routes, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| usage(format!("--route {}: {error}", path.display())))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Routes::read(&text, folder).map_err(|error| usage(format!("--route {}: {error}", path.display())))
 }
 
 /// Reads `1280x720`.

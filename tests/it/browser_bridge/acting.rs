@@ -192,6 +192,20 @@ fn files_go_to_inputs_choosers_and_drop_zones() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn the_device_is_set_at_the_start_and_changed_later() {
+    let mut player =
+        page(r#"<meta name=viewport content="width=device-width"><button>Go</button>"#, &["--touch", "--dark"]);
+    let told = "[innerWidth, innerHeight, matchMedia('(pointer: coarse)').matches, matchMedia('(prefers-color-scheme: dark)').matches]";
+    assert_eq!(value(&mut player, told), json!([390, 844, true, true]));
+    player.click("Go");
+    player.ok("browser_resize", json!({"width": 700, "height": 500, "touch": false, "dark": false}));
+    assert_eq!(value(&mut player, told), json!([700, 500, false, false]));
+    player.click("Go");
+    assert_eq!(player.fails("browser_resize", json!({"width": 700})).0, "invalid_args");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn a_wait_sees_frames_and_shadow_roots_and_a_silent_frame_is_left_out() {
     let busy = serve_with(|_| {
         Some(html("<button>In the frame</button><script>setTimeout(() => { for (;;); }, 500)</script>"))

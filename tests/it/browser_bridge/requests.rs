@@ -54,3 +54,27 @@ fn requests_are_listed_read_and_written_as_har_without_secrets() {
     assert_eq!(told, expected.iter().map(|(method, status)| (method, status)).collect::<Vec<_>>());
     assert!(entries.iter().all(|entry| entry["startedDateTime"].as_str().unwrap().starts_with("20")), "{written}");
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn requests_are_answered_from_a_file() {
+    let page = r#"<title>Shop</title><script>fetch("https://api.example.org/prices?day=1").then((answer) => answer.json())
+        .then((prices) => { document.title = prices.kettle })</script>"#;
+    let origin = serve_with(move |_| Some(html(page)));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("routes.jsonl");
+    let lines = [
+        json!({"url": "https://api.example.org/*", "body": {"kettle": "10 EUR"}}),
+        json!({"url": "https://shop.example.org/", "headers": {"content-type": "text/html"}, "body": "<title>Routed</title>"}),
+        json!({"url": "http://10.0.0.1/", "body": "<title>Private</title>"}),
+    ];
+    std::fs::write(&file, lines.map(|line| line.to_string()).join("\n")).unwrap();
+    let mut player = Player::start(&[&origin, "--route", file.to_str().unwrap()]);
+    eventually("the script has the answer", || player.ok("browser_tabs", json!({}))["tabs"][0]["title"] == "10 EUR");
+    assert_eq!(player.ok("browser_navigate", json!({"url": "https://shop.example.org/"}))["title"], "Routed");
+    // A route does not allow an address.
+    assert_eq!(player.fails("browser_navigate", json!({"url": "http://10.0.0.1/"})).1, "address_not_allowed");
+    std::fs::write(&file, "{").unwrap();
+    let refused = crate::process::pipe(&mut super::bridge(&[&origin, "--route", file.to_str().unwrap()]), b"");
+    assert_eq!(refused.status.code(), Some(2), "{}", crate::process::text(&refused.stderr));
+}

@@ -84,9 +84,8 @@ fn each_example_is_run_here_and_has_its_row() {
         assert!(readme.contains(&format!("| [`{name}`]({name}) |")), "examples/README.md has no row for {name}");
         if name.ends_with(".sh") {
             scripts += 1;
-            let started =
-                [format!("run(\"{name}\""), format!("run_with(\"{name}\""), format!("at_a_terminal(\"{name}\"")];
-            let is_run = tests.iter().any(|test| started.iter().any(|call| test.contains(call)));
+            let starts = ["run", "run_with", "at_a_terminal", "script"].map(|start| format!("{start}(\"{name}\""));
+            let is_run = tests.iter().any(|test| starts.iter().any(|call| test.contains(call)));
             assert!(is_run, "no test in tests/it/examples runs examples/{name}");
         }
     }

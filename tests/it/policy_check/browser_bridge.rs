@@ -154,6 +154,7 @@ fn calls_that_only_look_pass() {
         ("browser_tabs", json!({})),
         ("browser_switch_tab", json!({"index": 1})),
         ("browser_console", json!({})),
+        ("browser_resize", json!({"width": 400, "height": 800, "touch": true})),
         ("browser_requests", json!({"failed": true})),
         ("browser_requests", json!({"number": 3})),
         ("browser_pdf", json!({})),

@@ -7,7 +7,7 @@ function (found, isPress) {
     const name = named(at);
     // An element with the same name does the same; an image that listens is part of its button.
     if (name && name === named(this)) return false;
-    return isOfKind(at) || Boolean(name) || !this.matches("button,a[href],summary,[role=button],[role=link]");
+    return isOfKind(at) || Boolean(name) || !isOfKind(this);
   };
   // The numbers of what covers an element: its own, else those in the outermost part around it that is not around the element.
   const numbersIn = (covering, element) => {

@@ -12,6 +12,7 @@ mod problem;
 mod reading;
 mod report;
 mod requests;
+mod resize;
 mod table;
 mod tabs;
 mod transfer;

@@ -40,13 +40,8 @@ pub(super) struct Screenshot {
     /// JPEG, which is smaller, instead of PNG.
     #[serde(default)]
     jpeg: bool,
-    /// The size, from 0.1 to 1.
-    #[serde(default = "full_size")]
-    scale: f64,
-}
-
-fn full_size() -> f64 {
-    1.0
+    /// The size, from 0.1 to 1, which is the full size.
+    scale: Option<f64>,
 }
 
 impl Arguments for ShowOverlay {
@@ -74,7 +69,8 @@ impl Arguments for Screenshot {
             Some(scheme) => session.show_overlay(scheme, until)?,
             None => ResultMembers::default(),
         };
-        if !(0.1..=1.0).contains(&self.scale) {
+        let scale = self.scale.unwrap_or(1.0);
+        if !(0.1..=1.0).contains(&scale) {
             return Err(Problem::new(ProblemKind::InvalidArgs, "scale must be a number from 0.1 to 1"));
         }
         let extent = match self.index {
@@ -82,7 +78,7 @@ impl Arguments for Screenshot {
             None if self.full_page => PictureArea::Page,
             None => PictureArea::Viewport,
         };
-        let format = PictureFormat { is_jpeg: self.jpeg, scale: self.scale };
+        let format = PictureFormat { is_jpeg: self.jpeg, scale };
         let picture = session.browser.picture(extent, format, until)?;
         Ok(session.store(&picture, if self.jpeg { "jpg" } else { "png" })?.and(numbers))
     }

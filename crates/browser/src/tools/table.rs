@@ -113,7 +113,7 @@ pub fn declared(evaluates: bool) -> Vec<ToolDescription> {
 }
 
 pub(super) fn all(evaluates: bool) -> Vec<Tool> {
-    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, requests, tabs, transfer};
+    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, requests, resize, tabs, transfer};
     use Effect::{Acts, Reads, Shows};
     let mut tools = vec![
         tool::<navigate::Navigate>(
@@ -225,6 +225,11 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             "browser_console",
             Reads,
             "Returns the messages of the console and the failed requests since the last call.",
+        ),
+        tool::<resize::Resize>(
+            "browser_resize",
+            Shows,
+            "Changes the size of the page, touch screen or mouse, and dark or light colours.",
         ),
         tool::<requests::Requests>(
             "browser_requests",

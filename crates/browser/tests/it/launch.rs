@@ -1,7 +1,7 @@
 //! The options of a real Chromium, and the cleanup after we are killed.
 
 use crate::soon;
-use pipewright_browser::{AddressRules, Browser, Launch, Ready};
+use pipewright_browser::{AddressRules, Browser, Device, Launch, Ready};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -49,7 +49,8 @@ const SIZE: &str = "[innerWidth, innerHeight, screen.width, screen.height]";
 fn every_page_has_the_requested_size() {
     let port = server();
     let allowed = AddressRules::default().origin("127.0.0.1").unwrap().origin("localhost").unwrap();
-    let launch = Launch { viewport: Some((1001, 601)), allowed, ..Launch::default() };
+    let launch =
+        Launch { device: Device { viewport: Some((1001, 601)), ..Device::default() }, allowed, ..Launch::default() };
     let mut browser = Browser::start(&launch).unwrap();
     let size = json!([1001, 601, 1001, 601]);
     browser
