@@ -53,6 +53,11 @@ struct Entry {
 /// How long a page that is made to crash may take.
 const CRASH: Duration = Duration::from_secs(2);
 
+/// How long style sheets may hold up a page.
+pub(crate) const LATE_STYLES: Duration = Duration::from_secs(3);
+
+const RELEASE_STYLES: &str = concat!("() => {", include_str!("scripts/late-styles.js"), "releaseLateStyles(0); }");
+
 impl Browser {
     /// Goes to an address.
     ///
@@ -190,13 +195,35 @@ impl Browser {
         let is_ready = is_shown
             && match ready {
                 Ready::Begun => true,
-                Ready::Parsed => self.wait_for(&active, until, |page| page.document.is_parsed)?,
+                Ready::Parsed => self.wait_until_parsed(&active, until)?,
                 Ready::Quiet(quiet) => self.wait_until_quiet(&active, quiet, until, half)?,
             };
         let page = self.page()?;
         let (document, now) = (page.document.clone(), page.navigations);
         let navigations = Navigations { full: now.full - before.full, within: now.within - before.within };
         Ok(NavigationResult { document, navigations, is_late: !is_ready })
+    }
+
+    /// Waits until the document is parsed. Style sheets that do not come hold up the parser.
+    fn wait_until_parsed(&mut self, id: &str, until: Instant) -> Result<bool, ActionError> {
+        let soon = until.min(Instant::now() + LATE_STYLES);
+        if self.wait_for(id, soon, |page| page.document.is_parsed)? {
+            return Ok(true);
+        }
+        self.release_styles(until.min(Instant::now() + LATE_STYLES))?;
+        self.wait_for(id, until, |page| page.document.is_parsed)
+    }
+
+    /// Style sheets of the active page that have not come no longer hold up anything.
+    pub(crate) fn release_styles(&mut self, until: Instant) -> Result<(), ActionError> {
+        let frame = self.main_frame()?;
+        let released =
+            self.world(&frame, until).and_then(|world| self.run(&world, RELEASE_STYLES, &json!([]), true, until));
+        match released {
+            // The page hangs, or another document has come.
+            Ok(_) | Err(ActionError::Late | ActionError::Refused(_)) => Ok(()),
+            Err(fault) => Err(fault),
+        }
     }
 
     /// Waits for a condition of one page. Returns false if it does not hold in time.

@@ -1,6 +1,7 @@
 //! Screenshots of a page, with the numbers of its elements if wanted.
 
 use crate::elements::Element;
+use crate::navigation::LATE_STYLES;
 use crate::worlds::IsolatedWorld;
 use crate::{ActionError, Browser, InputRefusal};
 use base64::Engine;
@@ -86,7 +87,15 @@ impl Browser {
         if let Some([x, y, width, height]) = self.clip(extent, format.scale, until)? {
             asked["clip"] = json!({"x": x, "y": y, "width": width, "height": height, "scale": format.scale});
         }
-        let Picture { data } = self.call_page("Page.captureScreenshot", &asked, until)?;
+        // Without its style sheets, the browser draws nothing.
+        let soon = until.min(Instant::now() + LATE_STYLES);
+        let Picture { data } = match self.call_page("Page.captureScreenshot", &asked, soon) {
+            Err(ActionError::Late) if soon < until => {
+                self.release_styles(until.min(Instant::now() + LATE_STYLES))?;
+                self.call_page("Page.captureScreenshot", &asked, until)?
+            }
+            taken => taken?,
+        };
         Ok(STANDARD.decode(data).map_err(|error| ActionError::Unreadable(format!("a picture: {error}")))?)
     }
 

@@ -7,8 +7,14 @@ use serde::Deserialize;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const STATE: &str =
-    focusing!("(() => {", include_str!("scripts/secret.js"), "return (", include_str!("scripts/state.js"), ")})()");
+const STATE: &str = focusing!(
+    "(() => {",
+    include_str!("scripts/secret.js"),
+    include_str!("scripts/late-styles.js"),
+    "return (",
+    include_str!("scripts/state.js"),
+    ")})()"
+);
 
 const QUIET_SCRIPT: &str = include_str!("scripts/quiet.js");
 

@@ -77,7 +77,14 @@ impl Appender {
         check: impl FnOnce() -> Result<(), String>,
     ) -> Result<(Appender, Option<Torn>), OpenError> {
         match Appender::resume_checked(path, check) {
-            Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok((Appender::create(path)?, None)),
+            Err(OpenError::Io(error)) if error.kind() == io::ErrorKind::NotFound => match Appender::create(path) {
+                Ok(created) => Ok((created, None)),
+                // Another process was quicker to create the file, or to lock it.
+                Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::WouldBlock) => {
+                    Err(OpenError::Busy)
+                }
+                Err(error) => Err(error.into()),
+            },
             opened => opened,
         }
     }

@@ -206,6 +206,22 @@ fn the_device_is_set_at_the_start_and_changed_later() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn style_sheets_that_never_come_stop_neither_pictures_nor_actions() {
+    for place in ["head", "body"] {
+        let origin = serve_with(move |path| match (path, place) {
+            ("/never.css", _) => Some(String::new()),
+            (_, "head") => Some(html("<link rel=stylesheet href=/never.css><body><button>Go</button>")),
+            _ => Some(html("<body><button>Go</button><link rel=stylesheet href=/never.css><button>Then</button>")),
+        });
+        let mut player = Player::start(&[&origin, "--timeout", "8s"]);
+        eventually("the button is there", || player.ok("browser_find", json!({"text": "Go"}))["total"] == 1);
+        player.ok("browser_screenshot", json!({}));
+        player.click("Go");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn a_wait_sees_frames_and_shadow_roots_and_a_silent_frame_is_left_out() {
     let busy = serve_with(|_| {
         Some(html("<button>In the frame</button><script>setTimeout(() => { for (;;); }, 500)</script>"))

@@ -1,5 +1,6 @@
 // The state of a page, and how often it has changed since the first call.
 () => {
+  releaseLateStyles(3000);
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
   if (!world.observer) {
     world.changes = 0;
