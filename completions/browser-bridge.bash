@@ -23,7 +23,7 @@ _browser__bridge() {
 
     case "${cmd}" in
         browser__bridge)
-            opts="-h -V --headless --headed --browser --user-data --attach --viewport --locale --proxy --download-dir --upload-root --storage-state --save-media --har --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
+            opts="-h -V --headless --headed --browser --user-data --attach --viewport --touch --dark --locale --proxy --download-dir --upload-root --storage-state --save-media --route --har --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -66,6 +66,10 @@ _browser__bridge() {
                     return 0
                     ;;
                 --save-media)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --route)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -125,7 +125,7 @@ def guess_number(page, _):
 @player("search-engine")
 def search_engine(page, asked):
     name, place = re.search(r'enter "(.*)" and press .* the (\d+)', asked).groups()
-    page.type(name, role="searchbox")
+    page.type(name, role="textbox")
     page.click("button", "Search")
     number, at = divmod(int(place) - 1, 3)
     if number:

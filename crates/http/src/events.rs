@@ -106,6 +106,12 @@ impl Reader {
             b"retry" if value.iter().all(u8::is_ascii_digit) => {
                 self.event.retry = text().parse().ok().or(self.event.retry);
             }
+            // Model servers built on older versions of llama.cpp send the reason of a failure in a field of its own.
+            b"error" => {
+                self.event.name = "error".to_owned();
+                self.event.data = value[..value.len().min(self.limit.saturating_add(1))].to_vec();
+                self.event.is_cut |= self.event.data.len() > self.limit;
+            }
             // A comment, or an unknown field.
             _ => return None,
         }
@@ -120,6 +126,12 @@ mod tests {
 
     fn message(data: &str) -> Event {
         Event { data: data.into(), ..Event::default() }
+    }
+
+    #[test]
+    fn an_error_as_a_field_is_an_event() {
+        let events = Reader::new(100).take(b"data: a\n\nerror: {\"code\":500}\n\n");
+        assert_eq!((&*events[1].name, &*events[1].data), ("error", &b"{\"code\":500}"[..]));
     }
 
     #[test]

@@ -105,6 +105,9 @@ impl Endpoint {
         let own_url = provider.base_url();
         let given = options.base_url.clone().or_else(|| configured.base_url.clone());
         let base = given.or_else(|| of_environment(provider)).unwrap_or_else(|| own_url.to_owned());
+        let shown = Address::read(&base, &[]).map_err(|why| usage(format!("--base-url: {why}")))?;
+        // Azure's addresses have a query.
+        let (base, query) = base.split_once('?').map_or((&*base, None), |(base, query)| (base, Some(query)));
         let base = base.trim_end_matches('/');
         let path = provider.path(model);
         // The complete address of requests is understood, too.
@@ -114,7 +117,6 @@ impl Endpoint {
         // The key in the file is for the file's address only.
         let configured_key = configured.key_env.as_deref().filter(|_| options.base_url.is_none());
         let key = key::key(&options.key, configured_key, variables)?;
-        let shown = Address::read(base, &[]).map_err(|why| usage(format!("--base-url: {why}")))?;
         let place = shown.shown();
         // Headers in the file are for the file's address only, as its key.
         let headers = configured.headers.into_iter().filter(|_| options.base_url.is_none());
@@ -123,10 +125,15 @@ impl Endpoint {
         let secrets: Vec<String> = key.iter().cloned().chain(shown.secrets()).chain(secret_headers).collect();
         let has_secret = !secrets.is_empty();
         let secrets = Vec::from_iter(secrets.into_iter().filter(|secret| secret.len() >= MIN_SECRET));
-        let url = format!("{base}{path}");
+        let join = |base: &str| match query {
+            Some(query) if path.contains('?') => format!("{base}{path}&{query}"),
+            Some(query) => format!("{base}{path}?{query}"),
+            None => format!("{base}{path}"),
+        };
+        let url = join(base);
         let has_version = base.rsplit('/').next().is_some_and(|last| last.starts_with('v') && last.len() < 9);
         let takes_v1 = provider.key_header("").0 == "authorization" && !has_version;
-        let other_url = takes_v1.then(|| format!("{base}/v1{path}"));
+        let other_url = takes_v1.then(|| join(&format!("{base}/v1")));
         let mut settings = Vec::new();
         for (key, value) in &configured.set {
             settable(key).map_err(|why| usage(format_args!("{name} in models.toml: {why}")))?;

@@ -110,3 +110,12 @@ fn check_saves_what_it_found_and_fails_if_a_declared_ability_is_missing() {
         pipe(configured(place.path(), &(models + "abilities = { flying = true }\n")).args(["-m", "own"]), PROMPT);
     assert!(text(&output.stderr).contains("unknown ability \"flying\"; known are tools, "), "{output:?}");
 }
+
+#[test]
+fn the_query_of_an_address_stays_behind_the_path() {
+    let server = Server::start(|_, _| said());
+    let mut llm = command("llm-pipe");
+    llm.args(["-m", "vllm/m", "--base-url", &format!("{}/openai/v1?api-version=2026-01-01", server.url)]);
+    assert!(pipe(&mut llm, PROMPT).status.success());
+    assert_eq!(server.requests()[0].path, "/openai/v1/chat/completions?api-version=2026-01-01");
+}

@@ -61,6 +61,10 @@ impl Reader {
         // Some servers send the complete message instead.
         if let Some(delta) = choice.present("delta").or_else(|| choice.present("message")) {
             self.delta(&Fields::read(delta.get())?, tokens)?;
+        } else if let Some(text) = choice.present("text") {
+            // The form of servers that only continue texts.
+            self.show("content", text.get(), tokens);
+            self.message.merge("content", Value::of(text));
         }
         // Moonshot
         if let Some(counts) = choice.object("usage") {
@@ -88,8 +92,13 @@ impl Reader {
                 // Padding that hides the length of the tokens.
                 "obfuscation" => {}
                 // Mistral's reasoning models send a list of parts.
-                "content" if json.get().starts_with('[') || matches!(self.message.get(key), Some(Value::List(_))) => {
+                "content"
+                    if json.get().starts_with(['[', '{']) || matches!(self.message.get(key), Some(Value::List(_))) =>
+                {
                     self.parts(key, json, tokens)?;
+                }
+                "content" if !json.get().starts_with('"') && json.get() != "null" => {
+                    return Err(Failure::protocol("\"content\" is neither a text nor a list of parts"));
                 }
                 _ => {
                     self.show(key, json.get(), tokens);
@@ -105,6 +114,7 @@ impl Reader {
         let text = json.get();
         let list = match text.starts_with('[') {
             true => text.to_owned(),
+            false if text.starts_with('{') => format!("[{text}]"),
             false if ["null", "\"\""].contains(&text) => return Ok(()),
             false => format!(r#"[{{"type":"text","text":{text}}}]"#),
         };
@@ -155,7 +165,7 @@ impl Reader {
 }
 
 impl TurnReader for Reader {
-    fn take(&mut self, _name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
+    fn take(&mut self, name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
         let text = event_text(data)?;
         let text = text.trim();
         if text.is_empty() || self.is_done {
@@ -167,7 +177,8 @@ impl TurnReader for Reader {
         }
         let chunk = Fields::read(text)?;
         // vLLM's older form is the error itself.
-        if chunk.present("error").is_some() || chunk.text("object").as_deref() == Some("error") {
+        let is_error = ["object", "type"].into_iter().any(|key| chunk.text(key).as_deref() == Some("error"));
+        if chunk.present("error").is_some() || is_error || name == "error" {
             return Err(failure::in_stream(text));
         }
         if let Some(counts) = chunk.object("usage") {

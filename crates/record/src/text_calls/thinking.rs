@@ -53,7 +53,7 @@ fn mark_at(text: &str, begin: usize) -> Option<Mark> {
     };
     let (length, _) = characters.take(LONGEST).find(|(_, character)| *character == close)?;
     let inner = &text[begin + open.len_utf8()..begin + length];
-    let name = inner.trim_matches(['|', '\u{ff5c}']);
+    let name = inner.trim_end().trim_matches(['|', '\u{ff5c}']);
     let end = begin + length + close.len_utf8();
     if name == "channel" {
         return Some(channel(text, begin, end, inner.starts_with('|')));

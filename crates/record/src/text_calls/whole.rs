@@ -11,8 +11,8 @@ const AROUND: [&str; 6] = ["tool", "call", "function", "action", "plugin", "pyth
 /// The most bytes of such a tag.
 const LONGEST: usize = 48;
 
-/// The languages of code blocks with calls.
-const LANGUAGES: [&str; 8] = ["", "json", "python", "tool_code", "tool_call", "tool_calls", "function_call", "xml"];
+/// The languages of code blocks with calls. A block of Python or XML is an answer with code.
+const LANGUAGES: [&str; 6] = ["", "json", "tool_code", "tool_call", "tool_calls", "function_call"];
 
 /// The calls of a text that is nothing else.
 pub(super) fn calls(text: &str, tools: &[OwnedTool]) -> Option<Vec<Call>> {

@@ -95,6 +95,29 @@ fn a_stream_without_its_end_is_a_failure() {
 }
 
 #[test]
+fn a_failure_in_any_form_is_the_servers_own() {
+    let begun = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"a\"}}]}\n\n";
+    for failed in [
+        "event: error\ndata: {\"type\":\"error\",\"message\":\"out of memory\"}\n\n",
+        "event: error\ndata: {\"message\":\"out of memory\"}\n\n",
+        "data: {\"type\":\"error\",\"message\":\"out of memory\"}\n\n",
+    ] {
+        let failure = read(&format!("{begun}{failed}data: [DONE]\n\n")).unwrap_err();
+        assert!(failure.what.message.contains("out of memory"), "{failed}: {failure:?}");
+    }
+}
+
+#[test]
+fn no_text_is_lost_by_its_form() {
+    let text = |delta: &str| read(&stream(&[delta], "stop")).map(|turn| turn.text);
+    assert_eq!(text(r#"{"content":{"text":"Hi"}}"#).unwrap(), "Hi");
+    assert_eq!(text(r#"{"content":[{"type":"text","text":"Hi"}]}"#).unwrap(), "Hi");
+    assert!(text(r#"{"content":5}"#).unwrap_err().what.message.contains("content"));
+    let continued = "data: {\"choices\":[{\"text\":\"Hi\",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    assert_eq!(read(continued).unwrap().text, "Hi");
+}
+
+#[test]
 fn every_end_has_a_stop() {
     let stop = |delta: &str, reason: &str| read(&stream(&[delta], reason)).unwrap().stop;
     let text = r#"{"role":"assistant","content":"a","refusal":null}"#;
