@@ -47,8 +47,8 @@ impl Word {
 /// A simple command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Command {
-    /// The variables that are set: before the command, only for it, or by a loop.
-    pub assigned: Vec<String>,
+    /// The variables that are set, with their values: before the command, only for it, or by a loop.
+    pub assigned: Vec<(String, Word)>,
     /// The program and its arguments; empty if variables are set or files are opened without a program.
     pub words: Vec<Word>,
     /// The files that redirections open to write.
@@ -258,8 +258,7 @@ impl Walker {
                 let AssignmentName::VariableName(name) = &assignment.name else {
                     return Err(Unreadable("it sets an element of an array"));
                 };
-                command.assigned.push(name.clone());
-                match &assignment.value {
+                let value = match &assignment.value {
                     AssignmentValue::Scalar(word) => {
                         let value = self.word(&word.value)?;
                         // Other shells take the text for the path of a program.
@@ -270,6 +269,7 @@ impl Walker {
                             return Err(Unreadable("it appends to a variable what may be a path"));
                         }
                         self.numbers.assign(name, &value);
+                        if assignment.append { Word::Any } else { value }
                     }
                     AssignmentValue::Array(words) => {
                         self.numbers.taint(name);
@@ -279,8 +279,10 @@ impl Walker {
                             }
                             self.word(&word.value)?;
                         }
+                        Word::Any
                     }
-                }
+                };
+                command.assigned.push((name.clone(), value));
             }
             Item::AssignmentWord(_, word) => command.words.push(self.word(&word.value)?),
             Item::ProcessSubstitution(_, subshell) => {
@@ -358,7 +360,7 @@ impl Walker {
                     self.word(&value.value)?;
                 }
                 self.numbers.taint(&clause.variable_name);
-                let assigned = vec![clause.variable_name.clone()];
+                let assigned = vec![(clause.variable_name.clone(), Word::Any)];
                 self.steps.push(ShellStep::Run(Command { assigned, ..Command::default() }));
                 self.list(&clause.body.list, false)
             }

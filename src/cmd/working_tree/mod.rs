@@ -4,6 +4,7 @@
 //! never seen. What cannot be read counts as code. A configuration of the user (in the home folder) does not count: it
 //! is theirs.
 
+mod azure;
 mod git;
 mod node;
 mod rust;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 pub fn runs_nothing(runner: ProgramFamily, folder: &Path) -> bool {
     match runner {
         ProgramFamily::Any => names_no_program(folder),
+        ProgramFamily::Azure => azure::runs_nothing(folder),
         ProgramFamily::Git => git::runs_nothing(folder),
         ProgramFamily::Rust => rust::runs_nothing(folder),
         ProgramFamily::Node => node::runs_nothing(folder),

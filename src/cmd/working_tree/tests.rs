@@ -89,7 +89,7 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("a/b");
     create_dir_all(folder.join(".cargo")).unwrap();
-    let all = [ProgramFamily::Any, ProgramFamily::Git, ProgramFamily::Rust, ProgramFamily::Node];
+    let all = [ProgramFamily::Any, ProgramFamily::Azure, ProgramFamily::Git, ProgramFamily::Rust, ProgramFamily::Node];
     assert!(all.iter().all(|runner| runs_nothing(*runner, &folder)));
     let is_found = |runner, name: &str, text: &str| {
         let file = scratch.path().join(name);
@@ -107,6 +107,9 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
             && !is_found(ProgramFamily::Any, ".tool-versions", "nodejs 20")
     );
     assert!(is_found(ProgramFamily::Any, ".python-version", "../../x"));
+    assert!(is_found(ProgramFamily::Azure, "a/b/json.py", "") && !is_found(ProgramFamily::Azure, "a/json.py", ""));
+    create_dir_all(scratch.path().join("a/.azure")).unwrap();
+    assert!(is_found(ProgramFamily::Azure, "a/.azure/config", ""));
     // Bytes that are no text; a folder in place of a file; a link to a file that never ends.
     write(folder.join("rust-toolchain"), [0xff, 0xfe]).unwrap();
     assert!(!runs_nothing(ProgramFamily::Rust, &folder));

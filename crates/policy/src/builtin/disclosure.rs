@@ -156,6 +156,13 @@ fn program_discloses(words: &[String]) -> bool {
         "cd" => arguments.is_empty() || arguments == ["-"],
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
         "docker" | "podman" => has("inspect"),
+        // What is asked for goes to a machine of others, or they show values.
+        "aws" | "az" | "curl" | "gcloud" | "helm" => true,
+        "gh" => ["api", "gist", "search", "variable", "config"].into_iter().any(has),
+        "brew" | "npm" | "pnpm" | "pip" | "pip3" => {
+            ["c", "config", "inspect"].iter().any(|command| arguments.iter().any(|word| word == command))
+        }
+        "go" => has("env"),
         _ if has("files0-from") => true,
         // `diff -r` reads all files of a folder.
         "diff" => has_flag(arguments, "r", &["rec"]),
@@ -167,7 +174,7 @@ fn program_discloses(words: &[String]) -> bool {
         "grep" | "egrep" | "fgrep" => has_flag(arguments, "rRd", &["rec", "der", "dir"]),
         "rg" => has_flag(arguments, "u.", &["hid", "unr", "no-ig"]),
         "jq" | "yq" => has("env") || has("load"),
-        "kubectl" => has("secret"),
+        "kubectl" => has("secret") || has("config"),
         "ps" => arguments
             .iter()
             .any(|argument| argument.contains('E') || !argument.starts_with('-') && argument.contains('e')),

@@ -12,6 +12,8 @@ pub enum ProgramFamily {
     Git,
     /// cargo and rustc: the toolchain file of rustup, cargo's configuration.
     Rust,
+    /// az: modules of Python, and a configuration.
+    Azure,
     /// npm and pnpm: their configuration, hooks of pnpm.
     Node,
 }
@@ -20,7 +22,9 @@ impl ProgramFamily {
     /// The one to which a program belongs.
     pub(super) fn of(program: &str) -> ProgramFamily {
         match program {
-            "git" => ProgramFamily::Git,
+            "az" => ProgramFamily::Azure,
+            // gh and go run git.
+            "gh" | "git" | "go" => ProgramFamily::Git,
             "cargo" | "rustc" => ProgramFamily::Rust,
             "npm" | "pnpm" => ProgramFamily::Node,
             _ => ProgramFamily::Any,

@@ -85,7 +85,7 @@ impl Walker {
             && simple.word_or_name.is_none()
             && let Some(super::ShellStep::Run(command)) = self.steps.last()
         {
-            command.assigned.iter().for_each(|name| self.numbers.certainly_assign(name));
+            command.assigned.iter().for_each(|(name, _)| self.numbers.certainly_assign(name));
         }
     }
 }

@@ -13,7 +13,7 @@ fn run(text: &str) -> Vec<String> {
     };
     let steps = steps(text).unwrap_or_else(|why| panic!("{text}: {why}"));
     let command = |Command { assigned, words, written, read }: Command| {
-        let set = assigned.into_iter().map(Word::Text).collect();
+        let set = assigned.into_iter().map(|(name, _)| Word::Text(name)).collect();
         [shown(set, "="), shown(words, ""), shown(written, ">"), shown(read, "<")].concat().join(" ")
     };
     let step = |step| match step {

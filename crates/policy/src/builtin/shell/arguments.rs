@@ -71,7 +71,7 @@ pub(super) fn assignments_then(words: &[Word]) -> Option<&[Word]> {
     let mut rest = words;
     while let Some((word, behind)) = rest.split_first() {
         match word.text()?.split_once('=') {
-            Some((name, _)) if is_harmless_setting(name) => rest = behind,
+            Some((name, value)) if is_harmless_setting(name, Some(value)) => rest = behind,
             Some(_) => return None,
             None => return (!word.text()?.starts_with('-')).then_some(rest),
         }

@@ -1,6 +1,7 @@
 //! git's subcommands that read.
 
 use super::arguments::{has_none, options};
+use super::readers;
 use crate::lists::shell_git::{READ_COMMANDS, WRITE_OPTIONS};
 use pipewright_syntax::shell::Word;
 
@@ -40,20 +41,15 @@ pub(super) fn reads(words: &[Word]) -> bool {
 
 /// Whether a subcommand that can also change something only shows what there is.
 fn only_lists(subcommand: &str, arguments: &[&str]) -> bool {
-    let only = |known: &[&str]| arguments.iter().all(|argument| known.contains(argument));
     match subcommand {
-        "branch" if arguments.first() == Some(&"--list") => has_operands_only(&arguments[1..]),
-        "branch" => only(&["-a", "-r", "-v", "-vv", "--all", "--remotes", "--list", "--show-current", "--verbose"]),
-        "tag" if matches!(arguments, ["-l" | "--list", ..]) => has_operands_only(&arguments[1..]),
-        "tag" => only(&["-l", "--list", "-n"]),
-        "remote" => matches!(arguments, [] | ["-v" | "--verbose"] | ["get-url", _]),
         "stash" => matches!(arguments, ["list" | "show", ..]) && has_none(arguments, WRITE_OPTIONS),
         "config" if arguments.len() == 1 && arguments[0].contains('.') => has_operands_only(arguments),
         "config" => matches!(arguments, ["--list" | "-l"] | ["--get" | "--get-all" | "--get-regexp", ..]),
-        "worktree" => matches!(arguments, ["list", ..]),
         "reflog" => matches!(arguments, [] | ["-n", _] | ["show", ..]) && has_none(arguments, WRITE_OPTIONS),
-        "--version" => arguments.is_empty(),
-        _ => false,
+        _ => {
+            let words: Vec<&str> = [&[subcommand], arguments].concat();
+            readers::reads("git", &words).unwrap_or(false)
+        }
     }
 }
 

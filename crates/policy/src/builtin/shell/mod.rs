@@ -2,12 +2,15 @@
 //! which it writes and runs nothing.
 
 mod arguments;
+mod awk;
 pub mod browser;
 mod git;
 mod program_arguments;
 mod programs;
+mod readers;
 
 use super::working_folder::{FolderUse, WorkingFolder};
+use crate::lists::shell::{PLAIN_VARIABLES, SETTINGS, TAKEN};
 use browser::BrowserCommand;
 use pipewright_syntax::shell::{Command, ShellStep, Word, steps};
 use programs::ReadOnlyWhen;
@@ -71,11 +74,11 @@ fn opens_reading(command: &Command) -> bool {
         |file: &Word| file.text().is_some_and(|file| ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&file));
     // bash opens connections for these names.
     let is_file = |file: &Word| file.text().is_some_and(|file| !file.starts_with("/dev/"));
-    let is_set = |name: &String| match command.words.first() {
-        None => is_own_name(name),
+    let is_set = |(name, value): &(String, Word)| match command.words.first() {
+        None => is_own_name(name) || PLAIN_VARIABLES.contains(&name.as_str()),
         // IFS changes only how `read` splits its line.
         Some(program) if program.text() == Some("read") && name == "IFS" => true,
-        Some(_) => is_harmless_setting(name),
+        Some(_) => is_harmless_setting(name, value.text()),
     };
     command.written.iter().all(is_nowhere)
         && command.read.iter().all(|file| is_nowhere(file) || is_file(file))
@@ -85,15 +88,19 @@ fn opens_reading(command: &Command) -> bool {
 /// Whether a name may be a text's own variable or function. Shells and programs give names in lower case no meaning,
 /// except zsh's tables and lists of folders; and a function must not replace a builtin.
 fn is_own_name(name: &str) -> bool {
-    use crate::lists::shell::TAKEN;
     let is_plain = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || one == '_';
     let begins = name.starts_with(|one: char| one.is_ascii_lowercase());
     begins && name.chars().all(is_plain) && !TAKEN.contains(&name) && !name.ends_with("_proxy")
 }
 
-/// Variables of a program that only change how it prints.
-fn is_harmless_setting(name: &str) -> bool {
-    name.starts_with("LC_") || ["LANG", "LANGUAGE", "TZ", "NO_COLOR", "COLUMNS", "LINES", "CLICOLOR"].contains(&name)
+/// Whether a variable of a program, with this value, only changes how it prints.
+fn is_harmless_setting(name: &str, value: Option<&str>) -> bool {
+    let is = |setting: &str| match setting.split_once('=') {
+        Some((known, "*")) => known == name,
+        Some((known, known_value)) => known == name && value == Some(known_value),
+        None => false,
+    };
+    name.starts_with("LC_") || SETTINGS.iter().any(|setting| is(setting))
 }
 
 /// Whether a program and its arguments only read; no words run nothing.
@@ -117,18 +124,6 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
         (Some(ReadOnlyWhen::Without(options)), _) => {
             arguments::options(arguments, true).is_some_and(|own| arguments::has_none(&own, options))
         }
-        (Some(ReadOnlyWhen::Subcommands(verbs, options)), Some(arguments)) => {
-            let is_known = |argument: &&str| {
-                !argument.starts_with('-') || argument.split('=').next().is_some_and(|name| options.contains(&name))
-            };
-            arguments.split_first().is_some_and(|(verb, rest)| {
-                let is_local = |argument: &&str| match *verb {
-                    "view" => arguments::is_package(argument),
-                    _ => !argument.contains("://"),
-                };
-                verbs.contains(verb) && rest.iter().all(|argument| is_known(argument) && is_local(argument))
-            })
-        }
         (Some(ReadOnlyWhen::If(reads)), Some(arguments)) => reads(&arguments),
         (Some(ReadOnlyWhen::Wrapper(skip)), _) => {
             skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1, visits))
@@ -139,6 +134,7 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
             _ => arguments == ["--version"],
         },
         (Some(ReadOnlyWhen::IfWords(reads)), _) => reads(arguments),
+        (None, Some(arguments)) => readers::reads(name, &arguments).unwrap_or(false),
         _ => false,
     }
 }

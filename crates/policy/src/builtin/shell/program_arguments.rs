@@ -1,7 +1,7 @@
 //! Arguments that are small programs: those of sed and awk, and of builtins that set something.
 
 use super::arguments::is_digits;
-use super::is_own_name;
+use super::{awk, is_own_name};
 
 /// sed's scripts that print, delete and replace lines of its input. `w`, `e` and `-i` write and run.
 pub(super) fn sed_reads(arguments: &[&str]) -> bool {
@@ -81,11 +81,12 @@ pub(super) fn awk_reads(arguments: &[&str]) -> bool {
         };
     }
     let Some((program, files)) = rest.split_first() else { return false };
-    let may = ["system", "getline", "|", "@", "close", "fflush", "ARGV", "ENVIRON", "SYMTAB", "FUNCTAB"];
+    let may = ["system", "getline", "@", "close", "fflush", "ARGV", "ENVIRON", "SYMTAB", "FUNCTAB"];
     // Before the first action, `>` compares; after print, it opens a file.
     let actions = program.split_once('{').map_or("", |(_, actions)| actions);
+    let opens_nothing = !program.contains('|') && !actions.replace(">=", " ").contains('>');
     !program.starts_with('-')
-        && !actions.replace(">=", " ").contains('>')
+        && (opens_nothing || awk::opens_nothing(program))
         && !may.iter().any(|word| program.contains(word))
         && files.iter().all(|file| !file.starts_with('-'))
 }
@@ -130,4 +131,44 @@ pub(super) fn tar_reads(arguments: &[&str]) -> bool {
     ["tf", "-tf", "tvf", "-tvf", "tzf", "-tzf", "tzvf", "-tzvf"].contains(flags)
         && !archive.contains(':')
         && ![archive].into_iter().chain(members).any(|word| word.starts_with('-'))
+}
+
+/// `curl` that gets a page from this machine. `-L` may lead to another one, `-o` and `-O` write, and other options send
+/// something.
+pub(super) fn curl_reads(arguments: &[&str]) -> bool {
+    const ALONE: &[&str] = &["--silent", "--show-error", "--fail", "--include", "--head", "--verbose", "--compressed"];
+    let mut addresses = 0;
+    let mut rest = arguments;
+    while let Some((&word, behind)) = rest.split_first() {
+        rest = match (word, behind) {
+            ("-m" | "--max-time" | "--connect-timeout", [seconds, behind @ ..]) if is_digits(seconds) => behind,
+            _ if ALONE.contains(&word) => behind,
+            _ if word.strip_prefix('-').is_some_and(|letters| {
+                !letters.is_empty() && letters.chars().all(|letter| "sSfiIvk46".contains(letter))
+            }) =>
+            {
+                behind
+            }
+            _ if is_on_this_machine(word) => {
+                addresses += 1;
+                behind
+            }
+            _ => return false,
+        };
+    }
+    addresses == 1
+}
+
+/// Whether an address is on this machine, and no word of its path says that it does something.
+fn is_on_this_machine(address: &str) -> bool {
+    let scheme = ["http://", "https://"].into_iter().find_map(|scheme| address.strip_prefix(scheme));
+    let behind = scheme.unwrap_or(address);
+    let Some(port) = ["localhost", "127.0.0.1", "[::1]"].into_iter().find_map(|host| behind.strip_prefix(host)) else {
+        return false;
+    };
+    let (port, path) = port.split_once('/').unwrap_or((port, ""));
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~".contains(one);
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
+        && path.chars().all(is_plain)
+        && super::super::address::judge_fetched(&format!("http://localhost/{path}")).is_none()
 }

@@ -14,8 +14,6 @@ pub(super) enum ReadOnlyWhen {
     Whatever,
     /// Without these options: `-o` also among other letters, `--output` also abbreviated.
     Without(&'static [&'static str]),
-    /// With one of the first list as its first argument, and only options of the second, alone or with `=VALUE`.
-    Subcommands(&'static [&'static str], &'static [&'static str]),
     /// If this is true of its arguments.
     If(fn(&[&str]) -> bool),
     /// If the command in its arguments only reads.
@@ -48,8 +46,8 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "file" => ReadOnlyWhen::Without(&["-C", "--compile"]),
         // After `--`, it still takes words with a dash for its tests and actions.
         "find" => ReadOnlyWhen::IfWords(|words| {
-            let acting = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fls"];
-            options(words, false).is_some_and(|options| has_none(&options, &acting))
+            let acting = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"];
+            options(words, false).is_some_and(|options| !options.iter().any(|option| acting.contains(option)))
         }),
         "hostname" => ReadOnlyWhen::If(|arguments| {
             arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument))
@@ -66,7 +64,13 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
             words.iter().all(is_job)
         }),
         "read" => ReadOnlyWhen::If(program_arguments::read_reads),
-        "rg" => ReadOnlyWhen::Without(&["--pre", "--hostname-bin", "--search-zip", "-z"]),
+        "rg" => ReadOnlyWhen::IfWords(|words| {
+            options(words, true).is_some_and(|mut options| {
+                options.retain(|option| *option != "--pretty");
+                has_none(&options, &["--pre", "--hostname-bin", "--search-zip", "-z"])
+            })
+        }),
+        "curl" => ReadOnlyWhen::If(program_arguments::curl_reads),
         "set" => ReadOnlyWhen::If(program_arguments::set_reads),
         "sort" => ReadOnlyWhen::Without(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
         "tar" => ReadOnlyWhen::If(program_arguments::tar_reads),
@@ -94,144 +98,10 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
             ReadOnlyWhen::IfWords(|words| before_files(words).is_some_and(|texts| program_arguments::sed_reads(&texts)))
         }
         "git" => ReadOnlyWhen::IfWords(git::reads),
-        "docker" | "podman" => ReadOnlyWhen::Subcommands(
-            &["ps", "images", "logs", "inspect", "version", "info"],
-            &[
-                "-a",
-                "--all",
-                "-q",
-                "--quiet",
-                "--no-trunc",
-                "--format",
-                "--filter",
-                "-f",
-                "--follow",
-                "-n",
-                "--tail",
-                "--last",
-                "-l",
-                "--latest",
-                "-s",
-                "--size",
-                "--since",
-                "--until",
-                "-t",
-                "--timestamps",
-                "--type",
-            ],
-        ),
-        "kubectl" => ReadOnlyWhen::Subcommands(
-            &["get", "describe", "logs", "version", "explain"],
-            &[
-                "-A",
-                "--all-namespaces",
-                "-n",
-                "--namespace",
-                "-o",
-                "--output",
-                "-l",
-                "--selector",
-                "-c",
-                "--container",
-                "-p",
-                "--previous",
-                "--tail",
-                "--since",
-                "--timestamps",
-                "--show-labels",
-                "--field-selector",
-                "--sort-by",
-                "--no-headers",
-                "--all-containers",
-                "--client",
-            ],
-        ),
-        "npm" | "pnpm" => ReadOnlyWhen::Subcommands(
-            &["ls", "list", "outdated", "view", "--version", "-v"],
-            &["-g", "--global", "-a", "--all", "--depth", "--json", "-l", "--long", "--parseable", "--prod", "--dev"],
-        ),
-        "pip" | "pip3" => ReadOnlyWhen::Subcommands(
-            &["list", "show", "freeze", "check", "--version", "-V"],
-            &[
-                "-o",
-                "--outdated",
-                "-u",
-                "--uptodate",
-                "-l",
-                "--local",
-                "--user",
-                "--not-required",
-                "--format",
-                "-f",
-                "--files",
-                "-v",
-                "--verbose",
-                "-q",
-                "--quiet",
-                "--all",
-            ],
-        ),
-        "systemctl" => ReadOnlyWhen::Subcommands(
-            &["status", "is-active", "is-enabled", "list-units", "show", "cat"],
-            &[
-                "--user",
-                "--no-pager",
-                "-l",
-                "--full",
-                "-a",
-                "--all",
-                "-n",
-                "--lines",
-                "-o",
-                "--output",
-                "-p",
-                "--property",
-                "--value",
-                "-t",
-                "--type",
-                "--state",
-                "--failed",
-                "-q",
-                "--quiet",
-            ],
-        ),
         // Other words are files with code, or rules of a makefile; `python -v` runs its input.
-        "go" => ReadOnlyWhen::If(|arguments| arguments == ["version"]),
         "python" | "python3" | "rustc" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-V"])),
         "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
         "cmake" | "java" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
-        "cargo" => ReadOnlyWhen::Subcommands(
-            &["--version", "-V", "metadata", "tree", "version"],
-            &[
-                "--all-features",
-                "--charset",
-                "--depth",
-                "-d",
-                "--duplicates",
-                "-e",
-                "--edges",
-                "-F",
-                "--features",
-                "-f",
-                "--format",
-                "--format-version",
-                "--frozen",
-                "-i",
-                "--invert",
-                "--locked",
-                "--no-dedupe",
-                "--no-default-features",
-                "--no-deps",
-                "--offline",
-                "-p",
-                "--package",
-                "--prefix",
-                "-q",
-                "--quiet",
-                "--target",
-                "--workspace",
-            ],
-        ),
         "bash" | "dash" | "sh" => ReadOnlyWhen::Shell,
         "[" | "test" => ReadOnlyWhen::IfWords(test_reads),
         "xargs" => ReadOnlyWhen::EachInput,
