@@ -2,7 +2,7 @@
 //! address. The policy lets them pass as reading; a client that asks about them itself must go on asking.
 
 use super::lexicon::is_about_access;
-use super::{plain_key, secret_files};
+use super::{plain_key, powershell, secret_files};
 use crate::lists::disclosure::{REQUEST_KEYS, SECRETS};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -38,6 +38,8 @@ pub fn may_disclose(call: &Call<'_>, folder: Option<&str>, is_own: bool) -> bool
     let has_address = fields.iter().any(|(key, value)| is_address(key, value));
     folder.is_some_and(secret_files::may_name)
         || is_foreign_request
+        // Its paths are not read here.
+        || powershell::is_name(&call.tool)
         || tool.iter().any(is_secret)
         || fields.iter().any(|(key, value)| {
             let key = plain_key(key);
@@ -150,6 +152,7 @@ fn program_discloses(words: &[String]) -> bool {
     let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
     match program {
         "env" | "printenv" => true,
+        "set" => arguments.is_empty(),
         // Their pages have a person's logins, and an action is no reading.
         "agent-browser" | "playwright-cli" => true,
         // Without a folder it leads home.

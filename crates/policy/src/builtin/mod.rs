@@ -16,6 +16,7 @@ mod nested;
 mod own_tools;
 mod parts;
 mod phrase;
+pub(crate) mod powershell;
 mod request;
 mod run;
 mod secret_files;

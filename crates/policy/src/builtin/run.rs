@@ -3,7 +3,7 @@
 use super::database::SqlUse;
 use super::shell::browser::BrowserCommand;
 use super::working_folder::WorkingFolder;
-use super::{JudgedCall, allow, found, plain_key, shell, sql};
+use super::{JudgedCall, allow, found, plain_key, powershell, shell, sql};
 use crate::detector::ActionKind;
 use crate::lists::run::{NEUTRAL_KEYS, OTHER_LANGUAGES};
 use crate::verdict::Decision;
@@ -52,8 +52,12 @@ pub fn judge_run(
     };
     let is_known = |key: &String| [SHELL, SQL, NEUTRAL_KEYS, of_client].iter().any(|keys| keys.contains(&key.as_str()));
     let is_foreign = call.words.iter().any(|word| OTHER_LANGUAGES.contains(&word.as_str()));
+    let is_powershell = powershell::is_name(call.tool);
     match (has(SHELL), has(SQL)) {
-        _ if !fields.keys().all(is_known) || is_foreign => run(),
+        (true, false) if is_powershell && fields.keys().all(is_known) && powershell_reads(&fields) => {
+            allow("the command only reads")
+        }
+        _ if !fields.keys().all(is_known) || is_foreign || is_powershell => run(),
         (true, false) if let Some(browsers) = browsers_of(&fields, place) => judge(browsers),
         (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
             allow("the command only reads")
@@ -141,6 +145,13 @@ fn shell_reads(fields: &Map<String, Value>, place: &WorkingFolder) -> bool {
 fn words_read<'a>(words: impl Iterator<Item = Option<&'a str>>, place: &WorkingFolder) -> bool {
     let Some(words) = words.map(|word| word.map(str::to_owned)).collect::<Option<Vec<String>>>() else { return false };
     !words.is_empty() && shell::command_reads(&words, place) && shell::only_reads(&words.join(" "), place)
+}
+
+/// PowerShell's text, under a single key.
+fn powershell_reads(fields: &Map<String, Value>) -> bool {
+    let mut texts = fields.iter().filter(|(key, _)| SHELL.contains(&key.as_str()));
+    let text = texts.next().and_then(|(_, text)| text.as_str());
+    texts.next().is_none() && text.is_some_and(powershell::only_reads)
 }
 
 fn sql_reads(fields: &Map<String, Value>) -> bool {

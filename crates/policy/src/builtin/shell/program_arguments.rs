@@ -105,11 +105,11 @@ pub(super) fn read_reads(arguments: &[&str]) -> bool {
     rest.iter().all(|name| is_own_name(name))
 }
 
-/// `set` with options that stop a text at errors, or show what it does.
+/// `set` that shows variables, or with options that stop a text at errors or show what it does.
 pub(super) fn set_reads(arguments: &[&str]) -> bool {
     let is_flag =
         |word: &str| word.strip_prefix(['-', '+']).is_some_and(|flags| flags.chars().all(|flag| "euxo".contains(flag)));
-    !arguments.is_empty() && arguments.iter().all(|word| *word == "pipefail" || is_flag(word))
+    arguments.iter().all(|word| *word == "pipefail" || is_flag(word))
 }
 
 /// `date` that shows the time, or another one.
@@ -171,4 +171,13 @@ fn is_on_this_machine(address: &str) -> bool {
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
         && super::super::address::judge_fetched(&format!("http://localhost/{path}")).is_none()
+}
+
+/// `top` that prints to its output.
+pub(super) fn top_reads(arguments: &[&str]) -> bool {
+    let is_known = |word: &&str| {
+        let letters = word.strip_prefix('-').unwrap_or(word).trim_end_matches(|one: char| one.is_ascii_digit());
+        ["", "b", "bn", "n", "c", "bcn"].contains(&letters)
+    };
+    !arguments.is_empty() && arguments.iter().all(is_known)
 }

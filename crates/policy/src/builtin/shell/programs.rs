@@ -73,6 +73,8 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "curl" => ReadOnlyWhen::If(program_arguments::curl_reads),
         "set" => ReadOnlyWhen::If(program_arguments::set_reads),
         "sort" => ReadOnlyWhen::Without(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"]),
+        "top" => ReadOnlyWhen::If(program_arguments::top_reads),
+        "whatis" => ReadOnlyWhen::If(|arguments| !arguments.iter().any(|word| word.starts_with('-'))),
         "tar" => ReadOnlyWhen::If(program_arguments::tar_reads),
         "tee" => ReadOnlyWhen::If(|arguments| arguments == ["/dev/null"]),
         "unzip" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
