@@ -55,6 +55,8 @@ pub struct Command {
     pub written: Vec<Word>,
     /// The files that redirections open to read.
     pub read: Vec<Word>,
+    /// Its text, for a person; without the lines of here-documents.
+    pub source: String,
 }
 
 /// A step of a text, in the order of the text.
@@ -246,6 +248,7 @@ impl Walker {
             }
         }
         command.words.iter().for_each(|word| self.numbers.pass(word));
+        command.source = first_line(&simple.to_string());
         self.steps.push(ShellStep::Run(command));
         Ok(())
     }
@@ -298,6 +301,8 @@ impl Walker {
         for redirection in list.iter().flat_map(|list| &list.0) {
             self.redirection(redirection, &mut command)?;
         }
+        let redirections = list.iter().flat_map(|list| &list.0).map(ToString::to_string);
+        command.source = first_line(&redirections.collect::<Vec<_>>().join(" "));
         self.steps.push(ShellStep::Run(command));
         Ok(())
     }
@@ -361,7 +366,8 @@ impl Walker {
                 }
                 self.numbers.taint(&clause.variable_name);
                 let assigned = vec![(clause.variable_name.clone(), Word::Any)];
-                self.steps.push(ShellStep::Run(Command { assigned, ..Command::default() }));
+                let source = format!("for {}", clause.variable_name);
+                self.steps.push(ShellStep::Run(Command { assigned, source, ..Command::default() }));
                 self.list(&clause.body.list, false)
             }
             CompoundCommand::CaseClause(clause) => {
@@ -389,6 +395,10 @@ impl Walker {
             }
         }
     }
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_end().to_owned()
 }
 
 /// Whether a list is `(a)...`.

@@ -569,7 +569,7 @@ fn commands_that_do_more_than_read_need_approval() {
         ("run_command", json!({"command": "ls", "stdin": "x"})),
         ("run_command", json!({"command": "cat a | ".repeat(2000) + "cat"})),
         ("run_commands", json!({"commands": ["ls", "rm x"]})),
-        ("run_powershell", json!({"command": "ls"})),
+        ("run_powershell", json!({"command": "ls; x"})),
         ("run_python", json!({"script": "ls"})),
         ("run_command", json!({"timeout": 5})),
         ("read_query", json!({"query": "WITH a AS (SELECT 1) DELETE FROM b"})),

@@ -13,6 +13,8 @@ mod hook_harnesses;
 mod hook_install;
 mod interleaved;
 mod names;
+mod questions;
+mod readers;
 mod rules;
 mod shell_text;
 mod snapshots;

@@ -247,7 +247,10 @@ impl JudgedTool<'_> {
         let is_query = QUERIES.contains(&key);
         let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text)
             || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
-        writes.then(|| ask_about_text(ActionKind::Run, format!("the query in {key:?} may do more than read")))?
+        writes.then(|| {
+            let why = format!("the query in {key:?} may do more than read: {}", sql::cause(text));
+            ask_about_text(ActionKind::Run, why)
+        })?
     }
 
     /// Judges what a request does besides getting a page.
@@ -297,7 +300,12 @@ fn judge_command(key: &str, value: &Value) -> Option<Decision> {
         }
         _ => false,
     };
-    may_run.then(|| found_text(ActionKind::Run, "builtin.argument", format!("it may run the text in {key:?}")))
+    may_run.then(|| {
+        // Text under other keys may be in any language.
+        let causes = if is_shell(key) { run::command_causes(value) } else { Vec::new() };
+        let because = format!("it may run the text in {key:?}{}", run::shown(&causes));
+        found_text(ActionKind::Run, "builtin.argument", because)
+    })
 }
 
 /// Whether a key is only for a command to run.

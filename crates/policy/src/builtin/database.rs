@@ -96,6 +96,27 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, hint: Hint) -> Option<SqlUse>
     Some(texts.max().unwrap_or(SqlUse::None))
 }
 
+/// The SQL of a call that may do more than read, for a person.
+pub fn causes(call: &JudgedCall<'_>) -> Vec<String> {
+    let mut causes = Vec::new();
+    for (key, raw) in call.arguments.iter() {
+        let value = serde_json::from_str(raw.get()).unwrap_or_default();
+        collect(&plain_key(key), &value, &mut causes);
+    }
+    causes
+}
+
+fn collect(key: &str, value: &Value, causes: &mut Vec<String>) {
+    match value {
+        Value::String(text) if of_text(SqlTexts::Queries, key, text.trim()) == SqlUse::MayWrite => {
+            causes.push(sql::cause(text));
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect(key, item, causes)),
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| collect(&plain_key(key), value, causes)),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 /// Which texts of a tool are SQL, by its name; `None` if it may be a tool for something else.
 fn of_tool(call: &JudgedCall<'_>) -> Option<SqlTexts> {
     let has = |words: &[String], lists: &[&WordSet]| {

@@ -278,7 +278,12 @@ impl Builtin {
     fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint, sql: Option<SqlUse>) -> Decision {
         match class {
             Class::Observe | Class::Unknown if sql == Some(SqlUse::MayWrite) => {
-                found(ActionKind::Run, "builtin.argument", "the SQL in its arguments may do more than read".to_owned())
+                let parts = run::shown(&database::causes(call));
+                found(
+                    ActionKind::Run,
+                    "builtin.argument",
+                    format!("the SQL in its arguments may do more than read{parts}"),
+                )
             }
             Class::Observe => allow("it only looks"),
             Class::Navigate if call.named != NamedElement::Nothing => {

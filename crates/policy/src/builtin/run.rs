@@ -1,6 +1,6 @@
 //! Tools that run what is written in their arguments, as shell text, as a program's arguments, or as SQL.
 
-use super::database::SqlUse;
+use super::database::{self, SqlUse};
 use super::shell::browser::BrowserCommand;
 use super::working_folder::WorkingFolder;
 use super::{JudgedCall, allow, found, plain_key, powershell, shell, sql};
@@ -34,10 +34,10 @@ pub fn judge_run(
     place: &WorkingFolder,
     judge: impl FnOnce(Vec<BrowserCommand>) -> Decision,
 ) -> Decision {
-    let run = || found(ActionKind::Run, "builtin.run", "it runs what is written in its arguments".to_owned());
+    let run = || may_do_more(&[]);
     match sql {
         Some(SqlUse::Read) => return allow(QUERY),
-        Some(SqlUse::MayWrite) => return run(),
+        Some(SqlUse::MayWrite) => return may_do_more(&database::causes(call)),
         Some(SqlUse::None) | None => {}
     }
     let mut fields = Map::new();
@@ -63,8 +63,63 @@ pub fn judge_run(
             allow("the command only reads")
         }
         (false, true) if sql_reads(&fields) => allow(QUERY),
+        (true, false) => may_do_more(&shell_causes(&fields, place)),
+        (false, true) => may_do_more(&sql_causes(&fields)),
         _ => run(),
     }
+}
+
+/// The decision about text that may do more than read, with the parts that may.
+fn may_do_more(causes: &[String]) -> Decision {
+    found(ActionKind::Run, "builtin.run", format!("it runs what is written in its arguments{}", shown(causes)))
+}
+
+/// The parts behind a reason: `: "rm -rf build", "git push"`.
+pub fn shown(causes: &[String]) -> String {
+    const SHOWN: usize = 3;
+    const LENGTH: usize = 200;
+    let shorten = |cause: &String| match cause.char_indices().nth(LENGTH) {
+        Some((end, _)) => format!("{}...", &cause[..end]),
+        None => cause.clone(),
+    };
+    let parts: Vec<String> = causes.iter().take(SHOWN).map(shorten).collect();
+    match causes.len().saturating_sub(SHOWN) {
+        _ if parts.is_empty() => String::new(),
+        0 => format!(": {}", parts.join(", ")),
+        more => format!(": {}, and {more} more", parts.join(", ")),
+    }
+}
+
+/// The parts of a shell's text, or several, that may do more than read.
+fn shell_causes(fields: &Map<String, Value>, place: &WorkingFolder) -> Vec<String> {
+    let texts = fields.iter().filter(|(key, _)| SHELL.contains(&key.as_str())).flat_map(|(key, value)| match value {
+        Value::Array(texts) if key == "commands" => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Value::String(text) => vec![text.clone()],
+        Value::Array(words) => vec![words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")],
+        _ => Vec::new(),
+    });
+    let texts: Vec<String> = texts.collect();
+    // A program and its arguments are one command.
+    let has_arguments = ["args", "arguments"].iter().any(|key| fields.contains_key(*key));
+    let texts = if has_arguments { vec![texts.join(" ")] } else { texts };
+    let mut causes: Vec<String> = Vec::new();
+    for place in places_of(fields, place) {
+        for cause in texts.iter().flat_map(|text| shell::causes(text, &place)) {
+            if !causes.contains(&cause) {
+                causes.push(cause);
+            }
+        }
+    }
+    causes
+}
+
+/// The SQL that may do more than read.
+fn sql_causes(fields: &Map<String, Value>) -> Vec<String> {
+    let values = fields.iter().filter(|(key, _)| SQL.contains(&key.as_str())).flat_map(|(_, value)| match value {
+        Value::Array(texts) => texts.iter().filter_map(Value::as_str).collect(),
+        value => value.as_str().into_iter().collect::<Vec<_>>(),
+    });
+    values.filter(|text| !sql::only_reads(text)).map(sql::cause).collect()
 }
 
 /// Whether a call has a program's arguments as text or a list of words: then a tool of unknown effect may be named
@@ -80,6 +135,11 @@ pub fn takes_arguments(arguments: &Fields<'_>) -> bool {
 /// Whether the value of a key for commands only reads.
 pub fn command_reads(value: &Value) -> bool {
     shell_reads(&Map::from_iter([("command".to_owned(), value.clone())]), &WorkingFolder::default())
+}
+
+/// The parts of a key's value that do not only read.
+pub fn command_causes(value: &Value) -> Vec<String> {
+    shell_causes(&Map::from_iter([("command".to_owned(), value.clone())]), &WorkingFolder::default())
 }
 
 /// The places that the arguments of a call name: a server may take any of them.

@@ -50,14 +50,16 @@ pub struct WorkingFolder {
 /// What a text does in its folder, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct FolderUse {
-    /// The programs, with the values of `git -C`.
-    programs: Vec<(ProgramFamily, Vec<String>)>,
+    /// The programs, by their names, with the values of `git -C`.
+    programs: Vec<(String, Vec<String>)>,
     /// The folders to which the text changes; `None` for one that is not known.
     folders: Vec<Option<String>>,
     /// Whether a part of the text may run several times.
     repeats: bool,
     /// The commands of browsers, which are judged by what they act on.
     browsers: Vec<BrowserCommand>,
+    /// The parts of the text that may do more than read.
+    causes: Vec<String>,
 }
 
 /// The greatest number of changes of the folder in a text.
@@ -70,7 +72,7 @@ impl FolderUse {
     }
 
     pub(super) fn runs(&mut self, program: &str, folders: Vec<String>) {
-        self.programs.push((ProgramFamily::of(program), folders));
+        self.programs.push((program.to_owned(), folders));
     }
 
     pub(super) fn browses(&mut self, command: BrowserCommand) {
@@ -85,24 +87,42 @@ impl FolderUse {
         self.repeats
     }
 
+    /// Records a part that may do more than read.
+    pub(super) fn blames(&mut self, part: String) {
+        if !self.causes.contains(&part) {
+            self.causes.push(part);
+        }
+    }
+
+    pub(super) fn causes(&self) -> &[String] {
+        &self.causes
+    }
+
     pub(super) fn changes_to(&mut self, folder: Option<&str>) {
         self.folders.push(folder.map(str::to_owned));
     }
 
     /// Whether no program of the text runs code that a file in its folder names.
     pub(super) fn run_nothing_else(&self, place: &WorkingFolder) -> bool {
-        let WorkingFolder { folder: Some(_), home: _, runs_nothing: Some(runs_nothing) } = place else { return true };
+        self.runs_other_code(place).is_none()
+    }
+
+    /// The first program of the text that may run code that a file in its folder names.
+    pub(super) fn runs_other_code(&self, place: &WorkingFolder) -> Option<&str> {
+        let WorkingFolder { folder: Some(_), home: _, runs_nothing: Some(runs_nothing) } = place else { return None };
         let folders = self.possible_folders(place);
-        self.programs.iter().all(|(runner, own)| {
+        let runs_other_code = |(program, own): &&(String, Vec<String>)| {
+            let family = ProgramFamily::of(program);
             let Some(folders) = folders.as_ref().and_then(|folders| git_folders(folders, own, place)) else {
                 // Where a manager of versions may be at work is not known either; but few people have one.
-                return *runner == ProgramFamily::Any;
+                return family != ProgramFamily::Any;
             };
-            folders.iter().all(|folder| {
+            !folders.iter().all(|folder| {
                 runs_nothing(ProgramFamily::Any, folder)
-                    && (*runner == ProgramFamily::Any || runs_nothing(*runner, folder))
+                    && (family == ProgramFamily::Any || runs_nothing(family, folder))
             })
-        })
+        };
+        self.programs.iter().find(runs_other_code).map(|(program, _)| program.as_str())
     }
 
     /// The folders in which a program of the text may run: a change may fail, or count only for a part. `None` if they
@@ -207,7 +227,7 @@ mod tests {
         assert!(run("git", &[]) && run("git", &[Some("/a")]) && run("git", &[Some(".")]));
         assert!(!run("git", &[Some("b")]) && !run("git", &[None]) && run("ls", &[None]));
         assert!(FolderUse::default().run_nothing_else(&place));
-        let unknown = FolderUse { programs: vec![(ProgramFamily::Git, vec!["b".to_owned()])], ..FolderUse::default() };
+        let unknown = FolderUse { programs: vec![("git".to_owned(), vec!["b".to_owned()])], ..FolderUse::default() };
         assert!(unknown.run_nothing_else(&WorkingFolder::default()));
     }
 }

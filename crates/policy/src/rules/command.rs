@@ -123,7 +123,7 @@ fn is_fixed(word: &str) -> bool {
 fn simple(text: &str) -> Option<Vec<String>> {
     use pipewright_syntax::shell::{Command, ShellStep, steps};
     let steps = steps(text).ok()?;
-    let [ShellStep::Run(Command { assigned, words, written, read })] = &steps[..] else { return None };
+    let [ShellStep::Run(Command { assigned, words, written, read, source: _ })] = &steps[..] else { return None };
     let known: Option<Vec<String>> = words.iter().map(|word| word.text().map(str::to_owned)).collect();
     let known = known.filter(|_| assigned.is_empty() && written.is_empty() && read.is_empty())?;
     // The steps do not tell of brackets, `&`, `!`, `time` and here-documents; then the text has other words.

@@ -12,7 +12,7 @@ fn run(text: &str) -> Vec<String> {
         words.into_iter().map(|word| mark.to_owned() + word.text().unwrap_or("?")).collect::<Vec<_>>()
     };
     let steps = steps(text).unwrap_or_else(|why| panic!("{text}: {why}"));
-    let command = |Command { assigned, words, written, read }: Command| {
+    let command = |Command { assigned, words, written, read, source: _ }: Command| {
         let set = assigned.into_iter().map(|(name, _)| Word::Text(name)).collect();
         [shown(set, "="), shown(words, ""), shown(written, ">"), shown(read, "<")].concat().join(" ")
     };
@@ -271,7 +271,11 @@ proptest! {
     fn a_quoted_word_is_its_text(text in "[ -&(-~]{1,20}") {
         let quoted = format!("echo '{text}'");
         if let Ok(found) = steps(&quoted) {
-            prop_assert_eq!(found, [ShellStep::Run(Command { words: vec![word("echo"), word(&text)], ..Command::default() })]);
+            prop_assert_eq!(found, [ShellStep::Run(Command {
+                words: vec![word("echo"), word(&text)],
+                source: quoted.clone(),
+                ..Command::default()
+            })]);
         }
     }
 }

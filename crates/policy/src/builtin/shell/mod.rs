@@ -12,6 +12,7 @@ mod readers;
 use super::working_folder::{FolderUse, WorkingFolder};
 use crate::lists::shell::{PLAIN_VARIABLES, SETTINGS, TAKEN};
 use browser::BrowserCommand;
+use pipewright_syntax::Unreadable;
 use pipewright_syntax::shell::{Command, ShellStep, Word, steps};
 use programs::ReadOnlyWhen;
 
@@ -27,16 +28,31 @@ pub fn only_reads(text: &str, place: &WorkingFolder) -> bool {
 pub fn reads_but_browsers(text: &str, place: &WorkingFolder) -> Option<Vec<BrowserCommand>> {
     let mut visits = FolderUse::default();
     let reads = text_reads(text, MAX_DEPTH, &mut visits) && visits.run_nothing_else(place);
-    let browsers = visits.browsers();
-    // The second time, an element may be another one.
-    let may_repeat = visits.repeats() && browsers.iter().any(BrowserCommand::may_change);
-    (reads && !may_repeat).then_some(browsers)
+    (reads && !may_repeat(&visits)).then(|| visits.browsers())
+}
+
+/// The parts of a text that may do more than read, for a person.
+pub fn causes(text: &str, place: &WorkingFolder) -> Vec<String> {
+    let mut visits = FolderUse::default();
+    if text_reads(text, MAX_DEPTH, &mut visits) {
+        if may_repeat(&visits) {
+            return vec!["it repeats the command of a browser".to_owned()];
+        }
+        let runs = visits.runs_other_code(place);
+        return runs.map(|program| format!("files may make {program} run other code")).into_iter().collect();
+    }
+    visits.causes().to_vec()
+}
+
+/// The second time, an element of a page may be another one.
+fn may_repeat(visits: &FolderUse) -> bool {
+    visits.repeats() && visits.browsers().iter().any(BrowserCommand::may_change)
 }
 
 /// The command of a browser that a text consists of: a single simple command, whose output is its own.
 pub fn browser_command(text: &str) -> Option<BrowserCommand> {
     let steps = steps(text).ok()?;
-    let [ShellStep::Run(Command { assigned, words, written, read })] = &steps[..] else { return None };
+    let [ShellStep::Run(Command { assigned, words, written, read, source: _ })] = &steps[..] else { return None };
     let words: Vec<&str> = words.iter().map(Word::text).collect::<Option<_>>()?;
     let (program, words) = words.split_first().filter(|(program, _)| browser::is_browser(program))?;
     let is_alone = assigned.is_empty() && written.is_empty() && read.is_empty();
@@ -51,21 +67,48 @@ pub fn command_reads(words: &[String], place: &WorkingFolder) -> bool {
 }
 
 fn text_reads(text: &str, deep: usize, visits: &mut FolderUse) -> bool {
-    let Ok(steps) = steps(text) else { return false };
-    visits.reads(text);
-    let mut functions: Vec<String> = Vec::new();
-    let mut reads = |step: ShellStep| match step {
-        ShellStep::Run(command) => {
-            let calls = command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
-            opens_reading(&command) && (calls || program_reads(&command.words, deep, visits))
-        }
-        ShellStep::Define(name) => {
-            let may_be = is_own_name(&name);
-            functions.push(name);
-            may_be
+    let steps = match steps(text) {
+        Ok(steps) => steps,
+        Err(Unreadable(why)) => {
+            visits.blames(unreadable_part(text, why));
+            return false;
         }
     };
-    !steps.is_empty() && steps.into_iter().all(&mut reads)
+    visits.reads(text);
+    let mut functions: Vec<String> = Vec::new();
+    let mut reads = !steps.is_empty();
+    for step in steps {
+        let before = visits.causes().len();
+        let (step_reads, part) = match step {
+            ShellStep::Run(command) => {
+                let calls =
+                    command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
+                let reads = opens_reading(&command) && (calls || program_reads(&command.words, deep, visits));
+                (reads, command.source)
+            }
+            ShellStep::Define(name) => {
+                let may_be = is_own_name(&name);
+                let part = format!("{name}()");
+                functions.push(name);
+                (may_be, part)
+            }
+        };
+        // A text within this command has named its own part.
+        if !step_reads && visits.causes().len() == before {
+            visits.blames(format!("{part:?}"));
+        }
+        reads &= step_reads;
+    }
+    reads
+}
+
+/// What is not certain in a text, with the only line that is not, if there is one.
+fn unreadable_part(text: &str, why: &str) -> String {
+    let mut lines = text.lines().filter(|line| steps(line).is_err());
+    match (lines.next(), lines.next()) {
+        (Some(line), None) if line.len() < text.trim().len() => format!("{why}: {:?}", line.trim()),
+        _ => why.to_owned(),
+    }
 }
 
 /// Whether the assignments and redirections of a command change nothing.

@@ -82,7 +82,7 @@ impl Reader {
 
     fn reads_as(&self, group: &ReaderGroup, path: &[&str], arguments: &[&str]) -> bool {
         let Some(mut rest) = self.behind_path(path, arguments) else { return false };
-        let (mut operands, mut is_marked) = (Vec::new(), false);
+        let (mut operands, mut is_marked, mut all_marked) = (Vec::new(), false, true);
         while let Some(word) = rest.first() {
             if word.starts_with('-') && *word != "-" {
                 is_marked |= group.marks.iter().any(|mark| word.split('=').next() == Some(mark));
@@ -90,6 +90,7 @@ impl Reader {
                 rest = behind;
             } else {
                 operands.push(*word);
+                all_marked &= is_marked;
                 rest = &rest[1..];
             }
         }
@@ -102,7 +103,7 @@ impl Reader {
                 Operands::Imports => !operands.iter().any(|word| word.contains('@')),
                 Operands::Packages => operands.iter().all(|word| is_package(word) && !is_package_file(word)),
                 Operands::Remote => operands.first().is_none_or(|name| ["origin", "upstream"].contains(name)),
-                Operands::Marked => is_marked || operands.is_empty(),
+                Operands::Marked => all_marked,
             }
     }
 
