@@ -41,13 +41,25 @@ pub struct Decision {
     /// Whether a part of the call is text that is run: a command, code, SQL. Another call of the same tool may then do anything.
     #[serde(skip)]
     pub runs_text: bool,
+    /// The length of `reason` without parts of the arguments at its end, which audits leave out.
+    #[serde(skip)]
+    pub plain_reason: Option<usize>,
 }
 
 impl Decision {
     /// A decision about a call that is not known to be destructive.
     pub fn new(verdict: Verdict, rule: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Decision {
         let (rule, reason) = (rule.into(), reason.into());
-        Decision { verdict, rule, reason, kind: None, severity: None, pays: false, runs_text: false }
+        Decision {
+            verdict,
+            rule,
+            reason,
+            kind: None,
+            severity: None,
+            pays: false,
+            runs_text: false,
+            plain_reason: None,
+        }
     }
 
     /// The decision to ask a person about a finding.
@@ -55,6 +67,29 @@ impl Decision {
         let Finding { kind, severity, because } = found;
         let decision = Decision::new(Verdict::Confirm, rule, because);
         Decision { kind: Some(kind), severity: Some(severity), pays: kind.is_payment(), ..decision }
+    }
+
+    /// Adds the parts of the arguments that caused the decision: `: "rm -rf build", "git push"`.
+    #[must_use]
+    pub fn with_parts(self, parts: &[String]) -> Decision {
+        const SHOWN: usize = 3;
+        const LENGTH: usize = 200;
+        let shorten = |part: &String| match part.char_indices().nth(LENGTH) {
+            Some((end, _)) => format!("{}...", &part[..end]),
+            None => part.clone(),
+        };
+        let shown: Vec<String> = parts.iter().take(SHOWN).map(shorten).collect();
+        let reason = match parts.len().saturating_sub(SHOWN) {
+            _ if shown.is_empty() => return self,
+            0 => format!("{}: {}", self.reason, shown.join(", ")),
+            more => format!("{}: {}, and {more} more", self.reason, shown.join(", ")),
+        };
+        Decision { plain_reason: Some(self.reason.len()), reason: reason.into(), ..self }
+    }
+
+    /// The reason without parts of the arguments.
+    pub fn plain_reason(&self) -> &str {
+        self.plain_reason.and_then(|end| self.reason.get(..end)).unwrap_or(&self.reason)
     }
 
     /// The stricter of two; of equals the one with a `kind`, else this one. It pays, or runs text, if either does.

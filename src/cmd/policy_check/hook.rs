@@ -127,7 +127,7 @@ fn verdict<'a>(call: &'a Call<'_>, decision: &'a Decision, can_ask: bool) -> Eve
         form: Some(call.form),
         verdict: decision.verdict,
         rule: &decision.rule,
-        reason: &decision.reason,
+        reason: decision.plain_reason(),
         kind: decision.kind,
         severity: decision.severity,
         mode: Mode::Enforce,

@@ -25,7 +25,7 @@ impl Gate {
             form,
             verdict: decision.verdict,
             rule: &decision.rule,
-            reason: &decision.reason,
+            reason: decision.plain_reason(),
             kind: decision.kind,
             severity: decision.severity,
             mode: match self.settings.mode {

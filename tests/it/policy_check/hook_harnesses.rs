@@ -249,7 +249,7 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
         // A server's tool of the name is not the harness's own.
         ("claude", "mcp__x__TodoWrite", json!({"todos": []})),
         ("claude", "KillShell", json!({"shell_id": "b1"})),
-        ("claude", "PowerShell", json!({"command": "ls"})),
+        ("claude", "PowerShell", json!({"command": "ls; x"})),
         ("claude", "Bash", json!({"command": "ls", "dangerouslyDisableSandbox": true})),
         ("codex", "apply_patch", json!({"command": "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"})),
         ("gemini", "replace", json!({"file_path": "a", "instruction": "b", "old_string": "c", "new_string": "d"})),
@@ -278,6 +278,7 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
         assert_eq!(answer, Some(form.asks.clone()), "{harness} {tool} {arguments}");
     }
     for (harness, tool, arguments) in [
+        ("claude", "PowerShell", json!({"command": "Get-ChildItem -Recurse | Select-Object -First 5"})),
         (
             "gemini",
             "run_shell_command",

@@ -59,3 +59,13 @@ fn a_question_about_a_command_in_another_tool_names_the_part() {
     let reason = reason("get_status", json!({"command": "ls; make all"}));
     assert_eq!(reason, "it may run the text in \"command\": \"make all\"");
 }
+
+#[test]
+fn an_audit_has_no_part_of_the_arguments() {
+    let audit = tempfile::NamedTempFile::new().unwrap();
+    let call = json!({"tool": "Bash", "args": {"command": "ls; upload --token hunter2"}, "id": 1});
+    let played = play(&["--audit", audit.path().to_str().unwrap()], &format!("{call}\n"));
+    assert!(played.lines.concat().contains("upload --token hunter2\\\""), "{:?}", played.lines);
+    let audit = std::fs::read_to_string(audit.path()).unwrap();
+    assert!(audit.contains(RUNS) && !audit.contains("hunter2"), "{audit}");
+}

@@ -248,8 +248,8 @@ impl JudgedTool<'_> {
         let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text)
             || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
         writes.then(|| {
-            let why = format!("the query in {key:?} may do more than read: {}", sql::cause(text));
-            ask_about_text(ActionKind::Run, why)
+            let why = format!("the query in {key:?} may do more than read");
+            Some(ask_about_text(ActionKind::Run, why)?.with_parts(&[sql::cause(text)]))
         })?
     }
 
@@ -303,8 +303,8 @@ fn judge_command(key: &str, value: &Value) -> Option<Decision> {
     may_run.then(|| {
         // Text under other keys may be in any language.
         let causes = if is_shell(key) { run::command_causes(value) } else { Vec::new() };
-        let because = format!("it may run the text in {key:?}{}", run::shown(&causes));
-        found_text(ActionKind::Run, "builtin.argument", because)
+        let because = format!("it may run the text in {key:?}");
+        found_text(ActionKind::Run, "builtin.argument", because).with_parts(&causes)
     })
 }
 

@@ -278,12 +278,8 @@ impl Builtin {
     fn judge_class(&self, class: &Class, call: &JudgedCall<'_>, hint: Hint, sql: Option<SqlUse>) -> Decision {
         match class {
             Class::Observe | Class::Unknown if sql == Some(SqlUse::MayWrite) => {
-                let parts = run::shown(&database::causes(call));
-                found(
-                    ActionKind::Run,
-                    "builtin.argument",
-                    format!("the SQL in its arguments may do more than read{parts}"),
-                )
+                let because = "the SQL in its arguments may do more than read".to_owned();
+                found(ActionKind::Run, "builtin.argument", because).with_parts(&database::causes(call))
             }
             Class::Observe => allow("it only looks"),
             Class::Navigate if call.named != NamedElement::Nothing => {

@@ -71,23 +71,8 @@ pub fn judge_run(
 
 /// The decision about text that may do more than read, with the parts that may.
 fn may_do_more(causes: &[String]) -> Decision {
-    found(ActionKind::Run, "builtin.run", format!("it runs what is written in its arguments{}", shown(causes)))
-}
-
-/// The parts behind a reason: `: "rm -rf build", "git push"`.
-pub fn shown(causes: &[String]) -> String {
-    const SHOWN: usize = 3;
-    const LENGTH: usize = 200;
-    let shorten = |cause: &String| match cause.char_indices().nth(LENGTH) {
-        Some((end, _)) => format!("{}...", &cause[..end]),
-        None => cause.clone(),
-    };
-    let parts: Vec<String> = causes.iter().take(SHOWN).map(shorten).collect();
-    match causes.len().saturating_sub(SHOWN) {
-        _ if parts.is_empty() => String::new(),
-        0 => format!(": {}", parts.join(", ")),
-        more => format!(": {}, and {more} more", parts.join(", ")),
-    }
+    let because = "it runs what is written in its arguments".to_owned();
+    found(ActionKind::Run, "builtin.run", because).with_parts(causes)
 }
 
 /// The parts of a shell's text, or several, that may do more than read.

@@ -111,7 +111,9 @@ impl Reader {
     /// word: if the option had none, the next word would be an option.
     fn behind_option<'a, 'w>(&self, words: &'a [&'w str], own: &[&str]) -> Option<&'a [&'w str]> {
         let (word, behind) = words.split_first()?;
-        let is_value = |value: &str| !value.starts_with('@') && self.stays_here(value, false);
+        // `@me` is a name for gh; for others, a file may be meant.
+        let may_begin = |value: &str| !value.starts_with('@') || !self.hosts.is_empty();
+        let is_value = |value: &str| may_begin(value) && self.stays_here(value, false);
         // The subcommand's own options come first: one letter may have several meanings.
         let form = |name: &str| {
             let form = |listed: &&&str| listed.trim_end_matches(['=', '?']) == name;
