@@ -1,42 +1,107 @@
 //! What the browsers that an agent drives from its shell have shown: their last snapshots, in a private, locked file for
 //! each session of a harness.
 //!
-//! A page is taken only from the output of a text that is one simple command of the browser, or from the file that the
-//! browser writes. Both are an agent's to forge, if it has a shell of the same user (SECURITY.md).
+//! A page is taken only from the output of a text that is one simple command of the browser, and counts only for such a
+//! text. All pages are forgotten when a call is judged that may change one, before the call runs: it may fail, or never
+//! be reported. The file is an agent's to forge, if it has a shell of the same user (SECURITY.md).
 
 use super::session_file::SessionFile;
-use pipewright_policy::builtin::shell::browser::{BrowserAction, BrowserCommand, is_browser};
+use pipewright_policy::builtin::Builtin;
+use pipewright_policy::builtin::browsers::shell_text;
+use pipewright_policy::builtin::shell::browser::{BrowserAction, is_browser};
 use pipewright_policy::builtin::shell::browser_command;
-use pipewright_record::Fields;
-use pipewright_record::hook::{HookCall, HookResult};
-use serde_json::Value;
+use pipewright_policy::snapshot::printed;
+use pipewright_record::hook::{HookCall, HookResult, OwnToolUse};
+use pipewright_record::{Call, Fields};
+use pipewright_sys::run_folder;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io;
 
 /// What the session's file is for.
 const PURPOSE: &str = "browser-pages";
 /// A longer page is not kept.
 const MAX_PAGE: usize = 1 << 20;
-/// Where playwright-cli writes its snapshots, below the folder in which it runs.
-const PLAYWRIGHT_FOLDER: &str = ".playwright-cli";
-/// The browser of playwright-cli without further options.
-const PLAYWRIGHT: &str = "playwright-cli";
+/// As many calls for a snapshot may be open.
+const MAX_OPEN: usize = 100;
 
-type Pages = BTreeMap<String, String>;
+/// What the file has.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Pages {
+    /// By the folder and the browser.
+    shown: BTreeMap<String, String>,
+    /// The ids of calls for a snapshot that have not ended, and whether another call may have changed the page since.
+    open: Vec<(String, bool)>,
+}
 
-/// The pages that a session's browsers have shown last.
-pub fn shown(hook: &HookCall) -> Pages {
-    let Some(text) = shell_text(hook).filter(|text| names_browser(text)) else { return Pages::new() };
-    // Without its page, an element is not known, and is asked about.
-    let mut pages = read(&SessionFile::read(PURPOSE, hook));
-    if text.contains(PLAYWRIGHT)
-        && let Some(page) = hook.folder.as_deref().and_then(|folder| newest(Path::new(folder)))
-    {
-        pages.insert(PLAYWRIGHT.to_owned(), page);
+impl Pages {
+    /// A file that cannot be read has no pages.
+    fn read(file: &mut SessionFile) -> io::Result<Pages> {
+        Ok(serde_json::from_str(&file.text()?).unwrap_or_default())
     }
-    pages
+
+    fn write(&self, file: &mut SessionFile) -> io::Result<()> {
+        file.replace(&serde_json::to_string(self)?)
+    }
+
+    fn forget(&mut self) {
+        self.shown.clear();
+        self.open.iter_mut().for_each(|(_, is_stale)| *is_stale = true);
+    }
+
+    fn begin(&mut self, id: String) {
+        self.shown.clear();
+        self.open.retain(|(open, _)| *open != id);
+        if self.open.len() == MAX_OPEN {
+            self.open.remove(0);
+        }
+        self.open.push((id, false));
+    }
+
+    /// Whether the call's page may be another one by now.
+    fn end(&mut self, id: &str) -> bool {
+        self.shown.clear();
+        let at = self.open.iter().position(|(open, _)| open == id);
+        at.is_some_and(|at| self.open.remove(at).1)
+    }
+}
+
+/// Takes a call that is judged: forgets the pages, unless it only looks. Gives the browser, and what it has shown before,
+/// if the call is one simple command of it.
+///
+/// # Errors
+/// The pages cannot be forgotten.
+pub fn judged(hook: &HookCall, builtin: &Builtin) -> io::Result<Option<(String, String)>> {
+    let call = hook.call().map_err(|why| io::Error::other(why.to_string()))?;
+    if hook.session.is_none() || builtin.keeps_pages(&call) {
+        return Ok(None);
+    }
+    // Without the folder for such files there are no pages.
+    if run_folder::home().is_err() && !shell_text(&call).is_some_and(|text| names_browser(&text)) {
+        return Ok(None);
+    }
+    let command = shell_alone(hook, &call).and_then(|text| browser_command(&text));
+    let is_snapshot = command.as_ref().is_some_and(|command| command.action == BrowserAction::Snapshot);
+    let mut file = match SessionFile::open_existing(PURPOSE, hook)? {
+        Some(file) => file,
+        // Without a file, its output is not taken either.
+        None if is_snapshot => match SessionFile::open(PURPOSE, hook) {
+            Ok(file) => file,
+            Err(_) => return Ok(None),
+        },
+        None => return Ok(None),
+    };
+    let mut pages = Pages::read(&mut file)?;
+    let shown = command.and_then(|command| {
+        let page = pages.shown.remove(&key(hook, &command.browser))?;
+        Some((command.browser, page))
+    });
+    match is_snapshot {
+        true => pages.begin(id(&call)),
+        false => pages.forget(),
+    }
+    pages.write(&mut file)?;
+    Ok(shown)
 }
 
 /// Takes what a call has printed, if it is a browser's. Gives whether it is.
@@ -44,64 +109,52 @@ pub fn shown(hook: &HookCall) -> Pages {
 /// # Errors
 /// The file cannot be written.
 pub fn take(result: &HookResult) -> io::Result<bool> {
-    let Some(text) = shell_text(&result.call).filter(|text| names_browser(text)) else { return Ok(false) };
-    let command = browser_command(&text);
-    if command.as_ref().is_some_and(|command| command.action != BrowserAction::Snapshot && !command.leads_elsewhere()) {
-        return Ok(true);
+    let hook = &result.call;
+    let call = hook.call().map_err(|why| io::Error::other(why.to_string()))?;
+    if !shell_text(&call).is_some_and(|text| names_browser(&text)) {
+        return Ok(false);
     }
-    let mut file = SessionFile::open(PURPOSE, &result.call)?;
-    let mut pages = read(&file.text()?);
-    match command {
-        Some(BrowserCommand { browser, action: BrowserAction::Snapshot }) => match page(&result.output) {
-            Some(page) => _ = pages.insert(browser, page),
-            None => _ = pages.remove(&browser),
-        },
-        Some(command) => _ = pages.remove(&command.browser),
-        // The text may have done anything with any of them.
-        None => pages.clear(),
+    let command = shell_alone(hook, &call).and_then(|text| browser_command(&text));
+    let is_snapshot = match command.as_ref().map(|command| &command.action) {
+        Some(BrowserAction::Look) => return Ok(true),
+        action => action == Some(&BrowserAction::Snapshot),
+    };
+    let mut file = SessionFile::open(PURPOSE, hook)?;
+    let mut pages = Pages::read(&mut file)?;
+    match command.filter(|_| is_snapshot) {
+        Some(command) => {
+            let is_stale = pages.end(&id(&call));
+            let program = command.browser.split(' ').next().unwrap_or_default();
+            let output = result.output.as_ref().filter(|output| !is_stale && output.len() <= MAX_PAGE);
+            if let Some(page) = output.and_then(|output| printed::page(program, output)) {
+                pages.shown.insert(key(hook, &command.browser), page);
+            }
+        }
+        None => pages.forget(),
     }
-    file.replace(&serde_json::to_string(&pages)?)?;
+    pages.write(&mut file)?;
     Ok(true)
 }
 
-/// A file that cannot be read has no pages.
-fn read(text: &str) -> Pages {
-    serde_json::from_str(text).unwrap_or_default()
+/// A browser's sessions may belong to the folder in which its command runs.
+fn key(hook: &HookCall, browser: &str) -> String {
+    format!("{}\n{browser}", hook.folder.as_deref().unwrap_or_default())
+}
+
+fn id(call: &Call<'_>) -> String {
+    call.id.map_or(String::new(), |id| id.get().to_owned())
 }
 
 fn names_browser(text: &str) -> bool {
     text.split(|sign: char| !(sign.is_ascii_alphanumeric() || sign == '-')).any(is_browser)
 }
 
-/// The shell's text of a call.
-fn shell_text(hook: &HookCall) -> Option<String> {
-    let fields = Fields::read(hook.call().ok()?.arguments_text()).ok()?.text("command");
-    fields.or_else(|| {
-        let call = hook.call().ok()?;
-        let texts = Fields::read(call.arguments_text()).ok()?.list("commands").ok()?;
-        let texts: Option<Vec<String>> = texts.iter().map(|text| serde_json::from_str(text.get()).ok()).collect();
-        Some(texts?.join("\n"))
-    })
-}
-
-/// The lines of a snapshot in the output of the command.
-fn page(output: &str) -> Option<String> {
-    let page = match serde_json::from_str::<Value>(output) {
-        Ok(value) => value.pointer("/data/snapshot").and_then(Value::as_str)?.to_owned(),
-        Err(_) => output.to_owned(),
-    };
-    Some(page).filter(|page| page.len() <= MAX_PAGE && page.contains("[ref="))
-}
-
-/// The newest snapshot that playwright-cli has written in a folder.
-fn newest(folder: &Path) -> Option<String> {
-    let is_page = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("page-") && name.ends_with(".yml") && path.symlink_metadata().is_ok_and(|file| file.is_file())
-    };
-    let files = fs::read_dir(folder.join(PLAYWRIGHT_FOLDER)).ok()?.flatten().map(|entry| entry.path());
-    let path = files.filter(is_page).max_by_key(|path| path.metadata().and_then(|file| file.modified()).ok())?;
-    let mut page = String::new();
-    File::open(path).ok()?.take(MAX_PAGE as u64).read_to_string(&mut page).ok()?;
-    Some(page)
+/// The text that the harness's own shell runs, if no other argument tells it where or how.
+fn shell_alone(hook: &HookCall, call: &Call<'_>) -> Option<String> {
+    let arguments = Fields::read(call.arguments_text()).ok()?;
+    let is_alone = arguments.iter().all(|(key, value)| {
+        matches!(key, "command" | "description" | "timeout") || matches!(value.get(), "false" | "null")
+    });
+    let is_shell = matches!(hook.harness.own_tool(&call.tool), Some(OwnToolUse::Runs(_)));
+    arguments.text("command").filter(|_| is_alone && is_shell)
 }

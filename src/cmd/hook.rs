@@ -114,13 +114,20 @@ pub fn note_event(name: &str, report: &Report) {
     report.note(format_args!("stdin: the event {name:?} is not about a call that waits: no opinion"));
 }
 
-/// The policy for the calls of a harness.
-pub fn policy(hook: &HookCall) -> Builtin {
+/// The policy for a call of a harness. The pages that browsers have shown are forgotten, if the call may change them.
+///
+/// # Errors
+/// Why they cannot be forgotten.
+pub fn policy(hook: &HookCall) -> Result<Builtin, String> {
     let folder = hook.folder.as_ref().map(PathBuf::from).filter(|folder| folder.is_absolute());
     let place = WorkingFolder { folder, home: home(), runs_nothing: Some(runs_nothing) };
     let builtin = Builtin::of_client(hook.harness).with_place(place);
-    let pages = browser_pages::shown(hook);
-    pages.into_iter().fold(builtin, |builtin, (browser, page)| builtin.with_browser(browser, &page))
+    let page = browser_pages::judged(hook, &builtin)
+        .map_err(|error| format!("what a browser has shown before cannot be forgotten: {error}"))?;
+    Ok(match page {
+        Some((browser, page)) => builtin.with_browser(browser, &page),
+        None => builtin,
+    })
 }
 
 /// Judges the call of a hook.

@@ -41,6 +41,20 @@ impl SessionFile {
         Ok(SessionFile(file))
     }
 
+    /// As [`SessionFile::open`], if there is a file.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_existing(purpose: &str, hook: &HookCall) -> io::Result<Option<SessionFile>> {
+        let path = run_folder::home()?.join(purpose).join(name(hook)?);
+        let file = match private::file().read(true).write(true).open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        file.lock()?;
+        Ok(Some(SessionFile(file)))
+    }
+
     pub fn text(&mut self) -> io::Result<String> {
         let mut text = String::new();
         self.0.seek(SeekFrom::Start(0))?;

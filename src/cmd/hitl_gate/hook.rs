@@ -97,7 +97,7 @@ fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) ->
 /// The decision about the call, and its line with marks.
 fn judged_line(hook: &HookCall, rules: Option<&RulesFile>) -> Result<(JudgedCall, String), String> {
     let call = hook.call().map_err(|why| format!("stdin: {why}"))?;
-    let judged = judge_hook(&call, &policy(hook), rules);
+    let judged = judge_hook(&call, &policy(hook)?, rules);
     let target = judged.acts.target.as_ref().map(|target| target.json());
     let policy = judged.decision.json();
     let marks = Marks { target: target.as_deref(), policy: Some(&policy), requires_approval: true };
@@ -147,7 +147,7 @@ fn ask(
         how_to_approve: None,
         how_to_be_asked: None,
     };
-    let builtin = policy(&hook);
+    let builtin = policy(&hook).map_err(|why| HookFailure { harness: Some(harness), why })?;
     let judge: JudgeCall = Box::new(move |call| {
         let judged = judge_hook(call, &builtin, rules.as_ref());
         match judged.decision.verdict {

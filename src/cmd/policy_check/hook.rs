@@ -79,7 +79,7 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
     };
     let blocked = |why: String| HookFailure { harness: Some(hook.harness), why };
     let call = hook.call().map_err(|why| blocked(format!("stdin: {why}")))?;
-    let builtin = policy(&hook);
+    let builtin = policy(&hook).map_err(blocked)?;
     let judged = judge_hook(&call, &builtin, rules.as_ref());
     let decision = &judged.decision;
     let may_allow = arguments.allow_reads && only_reads(&hook, &call, &builtin, &judged);

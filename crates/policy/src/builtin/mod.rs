@@ -3,7 +3,7 @@
 
 mod actions;
 mod address;
-mod browsers;
+pub mod browsers;
 mod database;
 mod disclosure;
 mod element;
@@ -149,7 +149,7 @@ impl Builtin {
         Builtin { place, ..self }
     }
 
-    /// Takes the last snapshot of a browser that is driven from a shell.
+    /// Takes the last snapshot of a browser that is driven from a shell, as [`printed_page`] gives it.
     pub fn with_browser(mut self, browser: String, page: &str) -> Builtin {
         self.browsers.insert(browser, Snapshot::of_part(page));
         self
@@ -299,7 +299,11 @@ impl Builtin {
             {
                 allow(READ_ONLY)
             }
-            Class::Run => run::judge_run(call, sql, &self.place, |browsers| self.judge_browsers(&browsers)),
+            Class::Run => {
+                // Only a client's own shell is certain to run what its text says.
+                let is_shell = self.client.is_none() || matches!(call.own_tool, Some(OwnToolUse::Runs(_)));
+                run::judge_run(call, sql, &self.place, |browsers| is_shell.then(|| self.judge_browsers(&browsers)))
+            }
             Class::Refs => judge_refs(call),
             Class::Own => allow("it only makes notes, or starts an agent whose calls are judged one by one"),
             Class::Destroy(kind, word) => found(*kind, "builtin.tool", format!("the tool's name says {word:?}")),

@@ -27,12 +27,12 @@ pub fn is_harmless(key: &str) -> bool {
 }
 
 /// Judges a tool that runs its arguments, of which those that are SQL have been judged. `judge` judges the commands of
-/// browsers in text that otherwise only reads.
+/// browsers in text that otherwise only reads, if the tool is a shell.
 pub fn judge_run(
     call: &JudgedCall<'_>,
     sql: Option<SqlUse>,
     place: &WorkingFolder,
-    judge: impl FnOnce(Vec<BrowserCommand>) -> Decision,
+    judge: impl FnOnce(Vec<BrowserCommand>) -> Option<Decision>,
 ) -> Decision {
     let run = || may_do_more(&[]);
     match sql {
@@ -58,7 +58,7 @@ pub fn judge_run(
             allow("the command only reads")
         }
         _ if !fields.keys().all(is_known) || is_foreign || is_powershell => run(),
-        (true, false) if let Some(browsers) = browsers_of(&fields, place) => judge(browsers),
+        (true, false) if let Some(browsers) = browsers_of(&fields, place) => judge(browsers).unwrap_or_else(run),
         (true, false) if places_of(&fields, place).iter().all(|place| shell_reads(&fields, place)) => {
             allow("the command only reads")
         }

@@ -31,6 +31,8 @@ mod chrome;
 pub(super) mod godot;
 mod listed;
 mod playwright;
+#[cfg(feature = "gates")]
+pub mod printed;
 mod selector;
 mod tree;
 

@@ -176,7 +176,7 @@ pub(super) fn kind(role: &str, is_pointed: bool) -> ElementKind {
 }
 
 /// The end of a text in single quotes: a quote within it is doubled.
-fn end_of_single(text: &str) -> Option<usize> {
+pub(super) fn end_of_single(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {
@@ -189,7 +189,7 @@ fn end_of_single(text: &str) -> Option<usize> {
 }
 
 /// The end of a text in double quotes: a quote within it has a backslash before it.
-fn end_of_double(text: &str) -> Option<usize> {
+pub(super) fn end_of_double(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
     loop {

@@ -52,7 +52,7 @@ const CLAUDE: Harness = Harness {
     ],
     event_keys: &["hook_event_name"],
     events: &[HookEvent { has_update: true, ..PRE_TOOL_USE }, HookEvent { has_update: true, ..PERMISSION_REQUEST }],
-    after: Some("PostToolUse"),
+    after: Some(("PostToolUse", "Bash")),
     own_tools: CLAUDE_TOOLS,
     failure: FailureForm::ExitStatus,
     limit: 600,
@@ -67,7 +67,7 @@ const CODEX: Harness = Harness {
     event_keys: &["hook_event_name"],
     // With `ask` and with `allow` the hook counts as failed, and the call runs.
     events: &[HookEvent { ask: AskForm::Denial, has_allow: false, ..PRE_TOOL_USE }, PERMISSION_REQUEST],
-    after: Some("PostToolUse"),
+    after: Some(("PostToolUse", "Bash")),
     own_tools: &[
         ("Bash", Runs(&[])),
         ("list_mcp_resource_templates", Reads),
@@ -132,7 +132,7 @@ const QWEN: Harness = Harness {
     ],
     event_keys: &["hook_event_name"],
     events: &[PRE_TOOL_USE, PERMISSION_REQUEST],
-    after: Some("PostToolUse"),
+    after: Some(("PostToolUse", "run_shell_command")),
     own_tools: &[
         ("agent", Notes),
         ("ask_user_question", Notes),

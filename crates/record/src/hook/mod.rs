@@ -28,8 +28,9 @@ pub struct Harness {
     /// The key of the event's name. The only event of a harness without one has no name.
     event_keys: &'static [&'static str],
     events: &'static [HookEvent],
-    /// The event after a call, if its input is that of the first event with `tool_response`.
-    after: Option<&'static str>,
+    /// The event after a call, if its input is that of the first event with `tool_response`, and the shell, whose
+    /// outputs are read.
+    after: Option<(&'static str, &'static str)>,
     /// Its own tools whose names tell too little.
     own_tools: &'static [(&'static str, OwnToolUse)],
     /// How a failed hook blocks the call.
@@ -83,15 +84,15 @@ pub struct HookCall {
     pub session: Option<String>,
 }
 
-/// A call that was made, with its output.
+/// A call of the harness's own shell that was made, with its output.
 #[derive(Debug)]
 pub struct HookResult {
     /// The event.
     pub name: String,
     /// The call.
     pub call: HookCall,
-    /// What it printed.
-    pub output: String,
+    /// What it printed, if it ended by itself.
+    pub output: Option<String>,
 }
 
 /// What a hook got.
@@ -235,13 +236,21 @@ impl Harness {
     }
 
     fn read_result(&'static self, name: &str, fields: &Fields<'_>) -> Option<HookResult> {
-        let event = self.events.first().filter(|_| self.after == Some(name))?;
-        let call = self.read_call(event, fields).ok()?;
+        let (_, shell) = self.after.filter(|(event, _)| *event == name)?;
+        let call = self.read_call(self.events.first()?, fields).ok()?;
+        if call.call().ok()?.tool != shell {
+            return None;
+        }
         let output = match fields.object("tool_response") {
-            Some(response) => response.text("stdout").or_else(|| response.text("output")),
+            Some(response) => {
+                let is_cut = ["interrupted", "isError", "is_error", "backgroundTaskId"]
+                    .iter()
+                    .any(|key| response.get(key).is_some_and(|value| !matches!(value.get(), "false" | "null")));
+                response.text("stdout").or_else(|| response.text("output")).filter(|_| !is_cut)
+            }
             None => fields.text("tool_response"),
         };
-        Some(HookResult { name: name.to_owned(), call, output: output? })
+        Some(HookResult { name: name.to_owned(), call, output })
     }
 
     fn read_call(&'static self, event: &'static HookEvent, fields: &Fields<'_>) -> Result<HookCall, Unreadable> {

@@ -15,40 +15,27 @@ pub struct BrowserCommand {
 /// What a command of a browser does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrowserAction {
-    /// Only looks, or moves the view.
+    /// Only looks.
     Look,
-    /// Prints a snapshot.
+    /// Needs no approval, but afterwards the page may be another one, or its references may mean other elements.
+    Move,
+    /// Prints a snapshot of the whole page.
     Snapshot,
-    /// What this tool does with these arguments, JSON text, and this target, if its words name one.
+    /// What this tool does with these arguments.
     Call {
         /// The tool.
         tool: &'static str,
         /// JSON text: an object.
         arguments: String,
-        /// JSON text: an object.
-        target: Option<String>,
     },
     /// Something else.
     Unknown(String),
 }
 
 impl BrowserCommand {
-    /// Whether the page may be another one afterwards.
+    /// Whether the page may be another one afterwards, or its references may mean other elements.
     pub fn may_change(&self) -> bool {
-        match &self.action {
-            BrowserAction::Look | BrowserAction::Snapshot => false,
-            BrowserAction::Call { tool, .. } => *tool != "browser_type",
-            BrowserAction::Unknown(_) => true,
-        }
-    }
-
-    /// Whether references of earlier pages may mean something else afterwards.
-    pub fn leads_elsewhere(&self) -> bool {
-        match &self.action {
-            BrowserAction::Look | BrowserAction::Snapshot => false,
-            BrowserAction::Call { tool, .. } => *tool == "browser_navigate",
-            BrowserAction::Unknown(_) => true,
-        }
+        !matches!(self.action, BrowserAction::Look | BrowserAction::Snapshot)
     }
 }
 
@@ -57,13 +44,19 @@ pub fn is_browser(program: &str) -> bool {
     matches!(program, "agent-browser" | "playwright-cli")
 }
 
-/// Options that choose the browser; all take a value.
-const CHOOSING: &[&str] = &["--session", "--namespace", "-s"];
+/// Options of agent-browser and of playwright-cli that choose the browser; all take a value.
+const CHOOSING: [&[&str]; 2] = [&["--session", "--namespace"], &["--session", "-s"]];
+/// Options of agent-browser that choose a part of the page; all take a value.
+const PART: &[&str] = &["-s", "--selector", "-d", "--depth"];
 /// Options that change only what is printed.
 const PRINTING: &[&str] =
     &["--json", "--raw", "--boxes", "-i", "--interactive", "-c", "--compact", "-f", "--full", "--exact"];
 /// Those with a value.
-const PRINTING_WITH_VALUE: &[&str] = &["-d", "--depth", "--name"];
+const PRINTING_WITH_VALUE: &[&str] = &["--name"];
+
+/// Commands that may change the page, but need no approval.
+const MOVES: &[&str] =
+    &["focus", "hover", "mousemove", "mousewheel", "read", "resize", "scroll", "scrollintoview", "wait", "close"];
 
 /// Commands that only look, with the words that may follow them.
 const LOOKS: &[(&str, After)] = &[
@@ -72,26 +65,17 @@ const LOOKS: &[(&str, After)] = &[
     ("cookie-list", After::Nothing),
     ("cookies", After::One(&["", "get"])),
     ("errors", After::Nothing),
-    ("focus", After::Anything),
     ("generate-locator", After::Anything),
     ("get", After::One(&["text", "html", "value", "attr", "title", "url", "count", "box", "styles", "property"])),
-    ("hover", After::Anything),
     ("is", After::One(&["visible", "enabled", "checked"])),
     ("list", After::Nothing),
     ("localstorage-get", After::Anything),
     ("localstorage-list", After::Nothing),
-    ("mousemove", After::Anything),
-    ("mousewheel", After::Anything),
-    ("read", After::Nothing),
     ("requests", After::Nothing),
-    ("resize", After::Anything),
     ("screenshot", After::Nothing),
-    ("scroll", After::Anything),
-    ("scrollintoview", After::Anything),
     ("sessionstorage-get", After::Anything),
     ("sessionstorage-list", After::Nothing),
     ("tab-list", After::Nothing),
-    ("wait", After::Anything),
 ];
 
 enum After {
@@ -113,25 +97,26 @@ impl After {
 
 /// The command in the words after the program's name.
 pub fn command(program: &str, words: &[&str]) -> BrowserCommand {
+    let agent = program == "agent-browser";
     let mut browser = program.to_owned();
-    let (mut plain, mut name, mut unknown) = (Vec::new(), None, None);
+    let (mut plain, mut unknown, mut is_part) = (Vec::new(), None, false);
     let mut rest = words.iter().copied();
     while let Some(word) = rest.next() {
         let (option, value) = match word.split_once('=').filter(|_| word.starts_with('-')) {
             Some((option, value)) => (option, Some(value)),
             None => (word, None),
         };
-        let mut value = |option: &str| value.or_else(|| rest.next()).map(|value| format!(" {option}={value}"));
-        if CHOOSING.contains(&option) {
-            match value(option) {
-                Some(value) => browser += &value,
+        let mut value = || value.or_else(|| rest.next());
+        if CHOOSING[usize::from(!agent)].contains(&option) {
+            match value() {
+                Some(value) => browser += &format!(" {option}={value}"),
                 None => unknown = Some(word),
             }
+        } else if PART.contains(&option) {
+            is_part = true;
+            unknown = value().map_or(Some(word), |_| unknown);
         } else if PRINTING_WITH_VALUE.contains(&option) {
-            let value = value("");
-            if option == "--name" {
-                name = value.map(|value| value[2..].to_owned());
-            }
+            value();
         } else if word.len() > 1 && word.starts_with('-') && !PRINTING.contains(&word) && !is_number(word) {
             unknown = Some(word);
         } else if !word.starts_with('-') || is_number(word) || word == "-" {
@@ -140,7 +125,9 @@ pub fn command(program: &str, words: &[&str]) -> BrowserCommand {
     }
     let action = match (unknown, plain.split_first()) {
         (Some(option), _) => BrowserAction::Unknown(format!("the effect of its option {option} is not known")),
-        (None, Some((verb, words))) => action(program, verb, words, name.as_deref()),
+        (None, Some((&"snapshot", _))) if is_part => BrowserAction::Move,
+        (None, Some(_)) if is_part => BrowserAction::Unknown("the effect of its options is not known".to_owned()),
+        (None, Some((verb, words))) => action(agent, verb, words),
         (None, None) => BrowserAction::Look,
     };
     BrowserCommand { browser, action }
@@ -150,17 +137,19 @@ fn is_number(word: &str) -> bool {
     word.parse::<f64>().is_ok()
 }
 
-fn action(program: &str, verb: &str, words: &[&str], name: Option<&str>) -> BrowserAction {
-    let agent = program == "agent-browser";
+fn action(agent: bool, verb: &str, words: &[&str]) -> BrowserAction {
     let is_look = LOOKS.iter().any(|(look, after)| *look == verb && after.allows(words));
     match (verb, words) {
-        _ if is_look && (verb != "read" || agent) => BrowserAction::Look,
+        _ if is_look => BrowserAction::Look,
+        ("read", [_, ..]) => unknown("what it reads is not known"),
+        ("read", []) if !agent => unknown("the effect of \"read\" is not known"),
+        _ if MOVES.contains(&verb) => BrowserAction::Move,
         ("snapshot", []) => BrowserAction::Snapshot,
-        // Of a part of the page: it replaces no snapshot of the whole.
-        ("snapshot", _) => BrowserAction::Look,
-        ("find", [kind, what, rest @ ..]) if agent => find(kind, what, rest, name),
-        ("find", _) => BrowserAction::Look,
-        ("storage", [_]) | ("storage", [_, "get", ..]) | ("tab", []) | ("close", _) => BrowserAction::Look,
+        // Of a part of the page.
+        ("snapshot", _) => BrowserAction::Move,
+        // It takes the first of the elements whose label has the words in it.
+        ("find", _) if agent => unknown("which element it finds is not known"),
+        ("find", _) | ("storage", [_]) | ("storage", [_, "get", ..]) | ("tab", []) => BrowserAction::Look,
         ("open" | "goto" | "navigate", [url]) | ("tab", ["new", url]) | ("tab-new", [url]) => {
             call("browser_navigate", Object::default().text("url", url))
         }
@@ -188,7 +177,7 @@ fn unknown(why: &str) -> BrowserAction {
 }
 
 fn call(tool: &'static str, arguments: Object) -> BrowserAction {
-    BrowserAction::Call { tool, arguments: arguments.end(), target: None }
+    BrowserAction::Call { tool, arguments: arguments.end() }
 }
 
 /// Text for the element that has the focus; a line end in it submits a form.
@@ -217,31 +206,13 @@ fn element(tool: &'static str, target: &str, text: Option<&str>) -> BrowserActio
 }
 
 /// `e7`, in a frame `f1e7`.
-fn is_reference(text: &str) -> bool {
+pub(crate) fn is_reference(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let own = match text.strip_prefix('f').and_then(|rest| rest.split_once('e')) {
         Some((frame, element)) => return digits(frame) && digits(element),
         None => text.strip_prefix('e'),
     };
     own.is_some_and(digits)
-}
-
-/// `find role button click --name "Pay now"`, `find text "Pay now" click`: the words name the element.
-fn find(kind: &str, what: &str, rest: &[&str], name: Option<&str>) -> BrowserAction {
-    let target = match (kind, name) {
-        ("role", Some(name)) => Object::default().text("role", what).text("name", name),
-        ("text" | "label" | "placeholder" | "alt" | "title", None) => Object::default().text("name", what),
-        _ => return unknown("which element it finds is not known"),
-    };
-    let (tool, arguments) = match rest {
-        ["click" | "dblclick" | "check" | "uncheck", ..] => ("browser_click", Object::default()),
-        ["fill" | "type", text] if !text.contains(['\n', '\r']) => {
-            ("browser_type", Object::default().text("text", text))
-        }
-        ["hover" | "focus" | "text", ..] => return BrowserAction::Look,
-        _ => return unknown("what it does with the element is not known"),
-    };
-    BrowserAction::Call { tool, arguments: arguments.end(), target: Some(target.end()) }
 }
 
 #[cfg(test)]
@@ -256,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_command_is_the_call_of_a_tool() {
-        let call = |tool, arguments: &str| BrowserAction::Call { tool, arguments: arguments.to_owned(), target: None };
+        let call = |tool, arguments: &str| BrowserAction::Call { tool, arguments: arguments.to_owned() };
         for (text, expected) in [
             ("agent-browser click @e7", call("browser_click", r#"{"ref":"e7"}"#)),
             ("agent-browser --session a click ref=e7", call("browser_click", r#"{"ref":"e7"}"#)),
@@ -266,7 +237,11 @@ mod tests {
             ("playwright-cli goto https://x.org/", call("browser_navigate", r#"{"url":"https://x.org/"}"#)),
             ("agent-browser snapshot -i --json", BrowserAction::Snapshot),
             ("agent-browser get text @e10", BrowserAction::Look),
-            ("agent-browser scroll down 500", BrowserAction::Look),
+            ("agent-browser scroll down 500", BrowserAction::Move),
+            ("agent-browser snapshot -s body", BrowserAction::Move),
+            ("agent-browser snapshot -i --depth=2", BrowserAction::Move),
+            ("playwright-cli snapshot e11", BrowserAction::Move),
+            ("playwright-cli -s=a close", BrowserAction::Move),
             ("agent-browser cookies", BrowserAction::Look),
         ] {
             assert_eq!(act(text), expected, "{text}");
@@ -284,6 +259,8 @@ mod tests {
             "playwright-cli snapshot --filename=f",
             "agent-browser --executable-path x snapshot",
             "agent-browser find first a click",
+            "agent-browser find role button click --name now",
+            "agent-browser click @e1 -s body",
             "agent-browser confirm 1",
             "agent-browser frobnicate",
         ] {
