@@ -64,12 +64,8 @@ fn read(page: &str, output: &str, form: Form<'_>) -> Option<String> {
             }
             // The references in it are named by the JSON.
             (Form::Agent(Some(_)), None) => {}
-            // A text or a property, in which a reference is counted as one more.
-            (Form::Playwright, None) if said.starts_with("- text: ") || said.starts_with("- /") => {
-                if references(said).next().is_none() {
-                    lines.push_str(&format!("{line}\n"));
-                }
-            }
+            // A property, in which a reference is counted as one more.
+            (Form::Playwright, None) if said.starts_with("- /") => lines.push_str(&format!("{line}\n")),
             _ => return None,
         }
     }
@@ -207,7 +203,7 @@ mod tests {
         assert_eq!(page("agent-browser", text).unwrap(), "- button \"see ref=e2\" [ref=e10]\n- tab \"A\"\n");
         let text =
             "- button \"Next\" [ref=e1]: go [ref=e2]\n- tab \"A\" [ref=e2]\n- text: \"[ref=e1]\"\n- tab \"B\" [ref=e3]";
-        let expected = "- button \"Next\": go [ref=e2]\n- tab \"A\"\n- tab \"B\" [ref=e3]\n";
+        let expected = "- button \"Next\": go [ref=e2]\n- tab \"A\"\n- text: \"[ref=e1]\"\n- tab \"B\" [ref=e3]\n";
         let page = page("playwright-cli", text).unwrap();
         assert_eq!(page, expected);
         let shown = super::super::Snapshot::of_part(&page);
