@@ -17,6 +17,7 @@ use pipewright_policy::builtin::working_folder::WorkingFolder;
 use pipewright_record::Call;
 use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, HookResult, WrittenAnswer, read};
 use pipewright_sys::descriptor::stdout;
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -38,6 +39,9 @@ pub struct HookOptions {
 fn harness_names() -> clap::builder::PossibleValuesParser {
     HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().into()
 }
+
+/// So many characters of the input are repeated in a message.
+const MOST_ECHOED: usize = 200;
 
 /// Why no decision was made, and the harness that is to block the call, if it is known.
 #[derive(Debug)]
@@ -64,6 +68,21 @@ impl HookOptions {
     /// A failure before the harness is recognised.
     pub fn failure(&self, why: impl std::fmt::Display) -> HookFailure {
         HookFailure { harness: self.harness(), why: why.to_string() }
+    }
+
+    /// Opens the rules file, if there is one.
+    ///
+    /// # Errors
+    /// As [`RulesOptions::open`]; also if the file is empty, as it is while another program writes it.
+    pub fn open_rules(&self, report: &Report) -> Result<Option<RulesFile>, HookFailure> {
+        let rules = self.rules.clone().open(report).map_err(|failure| self.failure(failure))?;
+        match &self.rules.rules {
+            Some(path) if rules.as_ref().is_some_and(RulesFile::is_blank) => {
+                let advice = "if you mean that, add a comment line";
+                Err(self.failure(format_args!("{}: the file has no rules; {advice}", path.display())))
+            }
+            _ => Ok(rules),
+        }
     }
 
     /// Reads stdin to its end, also if it is too long: a harness that cannot write all of it lets the call run.
@@ -102,7 +121,7 @@ impl HookOptions {
                 Ok(HookEvent::Other(harness))
             }
             Err(error) => {
-                let why = format!("stdin: {}", error.why);
+                let why = format!("stdin: {}", shortened(&error.why.to_string()));
                 Err(HookFailure { harness: error.harness.or(self.harness()), why })
             }
         }
@@ -111,7 +130,16 @@ impl HookOptions {
 
 /// Reports an event that is left to the harness.
 pub fn note_event(name: &str, report: &Report) {
-    report.note(format_args!("stdin: the event {name:?} is not about a call that waits: no opinion"));
+    let name = format!("{name:?}");
+    report.note(format_args!("stdin: the event {} is not about a call that waits: no opinion", shortened(&name)));
+}
+
+/// A text that may have a part of the input, which may be long.
+pub fn shortened(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_ECHOED) {
+        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// The policy for a call of a harness. The pages that browsers have shown are forgotten, if the call may change them.
@@ -165,10 +193,28 @@ pub fn answer(decided: Result<WrittenAnswer, HookFailure>) -> Result<Status, Fai
     });
     match answer {
         WrittenAnswer::Text(text) => {
-            let written = stdout().and_then(|mut stdout| stdout.write_all(text.as_bytes()));
+            let written = stdout().and_then(|mut stdout| match text.is_empty() || is_read()? {
+                true => stdout.write_all(text.as_bytes()),
+                false => Err(io::Error::other("it is closed, or the null device: the answer would be lost")),
+            });
             written.map_err(|error| usage(format_args!("stdout: {error}")))?;
             Ok(Status::Well)
         }
         WrittenAnswer::ExitStatus(why) => Err(usage(why)),
     }
+}
+
+/// Whether somebody may read our output. At the start of a program, its runtime opens the null device for one that is
+/// closed.
+#[cfg(unix)]
+fn is_read() -> io::Result<bool> {
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::MetadataExt;
+    let output = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()?;
+    Ok(std::fs::metadata("/dev/null").map_or(true, |null| null.rdev() != output.rdev()))
+}
+
+#[cfg(not(unix))]
+fn is_read() -> io::Result<bool> {
+    Ok(true)
 }

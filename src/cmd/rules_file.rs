@@ -99,7 +99,7 @@ impl RulesFile {
     pub fn again(&self, report: &Report) -> Result<RulesFile, Failure> {
         let file = RulesFile::open(&self.path, report)?;
         let is_cut_off = file.text.len() < self.text.len() && self.text.starts_with(&file.text);
-        if is_cut_off || file.text.trim().is_empty() {
+        if is_cut_off || file.is_blank() {
             let path = self.path.display();
             let advice = "if you mean that, add a comment line";
             return Err(usage(format_args!(
@@ -107,6 +107,11 @@ impl RulesFile {
             )));
         }
         Ok(RulesFile { agent: self.agent.clone(), ..file })
+    }
+
+    /// Whether nothing is written in the file.
+    pub fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
     }
 
     /// The calls that are judged after this are of this agent.

@@ -8,7 +8,7 @@ use super::notify::Notifier;
 use super::{NAME, approver_places, open_approvers};
 use crate::cmd::audit::Audit;
 use crate::cmd::caller::RefusalForm;
-use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer, judge_hook, note_event, policy};
+use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer, judge_hook, note_event, policy, shortened};
 use crate::cmd::options::Limit;
 use crate::cmd::passage::Passage;
 use crate::cmd::rules_file::{JudgedCall, RulesFile};
@@ -65,7 +65,7 @@ pub fn run(arguments: HookArguments, signals: &Signals, report: &Arc<Report>) ->
 
 fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {
     let input = arguments.hook.input()?;
-    let rules = arguments.hook.rules.clone().open(report).map_err(|failure| arguments.hook.failure(failure))?;
+    let rules = arguments.hook.open_rules(report)?;
     let hook = match arguments.hook.event(&input, report)? {
         HookEvent::Call(hook) => hook,
         HookEvent::After(result) => {
@@ -82,7 +82,7 @@ fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) ->
     let is_note = hook.harness.own_tool(&hook.call().map_or(String::new(), |call| call.tool.into_owned()));
     match decision.verdict {
         Verdict::Deny => {
-            let reason = format!("{} ({})", decision.reason, decision.rule);
+            let reason = format!("{} ({})", shortened(&decision.reason), decision.rule);
             return Ok(hook.answer(&HookAnswer::Deny(&reason)));
         }
         // The harness asks about calls that we would not; its own questions to its user are its own.

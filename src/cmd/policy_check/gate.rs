@@ -5,6 +5,7 @@ use super::discovery::Discovery;
 use super::summary::Summary;
 use crate::cmd::passage::Passage;
 use crate::cmd::rules_file::{JudgedCall, RulesFile, judge};
+use crate::cmd::usage;
 use crate::cmd::world::intake::IntakeItem;
 use pipewright_io::report::Failure;
 use pipewright_io::stage::{Event, Out, Side, Stage};
@@ -15,7 +16,7 @@ use pipewright_policy::builtin::Builtin;
 use pipewright_policy::marks::{Marks, mark};
 use pipewright_policy::target::Target;
 use pipewright_policy::{Decision, Verdict};
-use pipewright_record::{Call, Form, InputAction, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
+use pipewright_record::{Call, Fields, Form, InputAction, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
 
 /// What to do with a call that needs a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -230,9 +231,30 @@ fn declines(body: &str) -> bool {
     matches!(InputResponse::read(body), Ok(Some(response)) if response.action != InputAction::Accept)
 }
 
+/// Whether the first line is the input of a hook. Some harnesses run the program of a hook without its arguments, and
+/// let the call run after any other exit status than 2.
+fn is_hook_input(piece: &Piece<'_>) -> bool {
+    const EVENT: &str = "hook_event_name";
+    let has_text = |bytes: &[u8]| memchr::memmem::find(bytes, EVENT.as_bytes()).is_some();
+    match piece {
+        Piece::Line(line) if line.number() == 1 && has_text(line.body()) => {
+            let fields = std::str::from_utf8(line.body()).ok().and_then(|text| Fields::read(text).ok());
+            fields.is_none_or(|fields| fields.get_ignoring_case(EVENT).is_some())
+        }
+        Piece::Part { bytes, number: 1, .. } => has_text(bytes),
+        Piece::Line(_) | Piece::Part { .. } => false,
+    }
+}
+
 impl Stage for Gate {
     fn on(&mut self, event: Event<'_>, out: &mut Out) -> Result<(), Failure> {
         match event {
+            Event::Piece(Side::NEAR, piece) if !self.settings.wraps && is_hook_input(&piece) => {
+                return Err(usage(
+                    "stdin: the input of a harness's hook: its command is `policy-check hook` (see policy-check hooks \
+                     install)",
+                ));
+            }
             Event::Piece(Side::NEAR, piece) => self.take(&piece, out),
             Event::Piece(Side::FAR, piece) => self.receive(&piece, out),
             Event::Closed(Side::NEAR) if self.settings.wraps => out.close_far(0),

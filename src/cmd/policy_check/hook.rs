@@ -7,7 +7,7 @@ use super::NAME;
 use crate::cmd::audit::{Audit, AuditWriter};
 use crate::cmd::browser_pages;
 use crate::cmd::events::Events;
-use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, note_event, policy};
+use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, note_event, policy, shortened};
 use crate::cmd::rules_file::JudgedCall;
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_policy::annotations::Hint;
@@ -25,8 +25,8 @@ use std::time::Duration;
 pub struct HookArguments {
     #[command(flatten)]
     hook: HookOptions,
-    /// Allow calls that only read, in place of leaving them to the harness's own settings; never files that hold secrets, and addresses
-    /// with a query, a fragment or a user name
+    /// Allow calls that only read, in place of leaving them to the harness's own settings; never files that hold secrets, and
+    /// never what contacts another machine
     #[arg(long)]
     allow_reads: bool,
     /// Nobody is there to be asked (a run without a terminal, CI): deny calls that would be asked about
@@ -54,7 +54,7 @@ pub fn run(arguments: HookArguments, report: &Arc<Report>) -> Result<Status, Fai
 fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {
     let failed = |failure: Failure| arguments.hook.failure(failure);
     let input = arguments.hook.input();
-    let rules = arguments.hook.rules.clone().open(report).map_err(failed)?;
+    let rules = arguments.hook.open_rules(report)?;
     let mut audit = Audit::open_shared(arguments.audit.as_deref(), NAME, AUDIT_TIMEOUT, report).map_err(failed)?;
     let mut events = open_events(arguments, report).map_err(failed)?;
     let (input, event) = match input.map(|input| (arguments.hook.event(&input, report), input)) {
@@ -78,7 +78,7 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
         }
     };
     let blocked = |why: String| HookFailure { harness: Some(hook.harness), why };
-    let call = hook.call().map_err(|why| blocked(format!("stdin: {why}")))?;
+    let call = hook.call().map_err(|why| blocked(format!("stdin: {}", shortened(&why.to_string()))))?;
     let builtin = policy(&hook).map_err(blocked)?;
     let judged = judge_hook(&call, &builtin, rules.as_ref());
     let decision = &judged.decision;
@@ -93,7 +93,7 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
         let request = PolicyRequest { about: call.about(), tool_name: &call.tool, policy: decision, target };
         events.write_record(&request.json());
     }
-    let reason = format!("{} ({})", decision.reason, decision.rule);
+    let reason = format!("{} ({})", shortened(&decision.reason), decision.rule);
     let unasked = format!("a person has to approve this first, and cannot be asked from here: {reason}");
     Ok(hook.answer(&match decision.verdict {
         Verdict::Allow if may_allow => HookAnswer::Allow(&reason),
@@ -114,11 +114,10 @@ fn open_events(arguments: &HookArguments, report: &Arc<Report>) -> Result<Option
 
 /// Whether a call only reads, and gives nothing away by that.
 fn only_reads(hook: &HookCall, call: &Call<'_>, builtin: &Builtin, judged: &JudgedCall) -> bool {
-    let is_own = hook.harness.own_tool(&call.tool).is_some();
     // A rule that allows more than reading does not make it reading.
     judged.acts.is_read_only()
         && builtin.judge(call, Hint::None).0.verdict == Verdict::Allow
-        && !may_disclose(call, hook.folder.as_deref(), is_own)
+        && !may_disclose(call, hook.folder.as_deref())
 }
 
 fn verdict<'a>(call: &'a Call<'_>, decision: &'a Decision, can_ask: bool) -> Event<'a> {

@@ -131,6 +131,19 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
         ("PowerShell", json!({"command": "Get-Content C:\\Users\\me\\.env"})),
         bash("jq -n env"),
         bash("ps auxe"),
+        fetch("https://example.org/docs/a.html"),
+        ("WebSearch", json!({"query": "x"})),
+        ("Read", json!({"file_path": "https://example.org/a"})),
+        bash("git ls-remote https://example.org/a"),
+        read("/home/me/.gemini/oauth_creds.json"),
+        read("/home/me/.rclone.conf"),
+        read("/home/me/.curlrc"),
+        read("/home/me/.fly/config.yml"),
+        read("/home/me/p/vault_pass.txt"),
+        read("/home/me/p/github_token"),
+        read("/home/me/p/api-key.json"),
+        bash("cat ~/.snowsql/config"),
+        bash("head db_password"),
         fetch("https://example.org/?q=secret"),
         fetch("https://example.org/#secret"),
         fetch("https://secret@example.org/"),
@@ -152,7 +165,6 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
         bash("cat src/*.rs | wc -l"),
         bash("git log --oneline -n 5"),
         bash("rg TODO src"),
-        fetch("https://example.org/docs/a.html"),
     ];
     for (tool, arguments) in harmless {
         let permission = permission(&["--allow-reads"], &input(tool, &arguments));

@@ -1,6 +1,8 @@
 //! `policy-check hook` with the inputs of each harness: what it recognises, and what it answers.
 
 use super::{Played, play};
+#[cfg(unix)]
+use crate::process::{command, pipe};
 use serde_json::{Value, json};
 
 /// A harness's input about a call: the marks of this harness, and where the tool and its arguments are.
@@ -469,4 +471,106 @@ fn verdicts_of_several_hooks_are_in_one_audit_and_requests_in_the_events() {
     assert_eq!(requests.matches("\"policy_request\"").count(), inputs.len(), "{requests}");
     assert!(refused(&play(&["hook", "--events", "-"], &inputs[0])));
     assert!(refused(&play(&["hook", "--audit", "/nowhere/a"], &inputs[0])));
+}
+
+/// Each of these would let the call run, if it counted as an event without a decision.
+#[test]
+fn the_input_of_another_harness_than_the_named_one_blocks_the_call() {
+    for form in forms() {
+        let input = form.shell("rm -rf build");
+        for named in ["claude", "codex", "gemini", "qwen", "copilot", "opencode", "cline", "cursor"] {
+            if named == form.harness {
+                continue;
+            }
+            let played = play(&["hook", "--for", named], &input);
+            let stopped = match form.harness {
+                "cline" => played.records()[0]["cancel"] == true,
+                _ => refused(&played),
+            };
+            assert!(stopped, "{} for {named}: {:?} {}", form.harness, played.lines, played.stderr);
+            assert!(played.stderr.contains("--for") || form.harness == "cline", "{}", played.stderr);
+        }
+    }
+    // Nothing but the event's name tells whose it is.
+    let bare = json!({"session_id": "s", "transcript_path": "t", "timestamp": "t", "hook_event_name": "PreToolUse"});
+    assert!(refused(&play(&["hook", "--for", "gemini"], &bare.to_string())));
+}
+
+#[test]
+fn an_input_with_the_keys_of_two_harnesses_is_refused() {
+    for (harness, key, value) in [
+        ("gemini", "turn_id", json!("t")),
+        ("gemini", "cursor_version", json!("2")),
+        ("gemini", "hookName", json!("tool_call")),
+        ("opencode", "toolName", json!("bash")),
+        ("cursor", "prompt_id", json!("p")),
+        ("cursor", "clineVersion", json!("3")),
+        ("claude", "toolArgs", json!({})),
+    ] {
+        let form = forms().into_iter().find(|form| form.harness == harness).unwrap();
+        let mut input: Value = serde_json::from_str(&form.shell("ls")).unwrap();
+        input[key] = value;
+        let played = play(&["hook"], &input.to_string());
+        assert!(refused(&played), "{harness} {key}: {:?}", played.lines);
+        let played = play(&["hook", "--for", harness], &input.to_string());
+        assert!(refused(&played) || played.lines.concat().contains("cancel"), "{harness} {key}: {:?}", played.lines);
+    }
+}
+
+#[test]
+fn a_long_input_is_not_repeated_in_a_message() {
+    let long = "A".repeat(3000);
+    let claude = |event: &str, tool: &Value| {
+        json!({"session_id": "s", "hook_event_name": event, "tool_name": tool, "tool_input": {}}).to_string()
+    };
+    for input in [claude(&long, &json!("Bash")), claude("PreToolUse", &json!({ long.clone(): 1 })), {
+        format!("{{\"{long}\":1,\"{long}\":2}}")
+    }] {
+        let played = play(&["hook"], &input);
+        assert!(!played.stderr.is_empty() && played.stderr.len() < 400, "{}", played.stderr.len());
+    }
+    let denied = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {long.clone(): 1, long.to_lowercase(): 2}});
+    assert!(play(&["hook"], &denied.to_string()).lines.concat().len() < 600);
+    let unknown = claude("PreToolUse", &json!(long));
+    assert!(play(&["hook"], &unknown).lines.concat().len() < 600);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_that_is_lost_blocks_the_call() {
+    let input = forms()[0].shell("rm -rf build");
+    for to in [">/dev/null", ">&-", ">/dev/full"] {
+        if to == ">/dev/full" && !std::path::Path::new("/dev/full").exists() {
+            continue;
+        }
+        let program = command("policy-check").get_program().to_owned();
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &format!("\"$0\" hook {to}")]).arg(program);
+        let output = pipe(&mut shell, input.as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{to}");
+        assert!(!output.stderr.is_empty(), "{to}");
+    }
+}
+
+#[test]
+fn an_empty_rules_file_blocks_the_call() {
+    let rules = tempfile::NamedTempFile::new().unwrap();
+    for (text, is_refused) in [("", true), (" \n", true), ("# None.\n", false)] {
+        std::fs::write(rules.path(), text).unwrap();
+        let played = play(&["hook", "--rules", rules.path().to_str().unwrap()], &forms()[0].shell("ls"));
+        assert_eq!(refused(&played), is_refused, "{text:?}: {}", played.stderr);
+    }
+}
+
+/// A harness that runs only the program of the hook takes any other exit status for a failure that lets the call run.
+#[test]
+fn the_gate_in_a_pipe_refuses_the_input_of_a_hook() {
+    let input = forms()[0].shell("ls");
+    let huge = forms()[0].shell(&"a".repeat(5 << 20));
+    for input in [input.clone(), format!("{input}\n"), input[..input.len() - 1].to_owned(), huge] {
+        let played = play(&[], &input);
+        assert!(refused(&played) && played.stderr.contains("policy-check hook"), "{:?}", played.lines);
+    }
+    let call = json!({"tool": "note", "args": {"text": "hook_event_name"}}).to_string();
+    assert_eq!(play(&[], &call).lines.len(), 1);
 }

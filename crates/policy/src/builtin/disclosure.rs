@@ -1,9 +1,9 @@
-//! Calls that only read, but may give something away: they read a secret, or send data to another machine in an
-//! address. The policy lets them pass as reading; a client that asks about them itself must go on asking.
+//! Calls that only read, but may give something away: they read a secret, or contact another machine, to which any
+//! address may carry data. The policy lets them pass as reading; a client that asks about them itself must go on asking.
 
 use super::lexicon::is_about_access;
 use super::{plain_key, powershell, secret_files};
-use crate::lists::disclosure::{REQUEST_KEYS, SECRETS};
+use crate::lists::disclosure::{REQUESTING_PROGRAMS, SECRETS};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
 use pipewright_syntax::shell::{ShellStep, Word, steps};
@@ -14,8 +14,29 @@ use url::Url;
 const ADDRESSES: &[&str] = &["address", "endpoint", "href", "link", "links", "uri", "uris", "url", "urls"];
 /// Words of tools that contact another machine.
 const NETWORK: &[&str] = &[
-    "browse", "crawl", "curl", "dig", "dns", "download", "fetch", "host", "http", "https", "nslookup", "page", "ping",
-    "request", "resolve", "scrape", "url", "web", "webhook", "website", "whois",
+    "browse",
+    "crawl",
+    "curl",
+    "dig",
+    "dns",
+    "download",
+    "fetch",
+    "host",
+    "http",
+    "https",
+    "nslookup",
+    "page",
+    "ping",
+    "request",
+    "resolve",
+    "scrape",
+    "url",
+    "web",
+    "webfetch",
+    "webhook",
+    "websearch",
+    "website",
+    "whois",
 ];
 /// Keys for a shell's text.
 const COMMANDS: &[&str] = &["bash", "cmd", "command", "commandline", "commands", "script", "shell"];
@@ -25,19 +46,16 @@ const WORDS: &[&str] = &["args", "arguments", "argv"];
 /// A longer call is not searched: the client would not wait, and let it pass.
 const MAX_LEN: usize = 20_000;
 
-/// Whether a call that only reads may give something away. `folder` is the client's, if it is known; `is_own` says that
-/// the tool is the client's own.
-pub fn may_disclose(call: &Call<'_>, folder: Option<&str>, is_own: bool) -> bool {
+/// Whether a call that only reads may give something away. `folder` is the client's, if it is known.
+pub fn may_disclose(call: &Call<'_>, folder: Option<&str>) -> bool {
     let arguments = Some(call.arguments_text()).filter(|arguments| arguments.len() <= MAX_LEN).unwrap_or_default();
     let Ok(fields) = serde_json::from_str::<Map<String, Value>>(arguments) else { return true };
     let tool = words(&call.tool);
     let is_secret = |word: &String| is_about_access(word) || SECRETS.contains(&&**word);
-    // How a server puts an address together from its arguments is not known.
-    let is_foreign_request = !is_own && tool.iter().any(|word| NETWORK.contains(&&**word));
+    let is_request = tool.iter().any(|word| NETWORK.contains(&&**word));
     let searches = tool.iter().any(|word| word.ends_with("grep"));
-    let has_address = fields.iter().any(|(key, value)| is_address(key, value));
     folder.is_some_and(secret_files::may_name)
-        || is_foreign_request
+        || is_request
         // Its paths are not read here.
         || powershell::is_name(&call.tool)
         || tool.iter().any(is_secret)
@@ -45,29 +63,15 @@ pub fn may_disclose(call: &Call<'_>, folder: Option<&str>, is_own: bool) -> bool
             let key = plain_key(key);
             // What is searched for is no path.
             let is_text = key == "description" || searches && ["pattern", "regex"].contains(&&*key);
-            has_address && REQUEST_KEYS.contains(&&*key) && !is_empty(value) || !is_text && discloses(&key, value)
+            !is_text && discloses(&key, value)
         })
-}
-
-fn is_address(key: &str, value: &Value) -> bool {
-    ADDRESSES.contains(&&*plain_key(key)) || value.as_str().is_some_and(|text| text.contains("://"))
-}
-
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        Value::Bool(_) | Value::Number(_) => false,
-    }
 }
 
 fn discloses(key: &str, value: &Value) -> bool {
     match value {
         Value::String(_) if WORDS.contains(&key) => true,
         Value::String(text) if COMMANDS.contains(&key) => command_discloses(text),
-        Value::String(text) => text_discloses(text, ADDRESSES.contains(&key)),
+        Value::String(text) => ADDRESSES.contains(&key) || text_discloses(text),
         // Only a text tells which words belong together.
         Value::Array(_) if WORDS.contains(&key) || COMMANDS.contains(&key) && key != "commands" => true,
         Value::Array(items) => items.iter().any(|item| discloses(key, item)),
@@ -76,29 +80,8 @@ fn discloses(key: &str, value: &Value) -> bool {
     }
 }
 
-fn text_discloses(text: &str, is_address: bool) -> bool {
-    let has_address = is_address || text.contains("://") || Url::parse(text).is_ok_and(|url| url.has_host());
-    secret_files::may_name(text)
-        || has_address && !text.split_whitespace().all(|part| is_plain_address(part, is_address))
-}
-
-/// Whether an address has neither a query, nor a fragment, nor a user name. In a longer text, any word without a scheme
-/// is none.
-fn is_plain_address(text: &str, is_address: bool) -> bool {
-    let url = match Url::parse(text) {
-        Err(url::ParseError::RelativeUrlWithoutBase) if is_address => Url::parse(&format!("http://{text}")),
-        url => url,
-    };
-    match url {
-        // Programs disagree about where the host ends.
-        _ if text.contains("://") && text.contains(['\\', '@', '?', '#']) => false,
-        Ok(url) => {
-            let is_page = matches!(url.scheme(), "http" | "https");
-            let has_user = !url.username().is_empty() || url.password().is_some();
-            (is_page || !is_address) && !has_user && url.query().is_none() && url.fragment().is_none()
-        }
-        Err(_) => !is_address && !text.contains("://"),
-    }
+fn text_discloses(text: &str) -> bool {
+    text.contains("://") || Url::parse(text).is_ok_and(|url| url.has_host()) || secret_files::may_name(text)
 }
 
 /// Whether a shell's text, or a word of a command, names a secret, prints the environment, or has a word that is not
@@ -111,7 +94,7 @@ fn command_discloses(text: &str) -> bool {
     let Ok(steps) = steps(text) else { return true };
     let folders: Vec<&str> = steps.iter().filter_map(changed_to).collect();
     let names_secret = |word: &String| {
-        text_discloses(word, false) || folders.iter().any(|folder| secret_files::may_name(&format!("{folder}/{word}")))
+        text_discloses(word) || folders.iter().any(|folder| secret_files::may_name(&format!("{folder}/{word}")))
     };
     steps.iter().any(|step| match step {
         ShellStep::Run(command) => {
@@ -157,6 +140,7 @@ fn program_discloses(words: &[String]) -> bool {
         "agent-browser" | "playwright-cli" => true,
         // Without a folder it leads home.
         "cd" => arguments.is_empty() || arguments == ["-"],
+        program if REQUESTING_PROGRAMS.contains(&program) => true,
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
         "docker" | "podman" => has("inspect"),
         // What is asked for goes to a machine of others, or they show values.
@@ -170,7 +154,7 @@ fn program_discloses(words: &[String]) -> bool {
         // `diff -r` reads all files of a folder.
         "diff" => has_flag(arguments, "r", &["rec"]),
         "git" => {
-            let reads_more = ["cat-file", "config", "remote"].into_iter().any(has);
+            let reads_more = ["cat-file", "config", "remote", "fetch"].into_iter().any(has);
             reads_more || has_flag(arguments, "", &["no-i", "no-e", "unt", "exc"])
         }
         // `grep -r` searches hidden files as well, and those that are not committed.

@@ -1,7 +1,8 @@
 //! Paths and patterns of files that hold secrets: keys, passwords, tokens, cookies, what was typed into a shell.
 
-use crate::lists::secret_files::{FILES, FOLDERS};
+use crate::lists::secret_files::{FILES, FOLDERS, TEXT_ENDINGS, WORDS};
 use percent_encoding::percent_decode_str;
+use pipewright_record::identifier::words;
 
 /// Whether a text is or has a path of such a file or folder, a pattern that such a path matches, or a folder in which
 /// there are many.
@@ -25,7 +26,17 @@ fn is_secret(path: &str) -> bool {
         let is_any = |step: &String| step.chars().all(|one| one == '*');
         steps.windows(known.split('/').count()).any(|steps| !steps.iter().any(is_any) && is(known, steps))
     };
-    FILES.iter().any(ends) || FOLDERS.iter().any(holds)
+    FILES.iter().any(ends) || FOLDERS.iter().any(holds) || has_secret_word(&steps)
+}
+
+/// Whether the name of a file or a folder has a word for a secret, and the file is no program text.
+fn has_secret_word(steps: &[String]) -> bool {
+    let is_text = |name: &String| name.rsplit_once('.').is_some_and(|(_, ending)| TEXT_ENDINGS.contains(&ending));
+    let tells = |step: &String| {
+        let words = words(step);
+        words.iter().any(|word| WORDS.contains(&&**word)) || words.windows(2).any(|pair| pair == ["api", "key"])
+    };
+    !steps.last().is_none_or(is_text) && steps.iter().any(tells)
 }
 
 /// A step of a path, with `*` in place of brackets and braces.
@@ -107,6 +118,10 @@ mod tests {
             file:///home/me/.ssh/id_rsa file:///h/%2Essh/id .//.ssh//x C:\\Users\\me\\.ssh\\id_rsa * ** src/* / ~ \
             ~root /home /home/me
             /home/me/ /etc /proc .. ../.. /run/secrets/db /dev/sda
+            ~/.gemini/oauth_creds.json ~/.rclone.conf ~/.databrickscfg ~/.snowsql/config ~/.curlrc .wgetrc \
+            ~/.config/hub ~/.netlify/config.json ~/.fly/config.yml ~/.railway/config.json vault_pass.txt deploy/vault_pass
+            github_token my-token.txt db_password api_key.txt API-KEY aws-credentials.csv config/secrets/prod.yaml \
+            .github-token secret.yaml apikey
         "
         .split_whitespace()
         {
@@ -123,6 +138,7 @@ mod tests {
             keys.rs token.rs id.rs .gitignore .github/workflows/ci.yml ssh aws.rs docs/.env-sample.md HEAD HEAD~1 -la \
             . ./src
             /usr/share/doc /tmp/x /dev/null https://example.org/a secrets.rs shadow.css memory
+            src/token/mod.rs docs/passwords.md tokenizer.json src/api_key.ts config/hub
         "
         .split_whitespace()
         {

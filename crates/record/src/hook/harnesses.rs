@@ -40,6 +40,7 @@ const PERMISSION_REQUEST: HookEvent = HookEvent {
 
 const CLAUDE: Harness = Harness {
     name: "claude",
+    own_keys: &["prompt_id"],
     marks: &[
         Marks {
             has: &["hook_event_name"],
@@ -60,6 +61,7 @@ const CLAUDE: Harness = Harness {
 
 const CODEX: Harness = Harness {
     name: "codex",
+    own_keys: &["turn_id"],
     marks: &[Marks {
         has: &["hook_event_name", "turn_id"],
         lacks: &["prompt_id", "cursor_version", "generation_id", "tool_call_id", "clineVersion"],
@@ -84,6 +86,7 @@ const CODEX: Harness = Harness {
 
 const GEMINI: Harness = Harness {
     name: "gemini",
+    own_keys: &["mcp_context"],
     marks: &[],
     event_keys: &["hook_event_name"],
     events: &[HookEvent {
@@ -120,6 +123,7 @@ const GEMINI: Harness = Harness {
 
 const QWEN: Harness = Harness {
     name: "qwen",
+    own_keys: &["tool_call_id"],
     marks: &[
         Marks {
             has: &["hook_event_name", "tool_call_id"],
@@ -158,6 +162,7 @@ const QWEN: Harness = Harness {
 
 const COPILOT: Harness = Harness {
     name: "copilot",
+    own_keys: &["toolArgs", "toolName"],
     marks: &[
         Marks { has: &["toolName"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
         Marks { has: &["toolArgs"], lacks: &["hook_event_name", "tool_name", "clineVersion", "cursor_version"] },
@@ -234,6 +239,7 @@ const COPILOT: Harness = Harness {
 
 const OPENCODE: Harness = Harness {
     name: "opencode",
+    own_keys: &["callID", "sessionID"],
     marks: &[],
     event_keys: &["hook_event_name"],
     // OpenCode runs no commands: the input is that of our own plugin, which can only refuse.
@@ -294,6 +300,7 @@ const CLINE_EVENT: HookEvent = HookEvent {
 
 const CLINE: Harness = Harness {
     name: "cline",
+    own_keys: &["clineVersion", "tool_call"],
     marks: &[
         Marks { has: &["clineVersion"], lacks: &["cursor_version"] },
         Marks { has: &["hookName", "tool_call"], lacks: &["cursor_version"] },
@@ -344,6 +351,7 @@ const CURSOR_EVENT: HookEvent = HookEvent {
 
 const CURSOR: Harness = Harness {
     name: "cursor",
+    own_keys: &["cursor_version", "generation_id"],
     marks: &[
         Marks { has: &["cursor_version"], lacks: &[] },
         Marks { has: &["conversation_id", "generation_id"], lacks: &["cursor_version"] },

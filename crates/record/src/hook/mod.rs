@@ -23,6 +23,8 @@ use places::{ArgumentsPlace, ToolPlace, exact, string};
 pub struct Harness {
     /// Its name in options.
     pub name: &'static str,
+    /// Keys that the inputs of no other harness have.
+    own_keys: &'static [&'static str],
     /// The keys of its inputs: one of these must fit.
     marks: &'static [Marks],
     /// The key of the event's name. The only event of a harness without one has no name.
@@ -126,7 +128,13 @@ pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, H
     let unnamed = |why| HookError { harness: named, why };
     let fields = Fields::read(input).map_err(unnamed)?;
     let harness = match named {
-        Some(harness) => harness,
+        Some(harness) => match harness.other_owner(&fields) {
+            Some(other) => {
+                let why = format_args!("it is the input of {}, and not of {}: wrong --for?", other.name, harness.name);
+                return unreadable(why).map_err(|why| HookError { harness: Some(other), why });
+            }
+            None => harness,
+        },
         None => match recognised(&fields).map_err(unnamed)? {
             Some(harness) => harness,
             None => {
@@ -142,18 +150,29 @@ pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, H
 
 /// The harness to which the keys belong; none if they belong to none.
 fn recognised(fields: &Fields<'_>) -> Result<Option<&'static Harness>, Unreadable> {
-    if let Some(harness) = HARNESSES.iter().find(|harness| harness.has_own_event(fields)) {
-        return Ok(Some(harness));
+    let of_two = |one: &Harness, other: &Harness| {
+        unreadable(format_args!("it may be the input of {} or {}: name the harness", one.name, other.name))
+    };
+    match (&owners(fields)[..], &fitting(fields)[..]) {
+        ([one, other, ..], _) | ([], [one, other, ..]) => of_two(one, other),
+        ([one], _) if one.has_own_event(fields) => Ok(Some(*one)),
+        ([], [one]) => Ok(Some(*one)),
+        ([owner], [one, rest @ ..]) => match std::iter::once(one).chain(rest).find(|one| one.name != owner.name) {
+            Some(other) => of_two(owner, other),
+            None => Ok(Some(*owner)),
+        },
+        (_, []) => Ok(None),
     }
-    let mut fitting = HARNESSES.iter().filter(|harness| harness.fits(fields));
-    match (fitting.next(), fitting.next()) {
-        (first, None) => Ok(first),
-        (first, Some(second)) => unreadable(format_args!(
-            "it may be the input of {} or {}: name the harness",
-            first.map_or("", |harness| harness.name),
-            second.name
-        )),
-    }
+}
+
+/// The harnesses of which an input has what no other has.
+fn owners(fields: &Fields<'_>) -> Vec<&'static Harness> {
+    let has = |key: &&str| fields.get(key).is_some();
+    HARNESSES.iter().filter(|harness| harness.has_own_event(fields) || harness.own_keys.iter().any(has)).collect()
+}
+
+fn fitting(fields: &Fields<'_>) -> Vec<&'static Harness> {
+    HARNESSES.iter().filter(|harness| harness.fits(fields)).collect()
 }
 
 /// Whether a harness has an event of this name, in any case, that asks for a decision.
@@ -195,6 +214,20 @@ impl Harness {
         event.map_or(WrittenAnswer::Text(String::new()), |event| event.answer(&HookAnswer::NoOpinion))
     }
 
+    /// Another harness to which the input of a call belongs.
+    fn other_owner(&self, fields: &Fields<'_>) -> Option<&'static Harness> {
+        // The harness does not wait for what is said about other events.
+        if event_name(fields).is_ok_and(|name| name.is_some_and(|name| !is_judged(&name))) {
+            return None;
+        }
+        let is_other = |harness: &&&'static Harness| harness.name != self.name;
+        let (owners, fitting) = (owners(fields), fitting(fields));
+        match owners.iter().find(is_other) {
+            None if owners.is_empty() && fitting.iter().all(|harness| is_other(&harness)) => fitting.first().copied(),
+            other => other.copied(),
+        }
+    }
+
     /// Whether the event's name is one that no other harness has.
     fn has_own_event(&self, fields: &Fields<'_>) -> bool {
         self.event_keys.iter().any(|key| {
@@ -224,6 +257,9 @@ impl Harness {
             (Some(event), _) => self.read_call(event, fields).map(|call| HookInput::Call(Box::new(call))),
             (None, Some(name)) if self.events.iter().any(|event| event.name.eq_ignore_ascii_case(&name)) => {
                 unreadable(format_args!("the event {name:?} is known in another spelling"))
+            }
+            (None, Some(name)) if is_judged(&name) => {
+                unreadable(format_args!("the event {name:?} is not one of {}: wrong --for?", self.name))
             }
             (None, Some(name)) => Ok(match self.read_result(&name, fields) {
                 Some(result) => HookInput::After(Box::new(result)),

@@ -1,8 +1,9 @@
 //! `policy-check doctor`: which harnesses run the hook, and whether it works there.
 
-use super::install::print;
-use super::settings::{command, ours};
-use super::{CLIENTS, Client, Layout};
+use super::install::{print, program as program_name};
+use super::settings::{FoundHook, command, mentions};
+use super::{CLIENTS, Client, Layout, NAME};
+use crate::cmd::hook::shortened;
 use crate::cmd::working_tree::home;
 use pipewright_io::printable::printable;
 use pipewright_io::report::{Failure, Report, Status};
@@ -26,14 +27,19 @@ pub struct DoctorArguments {
 /// The calls that are tried.
 const HARMLESS: &str = "ls";
 const DANGEROUS: &str = "rm -rf build";
+/// A hook blocks a call by itself after 20 s; this many seconds leave it time for that.
+const LEAST_TIMEOUT: f64 = 30.0;
 /// A hook takes a few milliseconds.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A hook in a file.
 struct Installed {
     file: PathBuf,
-    /// A shell's text, or a program with its arguments.
-    command: (String, Vec<String>),
+    /// A shell's text, or the whole program.
+    text: String,
+    /// What is run for a trial, a shell's text or a program with its arguments: only what install writes for this
+    /// program. The settings of a project may be somebody else's.
+    trial: Option<(String, Vec<String>)>,
     /// What its settings lack.
     faults: Vec<&'static str>,
 }
@@ -50,9 +56,24 @@ pub fn run(arguments: &DoctorArguments, report: &Report) -> Result<Status, Failu
         }
         for hook in found {
             let mut faults: Vec<String> = hook.faults.iter().map(|fault| (*fault).to_owned()).collect();
-            faults.extend(trials(client, &hook));
-            let file = printable(&hook.file.display().to_string()).into_owned();
-            let state = if faults.is_empty() { "guarded" } else { "faulty" };
+            if let Some(trial) = &hook.trial {
+                faults.extend(trials(client, trial));
+            }
+            if !faults.is_empty() {
+                report.fail();
+            }
+            let state = match (faults.is_empty(), &hook.trial) {
+                (false, _) => "faulty",
+                (true, Some(_)) => "guarded",
+                (true, None) => "not tried",
+            };
+            if hook.trial.is_none() {
+                let text = match client.layout {
+                    Layout::Program(_) => "the program".to_owned(),
+                    _ => format!("`{}`", printable(&shortened(&hook.text))),
+                };
+                faults.push(format!("{text} is not what install writes for this program, and was not run"));
+            }
             let says = match faults.is_empty() {
                 true => format!(
                     "`{HARMLESS}` passes, `{DANGEROUS}` is {}",
@@ -60,12 +81,10 @@ pub fn run(arguments: &DoctorArguments, report: &Report) -> Result<Status, Failu
                 ),
                 false => faults.join("; "),
             };
+            let file = printable(&hook.file.display().to_string()).into_owned();
             // Writing to a String can't fail.
             let _ = writeln!(table, "{:9} {state:11}  {file}: {says}", client.name);
             let _ = writeln!(table, "{:9} {:11}  not seen: {}", "", "", client.blind);
-            if !faults.is_empty() {
-                report.fail();
-            }
         }
     }
     let _ = writeln!(
@@ -77,62 +96,197 @@ pub fn run(arguments: &DoctorArguments, report: &Report) -> Result<Status, Failu
     Ok(report.finish())
 }
 
-/// Our hooks in the files of a harness.
+/// The hooks of a harness that run policy-check.
 fn installed(client: &Client, home: Option<&Path>, project: &Path, report: &Report) -> Vec<Installed> {
-    let mut found = Vec::new();
     let mut files = client.files(home, project);
     files.dedup_by_key(|file| file.canonicalize().unwrap_or_else(|_| file.clone()));
-    for file in files {
-        let text = match fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
-            Err(error) => {
-                report.fault(file.display(), error);
-                continue;
+    let mut switches = Switches::default();
+    if client.name == "codex" {
+        for file in files.iter().map(|file| file.with_file_name("config.toml")) {
+            if let Some(text) = text_of(&file, report) {
+                switches.add_toml(&file, &text, report);
             }
-        };
+        }
+    }
+    if client.name == "claude" {
+        files.push(project.join(".claude/settings.local.json"));
+    }
+    let own = programs();
+    let mut found = Vec::new();
+    let mut all = Vec::new();
+    for file in files {
+        let Some(text) = text_of(&file, report) else { continue };
         match &client.layout {
-            Layout::Program(_) if text.contains("policy-check") => {
-                let program = file.canonicalize().unwrap_or_else(|_| file.clone());
-                let faults = match pipewright_sys::file::is_executable(&program) || client.name == "opencode" {
-                    true => vec![],
-                    false => vec!["the file is not executable"],
-                };
-                found.push(Installed { command: (program.display().to_string(), vec![]), file, faults });
+            Layout::Program(written) if text.contains(NAME) => {
+                let is_own = own.iter().any(|program| text == written(program));
+                found.push(program(client, file, text, is_own));
             }
             Layout::Program(_) => {}
-            Layout::Groups { events, .. } | Layout::Flat { events, .. } => match serde_json::from_str::<Value>(&text) {
-                Ok(settings) => found.extend(in_settings(client, &file, &settings, events)),
+            Layout::Groups { .. } | Layout::Flat { .. } => match serde_json::from_str::<Value>(&text) {
+                Ok(settings) => {
+                    switches.add(&settings);
+                    all.push((file, settings));
+                }
                 Err(error) => report.fault(file.display(), format_args!("not JSON: {error}")),
             },
         }
     }
+    for (file, settings) in &all {
+        found.extend(in_settings(client, file, settings, &own, &switches));
+    }
     found
 }
 
-fn in_settings(client: &Client, file: &Path, settings: &Value, events: &[&str]) -> Option<Installed> {
-    let mut faults = Vec::new();
-    if settings["disableAllHooks"] == true || settings["hooksConfig"]["enabled"] == false {
-        faults.push("the settings switch hooks off");
+fn text_of(file: &Path, report: &Report) -> Option<String> {
+    match fs::read_to_string(file) {
+        Ok(text) => Some(text),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => None,
+        Err(error) => {
+            report.fault(file.display(), error);
+            None
+        }
     }
-    let mut hooks = events.iter().map(|event| ours(settings, event)).collect::<Vec<_>>();
-    let first = hooks.iter().flatten().next().map(|(hook, _)| (*hook).clone())?;
-    if hooks.iter().any(Vec::is_empty) {
-        faults.push("not every event has the hook: install it again");
-    }
-    if client.name == "qwen" && hooks.iter().flatten().any(|(_, is_last)| !is_last) {
-        faults.push("another hook behind it decides");
-    }
-    let is_closed = |hook: &Value| match client.name {
+}
+
+/// The ways in which install may name this program.
+fn programs() -> Vec<String> {
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    let quoted = own.and_then(|own| shlex::try_quote(own.to_str()?).map(|own| own.into_owned()).ok());
+    program_name().ok().into_iter().chain(quoted).collect()
+}
+
+/// A file that is a program.
+fn program(client: &Client, file: PathBuf, text: String, is_own: bool) -> Installed {
+    let program = file.canonicalize().unwrap_or_else(|_| file.clone());
+    let faults = match pipewright_sys::file::is_executable(&program) || client.name == "opencode" {
+        true => vec![],
+        false => vec!["the file is not executable"],
+    };
+    let trial = match client.name {
+        // The plugin itself runs only in OpenCode.
+        "opencode" => std::env::current_exe()
+            .ok()
+            .map(|own| (own.display().to_string(), ["hook", "--for", "opencode"].map(str::to_owned).to_vec())),
+        _ => Some((program.display().to_string(), vec![])),
+    };
+    Installed { file, text, trial: trial.filter(|_| is_own), faults }
+}
+
+/// The hooks of a file that run policy-check, by their commands.
+fn in_settings(client: &Client, file: &Path, settings: &Value, own: &[String], switches: &Switches) -> Vec<Installed> {
+    let by_event: Vec<Vec<FoundHook<'_>>> = client.events().iter().map(|event| mentions(settings, event)).collect();
+    let mut texts: Vec<String> = by_event.iter().flatten().map(|found| shown(found.hook)).collect();
+    let mut seen = Vec::new();
+    texts.retain(|text| {
+        !seen.contains(text) && {
+            seen.push(text.clone());
+            true
+        }
+    });
+    texts
+        .into_iter()
+        .map(|text| {
+            let hooks: Vec<&FoundHook<'_>> =
+                by_event.iter().flatten().filter(|found| shown(found.hook) == text).collect();
+            let mut faults = Vec::new();
+            let has = |event: &Vec<FoundHook<'_>>| event.iter().any(|found| shown(found.hook) == text);
+            if !by_event.iter().all(has) {
+                faults.push("not every event has the hook: install it again");
+            }
+            if switches.is_off || hooks.iter().any(|found| switches.disables(found.hook)) {
+                faults.push("the settings switch hooks off");
+            }
+            faults.extend(
+                FAULTS.iter().filter(|(is, _)| hooks.iter().any(|found| is(client, found))).map(|(_, why)| *why),
+            );
+            let is_own = own.iter().filter_map(|program| client.hook(program)).any(|hook| shown(&hook) == text);
+            let trial = is_own.then(|| (text.clone(), vec![]));
+            Installed { file: file.to_owned(), text, trial, faults }
+        })
+        .collect()
+}
+
+/// The command of a hook, with its arguments if they are given apart.
+fn shown(hook: &Value) -> String {
+    let command = command(hook).unwrap_or_default();
+    hook.get("args").map_or(command.to_owned(), |arguments| format!("{command} {arguments}"))
+}
+
+type IsFault = fn(&Client, &FoundHook<'_>) -> bool;
+
+/// What may be wrong with a hook in the settings.
+const FAULTS: &[(IsFault, &str)] = &[
+    (|client, found| client.name == "qwen" && !found.is_last, "another hook behind it decides"),
+    (|client, found| !is_closed(client, found.hook), "a hook that fails lets the call run: install it again"),
+    (
+        |_, found| leaves_out(&found.entry["matcher"]) || leaves_out(&found.hook["matcher"]),
+        "its matcher leaves out tools",
+    ),
+    (
+        |_, found| ["async", "asyncRewake"].iter().any(|key| found.hook[*key] == true),
+        "the call does not wait for it (async)",
+    ),
+    (|_, found| !found.hook["if"].is_null() || !found.entry["if"].is_null(), "it runs only for some calls (if)"),
+    (|client, found| is_short(client, found.hook), "its timeout is short: a hook that runs into it lets the call run"),
+];
+
+fn is_closed(client: &Client, hook: &Value) -> bool {
+    match client.name {
         "claude" => hook["onFailure"] == "block",
         "cursor" => hook["failClosed"] == true,
-        "codex" | "gemini" | "qwen" => command(hook).0.contains("exit 2"),
+        "codex" | "gemini" | "qwen" => command(hook).is_some_and(|text| text.contains("exit 2")),
         _ => true,
-    };
-    if hooks.iter_mut().flatten().any(|(hook, _)| !is_closed(hook)) {
-        faults.push("a hook that fails lets the call run: install it again");
     }
-    Some(Installed { file: file.to_owned(), command: command(&first), faults })
+}
+
+/// Whether a matcher is not one for all tools.
+fn leaves_out(matcher: &Value) -> bool {
+    !(matcher.is_null() || ["", "*", ".*"].iter().any(|all| matcher == all))
+}
+
+/// Whether the harness may not wait until the hook blocks the call by itself.
+fn is_short(client: &Client, hook: &Value) -> bool {
+    let limit = ["timeoutSec", "timeout"].iter().map(|key| &hook[*key]).find(|limit| !limit.is_null());
+    let Some(limit) = limit else { return false };
+    let is_enough = limit.as_f64().is_some_and(|limit| match client.name {
+        "gemini" => limit >= LEAST_TIMEOUT * 1000.0,
+        "qwen" if limit >= 1000.0 => limit >= LEAST_TIMEOUT * 1000.0,
+        _ => limit >= LEAST_TIMEOUT,
+    });
+    !is_enough
+}
+
+/// What switches hooks off, in any file of a harness.
+#[derive(Debug, Default)]
+struct Switches {
+    is_off: bool,
+    /// Names and commands of single hooks.
+    disabled: Vec<Value>,
+}
+
+impl Switches {
+    fn add(&mut self, settings: &Value) {
+        let configs = [&settings["hooksConfig"], &settings["hooks"]];
+        self.is_off |= settings["disableAllHooks"] == true
+            || configs.iter().any(|config| config["enabled"] == false || config["disabled"] == true);
+        self.disabled.extend(configs.iter().filter_map(|config| config["disabled"].as_array()).flatten().cloned());
+    }
+
+    /// Codex has them in another file than the hooks.
+    fn add_toml(&mut self, file: &Path, text: &str, report: &Report) {
+        match toml::from_str::<toml::Table>(text) {
+            Ok(settings) => {
+                let features = settings.get("features").and_then(toml::Value::as_table);
+                let is_off = |key: &&str| features.and_then(|all| all.get(*key)?.as_bool()) == Some(false);
+                self.is_off |= ["hooks", "codex_hooks"].iter().any(is_off);
+            }
+            Err(error) => report.fault(file.display(), format_args!("not TOML: {}", error.message())),
+        }
+    }
+
+    fn disables(&self, hook: &Value) -> bool {
+        ["name", "command"].iter().any(|key| self.disabled.contains(&hook[*key]))
+    }
 }
 
 /// Whether the harness asks about the dangerous call.
@@ -148,16 +302,8 @@ fn event(client: &Client) -> Option<&'static pipewright_record::hook::HookEvent>
 }
 
 /// What is wrong with the answers to a harmless and a dangerous call.
-fn trials(client: &Client, hook: &Installed) -> Vec<String> {
-    // The plugin itself runs only in OpenCode.
-    let command = match client.name {
-        "opencode" => match std::env::current_exe() {
-            Ok(own) => (own.display().to_string(), ["hook", "--for", "opencode"].map(str::to_owned).to_vec()),
-            Err(error) => return vec![error.to_string()],
-        },
-        _ => hook.command.clone(),
-    };
-    let tried = |text: &str| answer(&command, client, text);
+fn trials(client: &Client, trial: &(String, Vec<String>)) -> Vec<String> {
+    let tried = |text: &str| answer(trial, client, text);
     let mut wrong = Vec::new();
     match tried(HARMLESS) {
         Ok((0, answer)) if is_free(client, &answer) => {}

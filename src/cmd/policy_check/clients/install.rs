@@ -1,6 +1,6 @@
 //! `policy-check hooks install`: prints the settings with which a harness runs `policy-check hook`, or writes them.
 
-use super::settings::merged;
+use super::settings::{merged, skeleton};
 use super::{CLIENTS, Client, Layout};
 use crate::cmd::usage;
 use crate::cmd::working_tree::home;
@@ -61,6 +61,7 @@ pub fn run(arguments: &HooksArguments, report: &Report) -> Result<Status, Failur
         print(&settings)?;
         report.note(format_args!("for {}; --write merges it into that file", path.display()));
     } else {
+        is_writable(&path, former.is_some()).map_err(|why| failed(&why))?;
         let settings = new_text(client, former.as_deref(), &program).map_err(|why| failed(&why))?;
         if former.as_deref() == Some(&settings) {
             report.note(format_args!("{}: it has these settings already", path.display()));
@@ -77,8 +78,8 @@ pub fn run(arguments: &HooksArguments, report: &Report) -> Result<Status, Failur
 fn path(client: &Client, own: &InstallArguments) -> Result<PathBuf, Failure> {
     match (&own.project, client.user_file) {
         (Some(folder), _) => Ok(folder.join(client.project_file)),
-        (None, Some(file)) => match home() {
-            Some(home) => Ok(home.join(file)),
+        (None, Some(_)) => match client.user_path(home().as_deref()) {
+            Some(path) => Ok(path),
             None => Err(usage("the home folder is not known: name a project with --project FOLDER")),
         },
         (None, None) => Ok(PathBuf::from(client.project_file)),
@@ -89,19 +90,42 @@ fn path(client: &Client, own: &InstallArguments) -> Result<PathBuf, Failure> {
 fn new_text(client: &Client, former: Option<&str>, program: &str) -> Result<String, String> {
     if let Layout::Program(text) = client.layout {
         return match former {
-            Some(former) if !former.contains("policy-check") => {
-                Err("another hook is there: call `policy-check hook` from it, or remove it".to_owned())
+            Some(former) if former != text(program) && !client.is_written_by_us(former) => {
+                let why = "another hook is there, or one that was changed, and is left as it is";
+                Err(format!("{why}: call `policy-check hook` from it, or remove it"))
             }
             _ => Ok(text(program)),
         };
     }
-    let former: Value = match former.map(str::trim).filter(|former| !former.is_empty()) {
-        Some(former) => serde_json::from_str(former)
-            .map_err(|error| format!("it is not JSON, and is left as it is ({error}): add the settings by hand"))?,
+    let former_value: Value = match former.map(str::trim).filter(|former| !former.is_empty()) {
+        Some(former) => {
+            let value: Value = serde_json::from_str(former)
+                .map_err(|error| format!("it is not JSON, and is left as it is ({error}): add the settings by hand"))?;
+            if skeleton(former) != skeleton(&value.to_string()) {
+                let why = "it has a key twice, or a number that would be written in another way";
+                return Err(format!("{why}, and is left as it is: add the settings by hand"));
+            }
+            value
+        }
         None => json!({}),
     };
-    let settings = merged(&former, &client.layout, program)?;
-    Ok(format!("{settings:#}\n"))
+    let settings = merged(&former_value, client, program)?;
+    match former {
+        // How the file is written is its owner's.
+        Some(former) if settings == former_value => Ok(former.to_owned()),
+        _ => Ok(format!("{settings:#}\n")),
+    }
+}
+
+/// Refuses a file that is read-only, or a link that leads nowhere.
+fn is_writable(path: &Path, exists: bool) -> Result<(), String> {
+    match fs::metadata(path) {
+        Ok(file) if file.permissions().readonly() => Err("it is read-only, and is left as it is".to_owned()),
+        Err(_) if !exists && path.is_symlink() => {
+            Err("it is a link to a file that does not exist, and is left as it is".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes the file in place of the former one, whose copy it returns.
@@ -151,7 +175,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// This program, for a shell: its name if the `PATH` leads to it.
-fn program() -> io::Result<String> {
+pub(super) fn program() -> io::Result<String> {
     let own = std::env::current_exe()?;
     let own = own.canonicalize().unwrap_or(own);
     let name = own.file_name().unwrap_or_default().to_owned();

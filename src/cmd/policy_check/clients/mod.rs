@@ -4,6 +4,7 @@ pub mod doctor;
 pub mod install;
 mod settings;
 
+use super::NAME;
 use pipewright_record::hook::Harness;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ pub struct Client {
     pub name: &'static str,
     /// The user's file, below the home folder.
     user_file: Option<&'static str>,
+    /// The environment variable that names another folder for the user's file.
+    folder_variable: Option<&'static str>,
     /// A project's file, below its folder.
     project_file: &'static str,
     layout: Layout,
@@ -45,11 +48,12 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "claude",
         user_file: Some(".claude/settings.json"),
+        folder_variable: Some("CLAUDE_CONFIG_DIR"),
         project_file: ".claude/settings.json",
         layout: Layout::Groups {
             events: &["PreToolUse", "PostToolUse"],
-            // Without a shell, a missing program blocks as well.
-            hook: |program| json!({"type": "command", "command": program, "args": ["hook"], "timeout": HOOK_TIMEOUT, "onFailure": "block"}),
+            // One command: a harness that loads these settings may append its input to the text.
+            hook: |program| json!({"type": "command", "command": format!("{program} hook"), "timeout": HOOK_TIMEOUT, "onFailure": "block"}),
         },
         sample: NESTED,
         note: "versions before 2.1.295 ignore onFailure",
@@ -58,6 +62,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "codex",
         user_file: Some(".codex/hooks.json"),
+        folder_variable: Some("CODEX_HOME"),
         project_file: ".codex/hooks.json",
         layout: Layout::Groups {
             events: &["PreToolUse"],
@@ -70,6 +75,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "gemini",
         user_file: Some(".gemini/settings.json"),
+        folder_variable: None,
         project_file: ".gemini/settings.json",
         layout: Layout::Groups {
             events: &["BeforeTool"],
@@ -86,6 +92,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "qwen",
         user_file: Some(".qwen/settings.json"),
+        folder_variable: None,
         project_file: ".qwen/settings.json",
         layout: Layout::Groups {
             events: &["PreToolUse"],
@@ -98,6 +105,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "copilot",
         user_file: Some(".copilot/settings.json"),
+        folder_variable: None,
         project_file: ".github/hooks/policy-check.json",
         layout: Layout::Flat {
             events: &["preToolUse"],
@@ -111,6 +119,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "opencode",
         user_file: None,
+        folder_variable: None,
         project_file: ".opencode/plugins/policy-check.js",
         layout: Layout::Program(plugin),
         sample: r#"{"hook_event_name":"tool.execute.before","tool_name":"bash","tool_input":{"command":"COMMAND"},"sessionID":"doctor","callID":"doctor","cwd":"/"}"#,
@@ -120,6 +129,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "cline",
         user_file: Some(".cline/hooks/PreToolUse"),
+        folder_variable: None,
         project_file: ".clinerules/hooks/PreToolUse",
         layout: Layout::Program(script),
         sample: r#"{"clineVersion":"doctor","hookName":"tool_call","taskId":"doctor","workspaceRoots":["/"],"tool_call":{"id":"doctor","name":"run_commands","input":{"commands":["COMMAND"]}}}"#,
@@ -129,6 +139,7 @@ pub static CLIENTS: &[Client] = &[
     Client {
         name: "cursor",
         user_file: Some(".cursor/hooks.json"),
+        folder_variable: None,
         project_file: ".cursor/hooks.json",
         layout: Layout::Flat {
             events: &["preToolUse", "beforeShellExecution", "beforeMCPExecution"],
@@ -149,8 +160,49 @@ impl Client {
 
     /// Its files, the user's first.
     fn files(&self, home: Option<&Path>, project: &Path) -> Vec<PathBuf> {
-        let of_user = self.user_file.and_then(|file| Some(home?.join(file)));
-        of_user.into_iter().chain([project.join(self.project_file)]).collect()
+        self.user_path(home).into_iter().chain([project.join(self.project_file)]).collect()
+    }
+
+    /// The user's file.
+    fn user_path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let file = Path::new(self.user_file?);
+        let folder = self.folder_variable.and_then(std::env::var_os).filter(|folder| !folder.is_empty());
+        match (folder, file.file_name()) {
+            (Some(folder), Some(name)) => Some(Path::new(&folder).join(name)),
+            _ => Some(home?.join(file)),
+        }
+    }
+
+    /// The events that have the hook.
+    fn events(&self) -> &'static [&'static str] {
+        match self.layout {
+            Layout::Groups { events, .. } | Layout::Flat { events, .. } => events,
+            Layout::Program(_) => &[],
+        }
+    }
+
+    /// The hook of the settings, if they have lists of hooks.
+    fn hook(&self, program: &str) -> Option<Value> {
+        match self.layout {
+            Layout::Groups { hook, .. } | Layout::Flat { hook, .. } => Some(hook(program)),
+            Layout::Program(_) => None,
+        }
+    }
+
+    /// Whether a text, a hook's command or a whole program, is what install writes, for this program at any place.
+    fn is_written_by_us(&self, text: &str) -> bool {
+        const MARK: &str = "PROGRAM";
+        let own = match (&self.layout, self.hook(MARK)) {
+            (Layout::Program(own), _) => own(MARK),
+            (_, Some(hook)) => settings::command(&hook).unwrap_or_default().to_owned(),
+            (_, None) => return false,
+        };
+        let Some((before, after)) = own.split_once(MARK) else { return false };
+        let program = text.strip_prefix(before).and_then(|text| text.strip_suffix(after));
+        program.is_some_and(|program| match shlex::split(program).as_deref() {
+            Some([word]) => Path::new(word).file_stem().is_some_and(|name| name == NAME),
+            _ => false,
+        })
     }
 }
 

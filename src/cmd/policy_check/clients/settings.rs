@@ -1,69 +1,97 @@
 //! A harness's settings as a JSON value: our hooks in it, and how they are put there.
 
-use super::Layout;
+use super::{Client, Layout, NAME};
 use serde_json::{Map, Value, json};
+
+/// A hook of an event.
+#[derive(Debug)]
+pub struct FoundHook<'s> {
+    pub hook: &'s Value,
+    /// The group in which it is, or the hook itself.
+    pub entry: &'s Value,
+    /// Whether none follows it.
+    pub is_last: bool,
+}
 
 /// The settings with our hook in place of a former one, at the end of each list: where the last hook decides, that is
 /// ours.
 ///
 /// # Errors
-/// A part has another type than it has in the harness's documents.
-pub fn merged(settings: &Value, layout: &Layout, program: &str) -> Result<Value, String> {
+/// A part has another type than it has in the harness's documents, or a hook runs policy-check in another way.
+pub fn merged(settings: &Value, client: &Client, program: &str) -> Result<Value, String> {
     let mut settings = settings.clone();
-    let Some(top) = settings.as_object_mut() else { return Err("it is not a JSON object".to_owned()) };
-    let (events, hook, wraps) = match layout {
-        Layout::Groups { events, hook } => (*events, hook(program), true),
-        Layout::Flat { events, hook, has_version } => {
-            if *has_version {
-                top.entry("version").or_insert(json!(1));
-            }
-            (*events, hook(program), false)
+    for event in client.events() {
+        if let Some(other) = mentions(&settings, event).into_iter().find(|found| !is_ours(client, found.hook)) {
+            let command = command(other.hook).unwrap_or_default();
+            return Err(format!(
+                "hooks.{event} has the hook `{command}`, which install has not written, and everything is left as it \
+                 is: remove that hook, or keep it as yours"
+            ));
         }
-        Layout::Program(_) => return Err("it is a program".to_owned()),
-    };
+    }
+    let Some(top) = settings.as_object_mut() else { return Err("it is not a JSON object".to_owned()) };
+    let Some(hook) = client.hook(program) else { return Err("it is a program".to_owned()) };
+    let wraps = matches!(client.layout, Layout::Groups { .. });
+    if matches!(client.layout, Layout::Flat { has_version: true, .. }) {
+        top.entry("version").or_insert(json!(1));
+    }
     let hooks = top.entry("hooks").or_insert_with(|| Value::Object(Map::new()));
     let Some(hooks) = hooks.as_object_mut() else { return Err("\"hooks\" is not an object".to_owned()) };
-    for event in events {
+    for event in client.events() {
         let list = hooks.entry(*event).or_insert_with(|| json!([]));
         let Some(list) = list.as_array_mut() else { return Err(format!("\"hooks.{event}\" is not a list")) };
-        for group in list.iter_mut().filter(|_| wraps) {
-            if let Some(own) = group.get_mut("hooks").and_then(Value::as_array_mut) {
-                own.retain(|hook| !is_ours(hook));
+        list.retain_mut(|entry| match entry.get_mut("hooks").and_then(Value::as_array_mut).filter(|_| wraps) {
+            Some(own) => {
+                let before = own.len();
+                own.retain(|hook| !is_ours(client, hook));
+                own.len() == before || !own.is_empty()
             }
-        }
-        let is_empty = |group: &Value| group["hooks"].as_array().is_some_and(Vec::is_empty);
-        list.retain(|entry| if wraps { !is_empty(entry) } else { !is_ours(entry) });
+            None => wraps || !is_ours(client, entry),
+        });
         list.push(if wraps { json!({"matcher": "*", "hooks": [hook]}) } else { hook.clone() });
     }
     Ok(settings)
 }
 
-/// Our hooks of an event, each with whether it is the last of the event.
-pub fn ours<'s>(settings: &'s Value, event: &str) -> Vec<(&'s Value, bool)> {
+/// The hooks of an event that run policy-check, also in another way than ours.
+pub fn mentions<'s>(settings: &'s Value, event: &str) -> Vec<FoundHook<'s>> {
     let entries = settings["hooks"][event].as_array().map_or(&[][..], Vec::as_slice);
-    let hooks: Vec<&Value> = entries
+    let hooks: Vec<(&Value, &Value)> = entries
         .iter()
         .flat_map(|entry| match entry["hooks"].as_array() {
-            Some(hooks) => hooks.iter().collect::<Vec<_>>(),
-            None => vec![entry],
+            Some(hooks) => hooks.iter().map(|hook| (hook, entry)).collect::<Vec<_>>(),
+            None => vec![(entry, entry)],
         })
         .collect();
     let last = hooks.len().saturating_sub(1);
-    let mine = hooks.iter().enumerate().filter(|(_, hook)| is_ours(hook));
-    mine.map(|(index, hook)| (*hook, index == last)).collect()
+    let found = hooks.iter().enumerate().filter(|(_, (hook, _))| command(hook).is_some_and(|text| text.contains(NAME)));
+    found.map(|(index, (hook, entry))| FoundHook { hook, entry, is_last: index == last }).collect()
 }
 
-/// Whether a hook runs `policy-check hook`.
-fn is_ours(hook: &Value) -> bool {
-    let (program, arguments) = command(hook);
-    let own = |text: &str| text.contains("policy-check");
-    own(&program) && (program.contains(" hook") || arguments.first().is_some_and(|first| first == "hook"))
+/// Whether a hook's command is exactly one that install writes.
+pub fn is_ours(client: &Client, hook: &Value) -> bool {
+    hook.get("args").is_none() && command(hook).is_some_and(|text| client.is_written_by_us(text))
 }
 
-/// The command of a hook, a shell's text or, with arguments, a program.
-pub fn command(hook: &Value) -> (String, Vec<String>) {
-    let text = |key: &str| hook[key].as_str().map(str::to_owned);
-    let arguments = hook["args"].as_array().map_or(&[][..], Vec::as_slice);
-    let arguments = arguments.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    (text("command").or_else(|| text("bash")).unwrap_or_default(), arguments)
+/// The command of a hook, a shell's text.
+pub fn command(hook: &Value) -> Option<&str> {
+    hook["command"].as_str().or_else(|| hook["bash"].as_str())
+}
+
+/// A JSON text without blanks and the content of strings.
+pub fn skeleton(json: &str) -> String {
+    let (mut skeleton, mut in_string, mut is_escaped) = (String::new(), false, false);
+    for one in json.chars() {
+        match one {
+            _ if is_escaped => is_escaped = false,
+            '\\' if in_string => is_escaped = true,
+            '"' => {
+                in_string = !in_string;
+                skeleton.push(one);
+            }
+            _ if in_string || one.is_whitespace() => {}
+            _ => skeleton.push(one),
+        }
+    }
+    skeleton
 }
