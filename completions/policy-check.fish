@@ -67,7 +67,7 @@ complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-l
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l audit -d 'Write every verdict to this file before it takes effect, as the gate in a pipe does. Several hooks may share it' -r -F
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l events -d 'Write a record about each call that needs approval to a file (appended to) or `stderr`; `-` is refused, since stdout has the answer' -r
-complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l allow-reads -d 'Allow calls that only read, in place of leaving them to the harness\'s own settings; never files that hold secrets, and addresses with a query, a fragment or a user name'
+complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l allow-reads -d 'Allow calls that only read, in place of leaving them to the harness\'s own settings; never files that hold secrets, and never what contacts another machine'
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -l unattended -d 'Nobody is there to be asked (a run without a terminal, CI): deny calls that would be asked about'
 complete -c policy-check -n "__fish_policy_check_using_subcommand hook" -s h -l help -d 'Print help'
 complete -c policy-check -n "__fish_policy_check_using_subcommand hooks; and not __fish_seen_subcommand_from install help" -s h -l help -d 'Print help'

@@ -134,7 +134,6 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
         fetch("https://example.org/docs/a.html"),
         ("WebSearch", json!({"query": "x"})),
         ("Read", json!({"file_path": "https://example.org/a"})),
-        bash("git ls-remote https://example.org/a"),
         read("/home/me/.gemini/oauth_creds.json"),
         read("/home/me/.rclone.conf"),
         read("/home/me/.curlrc"),

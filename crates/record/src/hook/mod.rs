@@ -6,6 +6,7 @@
 mod answer;
 mod harnesses;
 mod own_tool;
+mod owner;
 mod places;
 
 pub use answer::{HookAnswer, WrittenAnswer};
@@ -16,6 +17,7 @@ pub use own_tool::OwnToolUse;
 use super::json::{Object, one_line, quoted};
 use super::{Call, Fields, Unreadable, recognise, unreadable};
 use answer::{AnswerForm, AskForm};
+use owner::{Marks, event_name, is_judged, recognised};
 use places::{ArgumentsPlace, ToolPlace, exact, string};
 
 /// A harness: how its hooks are recognised, read and answered.
@@ -39,15 +41,6 @@ pub struct Harness {
     failure: FailureForm,
     /// The time in seconds after which it lets the call run, if its settings name no other.
     pub limit: u64,
-}
-
-/// Keys by which an input is recognised.
-#[derive(Debug)]
-struct Marks {
-    /// All of these are there.
-    has: &'static [&'static str],
-    /// None of these is there.
-    lacks: &'static [&'static str],
 }
 
 /// An event that asks for a decision about a call.
@@ -117,9 +110,6 @@ pub struct HookError {
     pub why: Unreadable,
 }
 
-/// Events have one of these keys.
-const EVENT_KEYS: [&str; 3] = ["hook_event_name", "hookName", "hookEventName"];
-
 /// Reads the input of a hook, of the harness that is named or else recognised.
 ///
 /// # Errors
@@ -148,47 +138,6 @@ pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, H
     harness.read(&fields).map_err(|why| HookError { harness: Some(harness), why })
 }
 
-/// The harness to which the keys belong; none if they belong to none.
-fn recognised(fields: &Fields<'_>) -> Result<Option<&'static Harness>, Unreadable> {
-    let of_two = |one: &Harness, other: &Harness| {
-        unreadable(format_args!("it may be the input of {} or {}: name the harness", one.name, other.name))
-    };
-    match (&owners(fields)[..], &fitting(fields)[..]) {
-        ([one, other, ..], _) | ([], [one, other, ..]) => of_two(one, other),
-        ([one], _) if one.has_own_event(fields) => Ok(Some(*one)),
-        ([], [one]) => Ok(Some(*one)),
-        ([owner], [one, rest @ ..]) => match std::iter::once(one).chain(rest).find(|one| one.name != owner.name) {
-            Some(other) => of_two(owner, other),
-            None => Ok(Some(*owner)),
-        },
-        (_, []) => Ok(None),
-    }
-}
-
-/// The harnesses of which an input has what no other has.
-fn owners(fields: &Fields<'_>) -> Vec<&'static Harness> {
-    let has = |key: &&str| fields.get(key).is_some();
-    HARNESSES.iter().filter(|harness| harness.has_own_event(fields) || harness.own_keys.iter().any(has)).collect()
-}
-
-fn fitting(fields: &Fields<'_>) -> Vec<&'static Harness> {
-    HARNESSES.iter().filter(|harness| harness.fits(fields)).collect()
-}
-
-/// Whether a harness has an event of this name, in any case, that asks for a decision.
-fn is_judged(name: &str) -> bool {
-    HARNESSES.iter().flat_map(|harness| harness.events).any(|event| name.eq_ignore_ascii_case(event.name))
-}
-
-fn event_name(fields: &Fields<'_>) -> Result<Option<String>, Unreadable> {
-    for key in EVENT_KEYS {
-        if let Some(value) = exact(fields, key)? {
-            return string(key, value).map(Some);
-        }
-    }
-    Ok(None)
-}
-
 impl Harness {
     /// The one with this name.
     pub fn named(name: &str) -> Option<&'static Harness> {
@@ -212,33 +161,6 @@ impl Harness {
     pub fn no_opinion(&self) -> WrittenAnswer {
         let event = self.events.first();
         event.map_or(WrittenAnswer::Text(String::new()), |event| event.answer(&HookAnswer::NoOpinion))
-    }
-
-    /// Another harness to which the input of a call belongs.
-    fn other_owner(&self, fields: &Fields<'_>) -> Option<&'static Harness> {
-        // The harness does not wait for what is said about other events.
-        if event_name(fields).is_ok_and(|name| name.is_some_and(|name| !is_judged(&name))) {
-            return None;
-        }
-        let is_other = |harness: &&&'static Harness| harness.name != self.name;
-        let (owners, fitting) = (owners(fields), fitting(fields));
-        match owners.iter().find(is_other) {
-            None if owners.is_empty() && fitting.iter().all(|harness| is_other(&harness)) => fitting.first().copied(),
-            other => other.copied(),
-        }
-    }
-
-    /// Whether the event's name is one that no other harness has.
-    fn has_own_event(&self, fields: &Fields<'_>) -> bool {
-        self.event_keys.iter().any(|key| {
-            let name = fields.text(key);
-            self.events.iter().any(|event| name.as_deref() == Some(event.name) && event.is_only_of(self))
-        })
-    }
-
-    fn fits(&self, fields: &Fields<'_>) -> bool {
-        let has = |key: &&str| fields.get(key).is_some();
-        self.marks.iter().any(|marks| marks.has.iter().all(has) && !marks.lacks.iter().any(has))
     }
 
     fn read(&'static self, fields: &Fields<'_>) -> Result<HookInput, Unreadable> {
@@ -342,14 +264,6 @@ impl HookCall {
     /// What the harness takes as this answer.
     pub fn answer(&self, answer: &HookAnswer<'_>) -> WrittenAnswer {
         self.event.answer(answer)
-    }
-}
-
-impl HookEvent {
-    /// Whether only this harness has an event of the name.
-    fn is_only_of(&self, harness: &Harness) -> bool {
-        let others = HARNESSES.iter().filter(|other| other.name != harness.name);
-        !self.name.is_empty() && !others.flat_map(|other| other.events).any(|event| event.name == self.name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The settings of harnesses that run `policy-check hook`: a row for each harness.
 
 pub mod doctor;
+mod faults;
 pub mod install;
 mod settings;
 
