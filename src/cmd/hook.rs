@@ -16,7 +16,7 @@ use pipewright_policy::builtin::Builtin;
 use pipewright_policy::builtin::working_folder::WorkingFolder;
 use pipewright_record::Call;
 use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, HookResult, WrittenAnswer, read};
-use pipewright_sys::descriptor::stdout;
+use pipewright_sys::descriptor::{stdout, stdout_is_null_device};
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -121,7 +121,9 @@ impl HookOptions {
                 Ok(HookEvent::Other(harness))
             }
             Err(error) => {
-                let why = format!("stdin: {}", shortened(&error.why.to_string()));
+                let is_other = |named: &Harness| error.harness.is_some_and(|harness| harness.name != named.name);
+                let advice = if self.harness().is_some_and(is_other) { ": wrong --for?" } else { "" };
+                let why = format!("stdin: {}{advice}", shortened(&error.why.to_string()));
                 Err(HookFailure { harness: error.harness.or(self.harness()), why })
             }
         }
@@ -193,7 +195,7 @@ pub fn answer(decided: Result<WrittenAnswer, HookFailure>) -> Result<Status, Fai
     });
     match answer {
         WrittenAnswer::Text(text) => {
-            let written = stdout().and_then(|mut stdout| match text.is_empty() || is_read()? {
+            let written = stdout().and_then(|mut stdout| match text.is_empty() || !stdout_is_null_device()? {
                 true => stdout.write_all(text.as_bytes()),
                 false => Err(io::Error::other("it is closed, or the null device: the answer would be lost")),
             });
@@ -202,19 +204,4 @@ pub fn answer(decided: Result<WrittenAnswer, HookFailure>) -> Result<Status, Fai
         }
         WrittenAnswer::ExitStatus(why) => Err(usage(why)),
     }
-}
-
-/// Whether somebody may read our output. At the start of a program, its runtime opens the null device for one that is
-/// closed.
-#[cfg(unix)]
-fn is_read() -> io::Result<bool> {
-    use std::os::fd::AsFd;
-    use std::os::unix::fs::MetadataExt;
-    let output = std::fs::File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()?;
-    Ok(std::fs::metadata("/dev/null").map_or(true, |null| null.rdev() != output.rdev()))
-}
-
-#[cfg(not(unix))]
-fn is_read() -> io::Result<bool> {
-    Ok(true)
 }

@@ -120,7 +120,7 @@ pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, H
     let harness = match named {
         Some(harness) => match harness.other_owner(&fields) {
             Some(other) => {
-                let why = format_args!("it is the input of {}, and not of {}: wrong --for?", other.name, harness.name);
+                let why = format_args!("it is the input of {}, and not of {}", other.name, harness.name);
                 return unreadable(why).map_err(|why| HookError { harness: Some(other), why });
             }
             None => harness,
@@ -181,7 +181,7 @@ impl Harness {
                 unreadable(format_args!("the event {name:?} is known in another spelling"))
             }
             (None, Some(name)) if is_judged(&name) => {
-                unreadable(format_args!("the event {name:?} is not one of {}: wrong --for?", self.name))
+                unreadable(format_args!("the event {name:?} is not one of {}", self.name))
             }
             (None, Some(name)) => Ok(match self.read_result(&name, fields) {
                 Some(result) => HookInput::After(Box::new(result)),

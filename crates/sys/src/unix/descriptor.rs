@@ -42,6 +42,16 @@ pub fn stdout() -> io::Result<Descriptor> {
     Descriptor::copy(io::stdout())
 }
 
+/// Whether our standard output is the null device. (A closed one is, as the standard input.)
+///
+/// # Errors
+/// If its properties cannot be read.
+pub fn stdout_is_null_device() -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?).metadata()?;
+    Ok(std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == output.rdev()))
+}
+
 /// Our standard error, for the stderr of a child.
 ///
 /// # Errors

@@ -64,6 +64,14 @@ pub fn stdout() -> io::Result<Descriptor> {
     Descriptor::copy(io::stdout())
 }
 
+/// Whether our standard output is known to be the null device. Here a closed one is none.
+///
+/// # Errors
+/// None here.
+pub fn stdout_is_null_device() -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Our standard error, for the stderr of a child.
 ///
 /// # Errors
