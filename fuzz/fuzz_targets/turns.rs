@@ -18,7 +18,12 @@ fuzz_target!(|input: &[u8]| {
         assert!(!event.is_empty(), "an event has data");
     }
     let words = Failure::new(Kind::BadRequest, &*text, Retry::Never);
-    let _ = refusal(&words, &ModelRequest::default(), &SentBody::of(r#"{"stream":true,"max_tokens":9999}"#), &Abilities::default());
+    let _ = refusal(
+        &words,
+        &ModelRequest::default(),
+        &SentBody::of(r#"{"stream":true,"max_tokens":9999}"#),
+        &Abilities::default(),
+    );
     let mut reader = provider.reader(&ModelRequest::default(), "m");
     let mut tokens = Vec::new();
     for event in Reader::new(1 << 20).take(stream) {
