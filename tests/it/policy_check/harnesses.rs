@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-// In Qwen Code, a harmless call is refused: to be mended.
-const HARNESSES: [&str; 2] = ["claude", "codex"];
+const HARNESSES: [&str; 3] = ["claude", "codex", "qwen"];
 /// A command that only reads, and what it prints.
 const HARMLESS: &str = "wc -c canary";
 const OUTPUT: &str = "0 canary";

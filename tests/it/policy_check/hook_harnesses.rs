@@ -84,7 +84,7 @@ fn forms() -> Vec<Form> {
     let claude = json!({"prompt_id": "p1", "permission_mode": "default", "tool_use_id": "toolu_01"});
     let codex = json!({"turn_id": "t1", "model": "m", "permission_mode": "default", "tool_use_id": "call_1"});
     let qwen = json!({
-        "timestamp": "2026-11-27T10:00:00Z", "permission_mode": "auto_edit", "tool_use_id": "own", "tool_call_id": "call_1",
+        "timestamp": "2026-11-27T10:00:00Z", "permission_mode": "auto_edit", "prompt_id": "p########0", "tool_use_id": "own", "tool_call_id": "call_1",
     });
     let mut pascal = nested("PreToolUse", &json!({"timestamp": "2026-11-27T10:00:00Z"}));
     pascal.input.as_object_mut().unwrap().remove("transcript_path");
@@ -503,7 +503,6 @@ fn an_input_with_the_keys_of_two_harnesses_is_refused() {
         ("gemini", "cursor_version", json!("2")),
         ("gemini", "hookName", json!("tool_call")),
         ("opencode", "toolName", json!("bash")),
-        ("cursor", "prompt_id", json!("p")),
         ("cursor", "clineVersion", json!("3")),
         ("claude", "toolArgs", json!({})),
     ] {

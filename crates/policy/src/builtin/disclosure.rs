@@ -143,7 +143,7 @@ fn program_discloses(words: &[String]) -> bool {
         program if REQUESTING_PROGRAMS.contains(&program) => true,
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
         "docker" | "podman" => has("inspect"),
-        // What is asked for goes to a machine of others, or they show values.
+        // They send the request to another machine, or print settings.
         "aws" | "az" | "curl" | "gcloud" | "helm" => true,
         "gh" => ["api", "gist", "search", "variable", "config"].into_iter().any(has),
         "brew" | "npm" | "pnpm" | "pip" | "pip3" => {

@@ -40,7 +40,7 @@ const PERMISSION_REQUEST: HookEvent = HookEvent {
 
 const CLAUDE: Harness = Harness {
     name: "claude",
-    own_keys: &["prompt_id"],
+    own_keys: &[],
     marks: &[
         Marks {
             has: &["hook_event_name"],
@@ -127,7 +127,7 @@ const QWEN: Harness = Harness {
     marks: &[
         Marks {
             has: &["hook_event_name", "tool_call_id"],
-            lacks: &["turn_id", "prompt_id", "cursor_version", "generation_id", "clineVersion"],
+            lacks: &["turn_id", "cursor_version", "generation_id", "clineVersion"],
         },
         Marks {
             has: &["hook_event_name", "timestamp", "permission_mode"],
