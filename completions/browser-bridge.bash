@@ -23,7 +23,7 @@ _browser__bridge() {
 
     case "${cmd}" in
         browser__bridge)
-            opts="-h -V --headless --headed --browser --user-data --attach --viewport --touch --dark --locale --proxy --download-dir --upload-root --storage-state --save-media --route --har --allow-origin --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
+            opts="-h -V --headless --headed --browser --user-data --attach --attach-header --viewport --touch --dark --locale --proxy --download-dir --upload-root --storage-state --save-media --route --har --allow-origin --fence --allow-file --allow-evaluate --settle --pause --timeout --deadline --restart --max-line --max-depth --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -38,6 +38,10 @@ _browser__bridge() {
                     return 0
                     ;;
                 --attach)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --attach-header)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -79,6 +83,10 @@ _browser__bridge() {
                     ;;
                 --allow-origin)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fence)
+                    COMPREPLY=($(compgen -W "documents all" -- "${cur}"))
                     return 0
                     ;;
                 --allow-file)

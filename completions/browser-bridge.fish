@@ -1,6 +1,7 @@
 complete -c browser-bridge -l browser -d 'The browser to run [default: chromium, google-chrome or similar on PATH]' -r -F
 complete -c browser-bridge -l user-data -d 'Keep the profile (logins, history) in this folder; by default it is a new folder that is removed at the end' -r -F
-complete -c browser-bridge -l attach -d 'Use a browser that is already open, and leave it open: its profile folder, a ws:// address, or http://HOST:PORT' -r
+complete -c browser-bridge -l attach -d 'Use a browser that is already open, and leave it open: its profile folder, a ws:// or wss:// address, or http(s)://HOST:PORT' -r
+complete -c browser-bridge -l attach-header -d 'Send this header (\'Name: value\') to the address of --attach; ${VAR} is replaced from the environment; may be repeated' -r
 complete -c browser-bridge -l viewport -d 'Size of the page, such as 1280x720' -r
 complete -c browser-bridge -l locale -d 'Language to request from pages, such as de-DE' -r
 complete -c browser-bridge -l proxy -d 'Proxy for all requests: http://HOST:PORT or socks5://HOST:PORT' -r
@@ -11,6 +12,8 @@ complete -c browser-bridge -l save-media -d 'Save screenshots and PDFs in this f
 complete -c browser-bridge -l route -d 'Answer requests from this file: one JSON object per line, with url (* stands for any text) and method, status, headers, body or body_file' -r -F
 complete -c browser-bridge -l har -d 'Write the requests of all pages to this file, as HTTP Archive (HAR 1.2), without contents and with secrets masked' -r -F
 complete -c browser-bridge -l allow-origin -d 'Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated' -r
+complete -c browser-bridge -l fence -d 'What these permissions apply to: documents, or all that pages load, with WebSockets and WebRTC, through a proxy of our own' -r -f -a "documents\t''
+all\t''"
 complete -c browser-bridge -l allow-file -d 'Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated' -r -F
 complete -c browser-bridge -l settle -d 'After an action, wait for: none, dom (the page stops changing), network (it also stops loading) or fixed (--pause)' -r -f -a "none\t''
 dom\t''

@@ -8,9 +8,11 @@ import collections
 import contextlib
 import functools
 import http.server
+import json
 import os
 import re
 import shutil
+import subprocess
 import threading
 import time
 import urllib.parse
@@ -45,8 +47,9 @@ class Bridge(browser_players.Bridge):
     def key(self, key):
         self.call("browser_press", key=key)
 
-    def list_bytes(self):
-        return self.call("browser_list_interactives", refresh=True, scope="page", limit=500)[1]
+    def list_text(self):
+        data, _ = self.call("browser_list_interactives", refresh=True, scope="page", limit=500)
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 class Server:
@@ -57,8 +60,8 @@ class Server:
         items = [Item(match["reference"], match["role"], match["name"] or "", None) for match in found if match]
         return [item for item in items if item.role in CONTROLS]
 
-    def list_bytes(self):
-        return self.snapshot()[1]
+    def list_text(self):
+        return self.snapshot()[0]
 
 
 class Playwright(Server, browser_players.Playwright):
@@ -150,6 +153,13 @@ class Pages:
         self.server.shutdown()
 
 
+def tokens(text):
+    """How many tokens (of o200k_base) a model reads."""
+    tokenizer = os.path.join(os.path.dirname(os.environ["LIBRARY_PAGES"]), "node_modules", "gpt-tokenizer")
+    script = "const {encode} = require(process.argv[1]); console.log(encode(require('fs').readFileSync(0, 'utf8')).length)"
+    return int(subprocess.run(["node", "-e", script, tokenizer], input=text.encode(), capture_output=True, check=True).stdout)
+
+
 def keyed(items):
     """The items, each with a key that stays the same in later lists: its role and name, and its place among equal ones."""
     counts = collections.Counter()
@@ -190,14 +200,16 @@ def press_fresh(player, before):
 
 
 def exercise(player, pages, url):
-    """Acts on each item of a page. Returns the names of the controls that had an effect, those of all, and the bytes of the list."""
+    """Acts on each item of a page. Returns the names of the controls that had an effect, those of all, and the bytes and
+    tokens of the list."""
     pages.reports.clear()
     player.open(url)
     until = time.monotonic() + 10
     while not pages.reports["control"] and time.monotonic() < until:
         time.sleep(0.05)
     time.sleep(0.5)
-    size = player.list_bytes()
+    text = player.list_text()
+    size = len(text.encode()), tokens(text)
     first = dict(keyed(player.items()))
     end = time.monotonic() + SECONDS
     for key in list(first)[:MOST_ITEMS]:
@@ -236,17 +248,18 @@ def report(bench, names, totals):
     """Prints the table of docs/browser.md, then adds the sums with their goals."""
     print(f"| library | controls | {' | '.join(totals)} |\n|---|---|{'---|' * len(totals)}")
     for name in names:
-        cells = [f"{len(of[name][0])}, {of[name][2]} B" for of in totals.values()]
+        cells = [f"{len(of[name][0])}, {of[name][2][1]} tokens" for of in totals.values()]
         print(f"| {name.replace('_', ' ')} | {len(totals['browser-bridge'][name][1])} | {' | '.join(cells)} |")
     for name, (effects, controls, _) in totals["browser-bridge"].items():
         if controls - effects:
             bench.note(f"browser-bridge, {name}: no effect of {', '.join(sorted(controls - effects))}.")
-    sums = {who: [sum(part) for part in zip(*((len(effects), len(controls), size) for effects, controls, size in of.values()))] for who, of in totals.items()}
-    done, controls, size = sums.pop("browser-bridge")
+    sums = {who: [sum(part) for part in zip(*((len(effects), len(controls), *size) for effects, controls, size in of.values()))] for who, of in totals.items()}
+    done, controls, *size = sums.pop("browser-bridge")
     bench.row("controls of component libraries that are acted on", f"{done} of {controls}", "", f"{done / controls:.1%}", ">= 98 %", done / controls >= 0.98)
-    for who, (theirs, _, bytes_of) in sums.items():
+    for who, (theirs, _, *their_size) in sums.items():
         bench.row("controls of component libraries that are acted on", f"{done}", f"{who} {theirs}", "", is_behind=done < theirs)
-        bench.row("bytes of their lists", f"{size} B", f"{who} {bytes_of} B", f"{size / bytes_of:.1%}", is_behind=size > bytes_of)
+        for unit, own, other in zip(("bytes", "tokens"), size, their_size):
+            bench.row(f"{unit} of their lists", f"{own}", f"{who} {other}", f"{own / other:.1%}", "<= 50 %", own <= other / 2)
 
 
 MEASUREMENTS = (measure,)

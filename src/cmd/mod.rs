@@ -24,6 +24,8 @@ mod call_arguments;
 #[cfg(feature = "gates")]
 mod caller;
 pub mod distribution;
+#[cfg(all(unix, any(feature = "browser", feature = "mcp")))]
+mod environment;
 mod events;
 #[cfg(feature = "jq")]
 pub mod filter;

@@ -204,7 +204,7 @@ fn is_private_name(name: &str) -> bool {
 
 /// Whether an IP address belongs to this machine, its links or a private network, or to no host at all (IANA's
 /// registries of special-purpose addresses).
-fn is_private(address: IpAddr) -> bool {
+pub(crate) fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_private_v4(address),
         IpAddr::V6(address) => is_private_v6(address),

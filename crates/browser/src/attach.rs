@@ -3,15 +3,18 @@
 use crate::connection::MAX_MESSAGE;
 use crate::pages::Document;
 use crate::routes::Routes;
-use crate::socket::{self, Socket};
+use crate::socket::{Socket, refusal};
 use crate::{ActionError, AddressRules, Browser, Connection, LaunchError};
+use pipewright_http::exchanges::{Arrival, Exchanges, SizeLimits};
+use pipewright_http::{Address, Client, Limits};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use std::collections::HashMap;
 use std::fmt;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io;
 use std::path::Path;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use url::Url;
 
@@ -22,7 +25,7 @@ const ATTACH_TIMEOUT: Duration = Duration::from_secs(30);
 const ADOPT: Duration = Duration::from_secs(3);
 
 /// The longest answer to `/json/version`, in bytes, and its time limit.
-const VERSION: u64 = 1 << 16;
+const VERSION: usize = 1 << 16;
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// A file in the profile folder: the port on one line, and the path of the browser's address on the next.
@@ -69,15 +72,21 @@ struct RemoteObject {
 const PAGE_STATE_SCRIPT: &str = "[document.readyState, document.visibilityState === 'visible', document.hasFocus()]";
 
 impl Browser {
-    /// Attaches to a browser: by its profile folder, by its address (`ws://HOST:PORT/devtools/browser/ID`), or by
-    /// `http://HOST:PORT` if the browser gives its address there. The visible page becomes the active one.
+    /// Attaches to a browser: by its profile folder, by its address (`ws://HOST:PORT/devtools/browser/ID` or
+    /// `wss://...`), or by `http://HOST:PORT` or `https://...` if the browser gives its address there. The headers are
+    /// sent to that address. The visible page becomes the active one.
     ///
     /// # Errors
     /// There is no such browser, or it does not allow debugging; what to do.
-    pub fn attach(place: &str, allowed: AddressRules, routes: Routes) -> Result<Browser, LaunchError> {
-        let address = address(place).map_err(LaunchError)?;
-        let failed = |why: &dyn fmt::Display| LaunchError(format!("{address}: {why}"));
-        let socket = Socket::connect(&address, MAX_MESSAGE).map_err(|why| failed(&why))?;
+    pub fn attach(
+        place: &str,
+        headers: &[(String, String)],
+        allowed: AddressRules,
+        routes: Routes,
+    ) -> Result<Browser, LaunchError> {
+        let address = address(place, headers).map_err(LaunchError)?;
+        let failed = |why: &dyn fmt::Display| LaunchError(format!("{}: {why}", printable(address.as_str())));
+        let socket = Socket::connect(&address, headers, MAX_MESSAGE).map_err(|why| failed(&why))?;
         let connection = Connection::from_socket(socket).map_err(|error| failed(&error))?;
         let mut browser = Browser::from_connection(connection, None, (allowed, routes), Vec::new());
         browser.adopt(Instant::now() + ATTACH_TIMEOUT).map_err(|fault| failed(&fault))?;
@@ -143,25 +152,26 @@ fn document(frame: Frame, state: &str) -> Document {
     }
 }
 
-/// The address of a browser, as `ws://HOST:PORT/PATH`.
-fn address(place: &str) -> Result<Url, String> {
+/// An address without its query and password, which may be secrets.
+fn printable(address: &str) -> String {
+    let Ok(mut url) = Url::parse(address) else { return address.to_owned() };
+    url.set_query(None);
+    let _ = url.set_password(None);
+    url.into()
+}
+
+/// The address of a browser, as `ws://HOST:PORT/PATH` or `wss://...`.
+fn address(place: &str, headers: &[(String, String)]) -> Result<Url, String> {
     let address = match place.split_once("://").map(|(scheme, _)| scheme) {
-        Some("ws") => place.to_owned(),
-        Some("http") => asked(place)?,
-        Some("wss" | "https") => {
-            return Err(format!(
-                "{place}: TLS is not supported here: forward the port (ssh -L), and attach to ws://127.0.0.1:PORT"
-            ));
-        }
+        Some("ws" | "wss") => place.to_owned(),
+        Some("http" | "https") => return asked(place, headers).map_err(|why| format!("{}: {why}", printable(place))),
         _ => of_profile(Path::new(place))?,
     };
-    let url = Url::parse(&address).map_err(|error| format!("{address}: {error}"))?;
-    if url.scheme() != "ws" {
-        return Err(format!("{address} is not a ws:// address"));
-    }
+    let url = Url::parse(&address).map_err(|error| format!("{}: {error}", printable(&address)))?;
     if url.path().starts_with("/devtools/page/") {
         return Err(format!(
-            "{address} is the address of one page: use the browser's, which ends with /devtools/browser/ID"
+            "{} is the address of one page: use the browser's, which ends with /devtools/browser/ID",
+            printable(&address)
         ));
     }
     Ok(url)
@@ -186,44 +196,54 @@ fn of_profile(folder: &Path) -> Result<String, String> {
     }
 }
 
-/// Asks a browser for its address.
-fn asked(place: &str) -> Result<String, String> {
-    let url = Url::parse(place).map_err(|error| format!("{place}: {error}"))?;
-    let (status, body) = get(&url).map_err(|error| format!("{place}: {error}"))?;
-    match status.split(' ').nth(1) {
-        Some("200") => {}
-        Some("404") => {
-            return Err(format!(
-                "{place}: no /json/version there: attach by the profile folder, or by the ws:// address (a browser \
-                 with debugging allowed at chrome://inspect answers this way)"
-            ));
+/// Asks a browser for its address. Only the path and the query of the answer are used: what stands before a browser
+/// often gives a host that only itself can reach.
+fn asked(place: &str, headers: &[(String, String)]) -> Result<Url, String> {
+    let mut url = Url::parse(place).map_err(|error| error.to_string())?;
+    let (status, body) = get(&url, headers)?;
+    match status {
+        200 => {}
+        404 => {
+            return Err(
+                "no /json/version there: attach by the profile folder, or by the ws:// address (a browser with \
+                        debugging allowed at chrome://inspect answers this way)"
+                    .to_owned(),
+            );
         }
-        _ => return Err(format!("{place}: it answered {status:?}: {}", String::from_utf8_lossy(&body).trim())),
+        401 | 403 => return Err(refusal(status)),
+        _ => return Err(format!("it answered {status}: {}", String::from_utf8_lossy(&body).trim())),
     }
-    let version: Result<Version, _> = serde_json::from_slice(&body);
-    version
-        .map(|version| version.web_socket_debugger_url)
-        .map_err(|error| format!("{place}: its /json/version cannot be read: {error}"))
+    let unreadable = |why: &dyn fmt::Display| format!("its /json/version cannot be read: {why}");
+    let version: Version = serde_json::from_slice(&body).map_err(|error| unreadable(&error))?;
+    let named = Url::parse(&version.web_socket_debugger_url).map_err(|error| unreadable(&error))?;
+    let query = named.query().or(url.query()).map(str::to_owned);
+    url.set_path(named.path());
+    url.set_query(query.as_deref());
+    let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
+    url.set_scheme(scheme).map_err(|()| "it cannot be a WebSocket".to_owned())?;
+    Ok(url)
 }
 
-/// The first line of the answer, and its body. The browser keeps the connection open after it.
-fn get(url: &Url) -> io::Result<(String, Vec<u8>)> {
-    let mut stream = socket::dial(url)?;
-    stream.set_read_timeout(Some(ANSWER))?;
-    let host = &url[url::Position::BeforeHost..url::Position::AfterPort];
-    let request = format!("GET /json/version HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes())?;
-    let mut answer = BufReader::new(stream.take(VERSION));
-    let mut line = || {
-        let mut line = String::new();
-        answer.read_line(&mut line).map(|_| line.trim_end().to_owned())
-    };
-    let (status, mut length) = (line()?, VERSION);
-    for header in std::iter::from_fn(|| line().ok().filter(|line| !line.is_empty())) {
-        let value = header.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        length = value.and_then(|(_, value)| value.trim().parse().ok()).unwrap_or(length);
+/// The status of `/json/version`, and what it contains.
+fn get(url: &Url, headers: &[(String, String)]) -> Result<(u16, Vec<u8>), String> {
+    let mut version = url.clone();
+    version.set_path("/json/version");
+    let address = Address::read(version.as_str(), headers).map_err(|why| why.to_string())?;
+    let limits = Limits { total: Some(ANSWER), ..Limits::default() };
+    let client = Client::new(&address, limits).map_err(|error| error.to_string())?;
+    let (sent, pieces) = channel();
+    let sizes = SizeLimits { event: VERSION, body: VERSION };
+    let deliver = move |_, piece| _ = sent.send(piece);
+    let exchanges = Exchanges::start(client, sizes, deliver).map_err(|error| error.to_string())?;
+    exchanges.get(1);
+    let mut status = 0;
+    for piece in pieces {
+        match piece {
+            Arrival::Head(code, _) => status = code,
+            Arrival::Body(body) => return Ok((status, body)),
+            Arrival::Failed(error) => return Err(error.to_string()),
+            Arrival::Event(_) | Arrival::End => break,
+        }
     }
-    let mut body = Vec::new();
-    answer.take(length).read_to_end(&mut body)?;
-    Ok((status, body))
+    Err("it answers with a stream of events".to_owned())
 }

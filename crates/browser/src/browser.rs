@@ -3,6 +3,7 @@
 use crate::Device;
 use crate::console::CollectedEvents;
 use crate::elements::Numbers;
+use crate::fence::Fence;
 use crate::files::Downloads;
 use crate::interception::{self, Interception};
 use crate::pages::{Dialog, NewSession, Page, Pages};
@@ -52,6 +53,8 @@ pub struct Browser {
     pub(crate) choosers: FileChoosers,
     pub(crate) device: Device,
     recorder: Recorder,
+    /// What all connections go through, if everything is judged.
+    pub(crate) fence: Option<Fence>,
 }
 
 /// What is done with each request that has ended.
@@ -120,6 +123,9 @@ impl Browser {
     /// # Errors
     /// The browser does not start, or shows no page.
     pub fn start(launch: &Launch) -> Result<Browser, LaunchError> {
+        let fence = launch.is_fenced.then(|| Fence::start(launch.allowed.clone())).transpose();
+        let fence = fence.map_err(|error| LaunchError(format!("the browser's proxy cannot be started: {error}")))?;
+        let launch = &fence.as_ref().map_or_else(|| launch.clone(), |fence| fence.before(launch));
         let (process, connection) = launch.start()?;
         let mut browser = Browser::from_connection(
             connection,
@@ -128,6 +134,7 @@ impl Browser {
             launch.emulation(),
         );
         browser.device = launch.device;
+        browser.fence = fence;
         let until = Instant::now() + START;
         let begun = browser.begin(until).and_then(|()| browser.open(until));
         let begun = begun.and_then(|_| browser.fit_window(launch, until));
@@ -171,6 +178,7 @@ impl Browser {
             choosers: FileChoosers::default(),
             device: Device::default(),
             recorder: Recorder(None),
+            fence: None,
         }
     }
 

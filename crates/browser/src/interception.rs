@@ -7,6 +7,7 @@
 //! public name.
 
 use crate::addresses::{AddressRules, Judgement};
+use crate::fence::Fence;
 use crate::routes::Routes;
 use crate::wire::Event;
 use crate::{ActionError, Browser};
@@ -212,7 +213,7 @@ impl Interception {
                     .map_or_else(|| continue_request(&request_id, false), |answer| fulfil(&request_id, answer));
             }
             Judgement::Named if is_answered => match network_id.and_then(|id| self.asked.get_mut(&id)) {
-                Some(asked) if asked.is_private => resolves(&url),
+                Some(asked) if asked.is_private => private_name(&url),
                 asked => {
                     asked.into_iter().for_each(|asked| asked.is_answered = true);
                     return continue_request(&request_id, false);
@@ -236,7 +237,7 @@ impl Interception {
         let params = json!({"url": "about:blank", "frameId": frame});
         let why = match self.judge(url) {
             Judgement::Refused(why) => why,
-            Judgement::Allowed | Judgement::Named => resolves(url),
+            Judgement::Allowed | Judgement::Named => private_name(url),
         };
         Reply { method: "Page.navigate", params, denied: Some((self.deny(url, why), frame)) }
     }
@@ -244,7 +245,7 @@ impl Interception {
     fn judge(&self, url: &str) -> Judgement {
         match self.allowed.judge(url) {
             Judgement::Named if name(url).is_some_and(|name| self.private_names.contains(&name)) => {
-                Judgement::Refused(resolves(url))
+                Judgement::Refused(private_name(url))
             }
             judgement => judgement,
         }
@@ -291,15 +292,18 @@ fn name(url: &str) -> Option<String> {
     Url::parse(url).ok()?.domain().map(str::to_owned)
 }
 
-fn resolves(url: &str) -> String {
+/// Why an address with a public name is refused.
+pub(crate) fn private_name(url: &str) -> String {
     format!("{} resolves to a private address: allow its origin", name(url).unwrap_or_default())
 }
 
 impl Browser {
     /// The addresses refused since the last call, including those of frames and of windows that pages opened; at most
-    /// 32.
+    /// 32, and 32 that the fence refused.
     pub fn take_refused(&mut self) -> Vec<DeniedAddress> {
-        std::mem::take(&mut self.interception.refused)
+        let mut refused = std::mem::take(&mut self.interception.refused);
+        refused.extend(self.fence.iter().flat_map(Fence::take_refused));
+        refused
     }
 
     /// Checks whether the active page may go to an address.

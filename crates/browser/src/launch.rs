@@ -66,6 +66,8 @@ pub struct Launch {
     /// The proxy for all traffic, including loopback, in the form of Chromium's `--proxy-server`: `http://HOST:PORT`,
     /// `socks5://HOST:PORT`.
     pub proxy: Option<String>,
+    /// Whether all connections are judged by `allowed`, not only documents. Not with a `proxy`.
+    pub is_fenced: bool,
     /// Further arguments.
     pub arguments: Vec<OsString>,
 }

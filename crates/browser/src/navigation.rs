@@ -86,7 +86,8 @@ impl Browser {
         };
         if let Some(message) = navigated.error_text.filter(|_| !navigated.is_download) {
             let refused = ActionError::Refused(crate::wire::CommandError { code: 0, message });
-            return Err(self.denied()?.unwrap_or(refused));
+            let fenced = || self.fence.as_ref().and_then(|fence| fence.reason(url));
+            return Err(self.denied()?.or_else(fenced).unwrap_or(refused));
         }
         self.load();
         if navigated.is_download {

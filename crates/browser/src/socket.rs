@@ -1,15 +1,15 @@
-//! A connection to a browser over a WebSocket (RFC 6455), as `--remote-debugging-port` provides it.
+//! A connection to a browser over a WebSocket (RFC 6455), as `--remote-debugging-port` provides it,
+//! directly or behind a server with TLS.
 
+use crate::stream::Stream;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tungstenite::client::IntoClientRequest;
+use tungstenite::http::{HeaderName, HeaderValue};
 use tungstenite::protocol::{Role, WebSocketConfig};
-use tungstenite::{Bytes, HandshakeError, Message, Utf8Bytes, WebSocket};
+use tungstenite::{Bytes, Error, HandshakeError, Message, Utf8Bytes, WebSocket};
 use url::Url;
-
-/// How long a server may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(5);
 
 /// How long the browser may take to answer: it may ask a person for permission.
 const HANDSHAKE: Duration = Duration::from_secs(60);
@@ -24,9 +24,9 @@ pub(crate) struct Socket {
 #[derive(Clone)]
 pub(crate) struct Writer(Arc<Mutex<WebSocket<StreamHalf>>>);
 
-/// A TCP stream that one WebSocket reads and another writes. If both wrote, their bytes would mix.
+/// A stream that one WebSocket reads and another writes. If both wrote, their bytes would mix.
 struct StreamHalf {
-    stream: TcpStream,
+    stream: Stream,
     is_writing: bool,
 }
 
@@ -46,35 +46,28 @@ impl Write for StreamHalf {
     }
 }
 
-/// Connects to the host of an address.
-pub(crate) fn dial(url: &Url) -> io::Result<TcpStream> {
-    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let addresses = (host, url.port_or_known_default().unwrap_or(80)).to_socket_addrs()?;
-    let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, CONNECT) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => failed = error,
-        }
-    }
-    Err(failed)
-}
-
 impl Socket {
-    /// Connects to a `ws:` address. `longest` is the longest message accepted, in bytes.
-    pub(crate) fn connect(url: &Url, longest: usize) -> Result<Socket, String> {
-        let stream = dial(url).map_err(|error| error.to_string())?;
+    /// Connects to a `ws:` or `wss:` address, with further headers in its request. `longest` is the longest message
+    /// accepted, in bytes.
+    pub(crate) fn connect(url: &Url, headers: &[(String, String)], longest: usize) -> Result<Socket, String> {
         let system = |error: io::Error| error.to_string();
-        stream.set_nodelay(true).map_err(system)?;
+        let stream = Stream::connect(url).map_err(system)?;
         stream.set_read_timeout(Some(HANDSHAKE)).map_err(system)?;
         let config = WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
+        let mut request = url.as_str().into_client_request().map_err(|error| error.to_string())?;
+        for (name, value) in headers {
+            let header = name.parse::<HeaderName>().ok().zip(value.parse::<HeaderValue>().ok());
+            let (name, value) = header.ok_or_else(|| format!("the header {name:?} cannot be sent"))?;
+            request.headers_mut().append(name, value);
+        }
         let half = StreamHalf { stream, is_writing: true };
-        let shaken = tungstenite::client::client_with_config(url.as_str(), half, Some(config));
+        let shaken = tungstenite::client::client_with_config(request, half, Some(config));
         let (mut reader, _) = shaken.map_err(|error| match error {
+            HandshakeError::Failure(Error::Http(answer)) => refusal(answer.status().as_u16()),
             HandshakeError::Failure(error) => error.to_string(),
             HandshakeError::Interrupted(_) => format!("no answer in {} s", HANDSHAKE.as_secs()),
         })?;
-        let stream = reader.get_ref().stream.try_clone().map_err(system)?;
+        let stream = reader.get_ref().stream.clone();
         stream.set_read_timeout(None).map_err(system)?;
         reader.get_mut().is_writing = false;
         let writer = WebSocket::from_raw_socket(StreamHalf { stream, is_writing: true }, Role::Client, Some(config));
@@ -103,6 +96,14 @@ impl Socket {
     }
 }
 
+/// What an HTTP status in place of a WebSocket means.
+pub(crate) fn refusal(status: u16) -> String {
+    match status {
+        401 | 403 => format!("it answered {status}: give what it asks for with --attach-header 'NAME: VALUE'"),
+        _ => format!("it answered {status}, which is not the start of a WebSocket"),
+    }
+}
+
 impl Writer {
     /// Sends a text.
     pub(crate) fn send_text(&self, text: Vec<u8>) -> Result<(), String> {
@@ -120,6 +121,6 @@ impl Writer {
         let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = socket.close(None);
         let _ = socket.flush();
-        let _ = socket.get_ref().stream.shutdown(Shutdown::Both);
+        socket.get_ref().stream.shutdown();
     }
 }

@@ -25,3 +25,4 @@ pub use client::{Client, Limits, Request};
 pub use error::Error;
 pub use reqwest::{Method, StatusCode};
 pub use response::{Events, Response};
+pub use roots::tls;

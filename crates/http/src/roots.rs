@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 ///
 /// # Errors
 /// [`Error::Client`]; none is known.
-pub(crate) fn tls() -> Result<ClientConfig, Error> {
+pub fn tls() -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let roots = LazyVerifier { provider: Arc::clone(&provider), verifier: OnceLock::new() };
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();

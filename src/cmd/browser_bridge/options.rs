@@ -3,7 +3,7 @@
 use super::har::{self, HarFile};
 use super::store;
 use super::worker::StartBrowser;
-use crate::cmd::usage;
+use crate::cmd::{environment, usage};
 use clap::ValueEnum;
 use pipewright_browser::tools::{SessionSettings, ToolSession, with_scheme};
 use pipewright_browser::{AddressRules, Browser, Device, Launch, Routes, WaitFor};
@@ -32,9 +32,12 @@ pub struct BrowserOptions {
     #[arg(long, value_name = "DIR", help_heading = "Browser")]
     user_data: Option<PathBuf>,
 
-    /// Use a browser that is already open, and leave it open: its profile folder, a ws:// address, or http://HOST:PORT
+    /// Use a browser that is already open, and leave it open: its profile folder, a ws:// or wss:// address, or http(s)://HOST:PORT
     #[arg(long, value_name = "WHERE", conflicts_with_all = ["headless", "headed", "browser", "user_data", "viewport", "touch", "dark", "locale", "proxy"], help_heading = "Browser")]
     attach: Option<String>,
+    /// Send this header ('Name: value') to the address of --attach; ${VAR} is replaced from the environment; may be repeated
+    #[arg(long, value_name = "HEADER", requires = "attach", help_heading = "Browser")]
+    attach_header: Vec<String>,
     /// Size of the page, such as 1280x720
     #[arg(long, value_name = "WxH", value_parser = viewport, help_heading = "Browser")]
     viewport: Option<(u32, u32)>,
@@ -74,12 +77,22 @@ pub struct BrowserOptions {
     /// Allow pages at this origin (http://HOST:PORT, HOST or *.DOMAIN), even on this machine or a private network, which are otherwise refused; may be repeated
     #[arg(long, value_name = "ORIGIN", help_heading = "Permissions")]
     allow_origin: Vec<String>,
+    /// What these permissions apply to: documents, or all that pages load, with WebSockets and WebRTC, through a proxy of our own
+    #[arg(long, value_name = "WHAT", default_value = "documents", conflicts_with_all = ["attach", "proxy"], help_heading = "Permissions")]
+    fence: FenceOption,
     /// Allow pages from this file or folder (file: addresses are otherwise refused); may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Permissions")]
     allow_file: Vec<PathBuf>,
     /// Offer browser_evaluate, which runs JavaScript in pages
     #[arg(long, help_heading = "Permissions")]
     pub(super) allow_evaluate: bool,
+}
+
+/// Which addresses are judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FenceOption {
+    Documents,
+    All,
 }
 
 /// What to wait for after an action.
@@ -120,17 +133,20 @@ impl BrowserOptions {
             device: Device { viewport: self.viewport, is_touch: self.touch, is_dark: self.dark.then_some(true) },
             locale: self.locale,
             proxy: self.proxy,
+            is_fenced: self.fence == FenceOption::All,
             routes: self.route.as_deref().map(routes).transpose()?.unwrap_or_default(),
             allowed: allowed(url.as_deref(), &self.allow_origin, &self.allow_file)?,
             ..Launch::default()
         };
         let (evaluates, media, attach, storage) =
             (self.allow_evaluate, self.save_media, self.attach, self.storage_state);
+        let headers = self.attach_header.iter().map(|text| environment::header("--attach-header", text));
+        let headers = headers.collect::<Result<Vec<_>, _>>()?;
         let har = self.har.map(|path| HarFile::create(&path)).transpose()?;
         let counted = Arc::default();
         Ok(Arc::new(move || {
             let browser = match &attach {
-                Some(place) => Browser::attach(place, launch.allowed.clone(), launch.routes.clone()),
+                Some(place) => Browser::attach(place, &headers, launch.allowed.clone(), launch.routes.clone()),
                 None => Browser::start(&launch),
             };
             let browser = browser.map_err(|why| why.to_string())?;

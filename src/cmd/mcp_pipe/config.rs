@@ -2,6 +2,7 @@
 //! `{"url","headers"}`.
 
 use super::url::Url;
+use crate::cmd::environment::expand;
 use crate::cmd::usage;
 use pipewright_io::child::Environment;
 use pipewright_io::report::Failure;
@@ -96,38 +97,10 @@ fn reason(error: &serde_json::Error) -> &'static str {
     if error.is_data() { "not the structure of an mcpServers file" } else { "invalid JSON" }
 }
 
-/// Replaces `${NAME}` and `${NAME:-default}` from the environment.
-pub fn expand(text: &str) -> Result<String, String> {
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some((inside, behind)) = after.split_once('}') else { break };
-        let (name, otherwise) = match inside.split_once(":-") {
-            Some((name, otherwise)) => (name, Some(otherwise)),
-            None => (inside, None),
-        };
-        out.push_str(before);
-        match (std::env::var(name), otherwise) {
-            (Ok(value), _) => out.push_str(&value),
-            (Err(_), Some(otherwise)) => out.push_str(otherwise),
-            (Err(_), None) => return Err(format!("${{{name}}} is not set in the environment")),
-        }
-        rest = behind;
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn variables_are_replaced() {
-        assert_eq!(expand("a ${PATH} b").unwrap(), format!("a {} b", std::env::var("PATH").unwrap()));
-        assert_eq!(expand("${NO_SUCH_VARIABLE:-x}${NO_SUCH_VARIABLE:-}$y${").unwrap(), "x$y${");
-        assert!(expand("${NO_SUCH_VARIABLE}").unwrap_err().contains("NO_SUCH_VARIABLE"));
-    }
 
     #[test]
     fn files_are_read_without_revealing_secrets() {

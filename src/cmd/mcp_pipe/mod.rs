@@ -17,7 +17,7 @@ use super::events::Events;
 use super::filter::Filter;
 use super::options::{Limit, LimitOptions, duration, size};
 use super::world::{self as runtime, Restarts, Runtime};
-use super::{Command, needs_input, usage};
+use super::{Command, environment, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use connection::Connection;
 use health::Health;
@@ -252,8 +252,9 @@ fn servers(arguments: &Arguments) -> Result<Vec<(Option<String>, config::Server)
     let mut servers = match (&arguments.config, &arguments.url) {
         (Some(named), _) => config::read(named)?,
         (None, Some(url)) => {
-            let headers = arguments.header.iter().map(|text| url::header(text)).collect::<Result<_, _>>()?;
-            let url = config::expand(url).map_err(|why| usage(format_args!("--url: {why}")))?;
+            let headers =
+                arguments.header.iter().map(|text| environment::header("--header", text)).collect::<Result<_, _>>()?;
+            let url = environment::expand(url).map_err(|why| usage(format_args!("--url: {why}")))?;
             alone(config::Server::Url(url::Url { url, headers }))
         }
         (None, None) if arguments.server.is_empty() => {

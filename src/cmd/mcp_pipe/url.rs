@@ -1,6 +1,5 @@
 //! A server over HTTP: `--url`, or the `url` in an `mcpServers` file.
 
-use super::config::expand;
 use super::server::ConnectionFailure;
 use crate::cmd::usage;
 use pipewright_io::between::Dialer;
@@ -11,16 +10,6 @@ use pipewright_io::report::{Failure, Report};
 pub struct Url {
     pub url: String,
     pub headers: Vec<(String, String)>,
-}
-
-/// Reads `Name: value`; `${VAR}` is replaced from the environment, so that secrets can stay out of the arguments.
-///
-/// # Errors
-/// [`usage`], without the value.
-pub fn header(text: &str) -> Result<(String, String), Failure> {
-    let wrong = |why: &str| usage(format_args!("--header: {why}"));
-    let (name, value) = text.split_once(':').ok_or_else(|| wrong("expected 'Name: value'"))?;
-    Ok((name.trim().to_owned(), expand(value.trim()).map_err(|why| wrong(&why))?))
 }
 
 /// How to connect to a server.
@@ -92,7 +81,7 @@ mod over_http {
 
 /// Without HTTP there is no connection to end.
 #[cfg(not(feature = "http"))]
-pub struct Goodbye;
+pub struct LatestConnection;
 
 #[cfg(not(feature = "http"))]
 impl LatestConnection {
@@ -102,7 +91,7 @@ impl LatestConnection {
 /// # Errors
 /// [`usage`]: this build has no HTTP client.
 #[cfg(not(feature = "http"))]
-pub fn way(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<HttpConnection, Failure> {
+pub fn http_connection(_: &Url, _: &str, _: usize, _: &std::sync::Arc<Report>) -> Result<HttpConnection, Failure> {
     let why = "this mcp-pipe was built without HTTP: build it with cargo's feature `http`, which is on by default";
     Err(usage(why))
 }

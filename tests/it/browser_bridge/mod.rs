@@ -6,6 +6,7 @@ pub mod attached;
 mod calls;
 mod documented;
 mod faults;
+mod fenced;
 mod focus;
 mod headed;
 mod pseudo;

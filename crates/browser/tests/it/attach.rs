@@ -72,7 +72,7 @@ fn evaluate(browser: &mut Browser, expression: &str) -> Value {
 }
 
 fn attach(place: &str) -> Browser {
-    Browser::attach(place, AddressRules::default(), Routes::default()).unwrap()
+    Browser::attach(place, &[], AddressRules::default(), Routes::default()).unwrap()
 }
 
 #[test]
@@ -136,7 +136,8 @@ fn the_end_of_the_browser_is_a_fault() {
         }
     };
     assert!(matches!(lost, ActionError::Lost(_)), "{lost:?}");
-    let refused = Browser::attach(theirs.place(), AddressRules::default(), Routes::default()).unwrap_err().to_string();
+    let refused =
+        Browser::attach(theirs.place(), &[], AddressRules::default(), Routes::default()).unwrap_err().to_string();
     assert!(refused.contains("refused"), "{refused}");
 }
 
@@ -168,7 +169,7 @@ fn roles_and_names_are_right_without_the_flag_that_provides_them() {
 #[test]
 fn a_failed_attach_says_what_to_do() {
     let refused =
-        |place: &str| Browser::attach(place, AddressRules::default(), Routes::default()).unwrap_err().to_string();
+        |place: &str| Browser::attach(place, &[], AddressRules::default(), Routes::default()).unwrap_err().to_string();
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().to_str().unwrap();
     assert!(refused(folder).contains("--remote-debugging-port=0"), "{}", refused(folder));
