@@ -8,7 +8,7 @@ use super::browser_pages;
 use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
 use super::usage;
-use super::working_tree::{home, runs_nothing};
+use super::working_tree::{home, resolve, runs_nothing};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::{Limits, deeper_than};
 use pipewright_policy::annotations::Hint;
@@ -150,7 +150,7 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 /// Why they cannot be forgotten.
 pub fn policy(hook: &HookCall) -> Result<Builtin, String> {
     let folder = hook.folder.as_ref().map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let place = WorkingFolder { folder, home: home(), runs_nothing: Some(runs_nothing) };
+    let place = WorkingFolder { folder, home: home(), runs_nothing: Some(runs_nothing), resolve: Some(resolve) };
     let builtin = Builtin::of_client(hook.harness).with_place(place);
     let page = browser_pages::judged(hook, &builtin)
         .map_err(|error| format!("what a browser has shown before cannot be forgotten: {error}"))?;

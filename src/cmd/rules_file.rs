@@ -164,7 +164,8 @@ pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint
     let (decision, acts) = builtin.judge(call, hint);
     let (decision, matching) = match rules {
         Some(file) => {
-            let matching = file.matching(&Facts::new(call, acts.target.as_ref(), file.agent.as_deref()));
+            let matching =
+                file.matching(&Facts::new(call, acts.target.as_ref(), file.agent.as_deref()).in_place(builtin.place()));
             let decision = file.rules.decide(&matching, decision);
             (decision, matching.into_iter().map(|(index, _)| index).collect())
         }

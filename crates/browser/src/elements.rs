@@ -62,8 +62,8 @@ pub struct Element {
     pub bounds: [i64; 4],
     /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `hover`, `expanded`, `required`, `invalid`, `focused`.
     pub marks: Vec<String>,
-    /// Its frame.
-    pub frame: String,
+    /// The origin of the document that it is in, as the browser serialises it: `null` if it has none of its own.
+    pub origin: String,
 }
 
 /// What an element is called now.
@@ -121,6 +121,7 @@ impl Numbers {
 struct ListResult {
     items: Vec<ListedElement>,
     opaque: usize,
+    origin: String,
 }
 
 #[derive(Deserialize)]
@@ -206,9 +207,9 @@ impl Browser {
             for ListedElement { number, role, name, value, options, place, placeholder, bounds, marks } in listed.items
             {
                 let index = self.numbers.of(&world, number);
-                let frame = frame.id.clone();
+                let origin = listed.origin.clone();
                 let is_placeholder = placeholder;
-                items.push(Element { index, role, name, value, options, place, is_placeholder, bounds, marks, frame });
+                items.push(Element { index, role, name, value, options, place, is_placeholder, bounds, marks, origin });
             }
         }
         self.release()?;

@@ -2,13 +2,14 @@
 //! top-level fields of a record; a JSON-RPC call has them in `params._meta`. A settled JSON-RPC call has no marks,
 //! since a foreign server may do anything with them (one was observed that gave no reply at all). All other bytes stay.
 
+use crate::target::Target;
 use pipewright_lines::{Change, FieldError, FieldPosition, change, find};
 use pipewright_record::{Call, Form};
 
 /// The marks of a call.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Marks<'a> {
-    /// What it acts on, JSON text; with `None`, the field is left as it is.
+    /// What it acts on, JSON text.
     pub target: Option<&'a str>,
     /// The decision, JSON text.
     pub policy: Option<&'a str>,
@@ -25,8 +26,12 @@ const NAMES: [&str; 3] = ["target", "policy", "requires_approval"];
 pub fn mark(call: &Call<'_>, text: &str, marks: &Marks<'_>) -> Result<String, FieldError> {
     let set = |value: Option<&'static str>| value.map_or(Change::Remove, |value| Change::Set(value.as_bytes()));
     let mut changes = Vec::with_capacity(3);
-    if let Some(target) = marks.target {
-        changes.push((NAMES[0], Change::Set(target.as_bytes())));
+    // A field of the same name that is no mark belongs to the world.
+    let is_marked = call.target.is_some_and(|own| Target::read(own.get()).is_some());
+    match marks.target {
+        Some(target) => changes.push((NAMES[0], Change::Set(target.as_bytes()))),
+        None if is_marked => changes.push((NAMES[0], Change::Remove)),
+        None => {}
     }
     changes.push((NAMES[1], marks.policy.map_or(Change::Remove, |policy| Change::Set(policy.as_bytes()))));
     changes.push((NAMES[2], set(marks.requires_approval.then_some("true"))));

@@ -15,6 +15,8 @@
 mod command;
 mod condition;
 mod facts;
+mod folder;
+mod origin;
 mod session;
 
 pub use condition::Condition;
@@ -90,6 +92,8 @@ pub struct Rule {
     session: Option<Globs>,
     #[serde(default)]
     target: BTreeMap<TargetField, Globs>,
+    /// The call names files below this folder, and nothing else of which it is not known that it is no path.
+    folder: Option<String>,
     #[serde(default)]
     arguments: BTreeMap<String, Condition>,
     /// The call has no arguments besides those in `arguments`, except some that do not change its effect.
@@ -115,6 +119,8 @@ enum TargetField {
     Name,
     Value,
     Context,
+    /// Not a glob: an origin.
+    Origin,
 }
 
 /// Whether a rule's jq filter is true of a call, by the rule's index; if it cannot be run, why.
@@ -151,6 +157,7 @@ impl Rules {
             let line = place(text, rule.span().start).0;
             let mut rule = Rule { line, ..rule.into_inner() };
             check_id(&rule, &rules)?;
+            rule.check_scope().map_err(|why| format!("{line}: rule {:?}: {why}", rule.id))?;
             for (path, condition) in &rule.arguments {
                 let wrong = |why: &str| format!("{line}: rule {:?}: arguments: {path:?}: {why}", rule.id);
                 let path = Path::parse(path).filter(|path| !path.steps().contains(&Step::Each));
@@ -237,12 +244,31 @@ impl Rule {
     pub fn has_condition(&self) -> bool {
         let globs = [&self.tool, &self.agent, &self.plan, &self.session];
         let has_fields = !self.target.is_empty() || !self.arguments.is_empty() || self.no_other_arguments;
+        let has_fields = has_fields || self.folder.is_some();
         globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
     }
 
     /// Whether it has a condition on the agent.
     pub fn has_agent(&self) -> bool {
         self.agent.is_some()
+    }
+
+    /// Checks the origin and the folder.
+    fn check_scope(&self) -> Result<(), String> {
+        let origins = self.target.get(&TargetField::Origin).into_iter().flat_map(Globs::iter);
+        if let Some(wrong) = origins.into_iter().find(|text| origin::read(text).is_none()) {
+            return Err(format!(
+                "target: origin: {wrong:?} is not an origin: write the scheme and the host, and the port if it is not \
+                 the usual one, such as https://shop.example"
+            ));
+        }
+        match &self.folder {
+            Some(folder) if !folder.starts_with('/') => Err("`folder` must be an absolute path".to_owned()),
+            Some(_) if self.verdict != Verdict::Allow => {
+                Err("`folder` is only for rules that allow; `within` is the condition for one argument".to_owned())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn matches_call(&self, facts: &Facts<'_>, found: &[ArgumentValue<'_>]) -> bool {
@@ -256,6 +282,7 @@ impl Rule {
                 TargetField::Name => Some(&target.name),
                 TargetField::Value => target.value.as_deref(),
                 TargetField::Context => target.context.as_deref(),
+                TargetField::Origin => target.origin.as_deref(),
             }
         };
         is(&self.tool, Some(facts.tool))
@@ -264,7 +291,13 @@ impl Rule {
             && is(&self.session, facts.context("session_id").as_deref())
             && (!self.no_other_arguments
                 || effective_rows(facts.arguments).all(|row| self.arguments.contains_key(&row.path)))
-            && self.target.iter().all(|(field, globs)| target(*field).is_some_and(|text| globs.match_folded(text)))
+            && self.target.iter().all(|(field, globs)| {
+                target(*field).is_some_and(|text| match field {
+                    TargetField::Origin => globs.iter().any(|own| origin::is_same(own, text)),
+                    _ => globs.match_folded(text),
+                })
+            })
+            && self.folder.as_ref().is_none_or(|own| folder::holds(own, facts))
             && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
                 let allows = self.verdict == Verdict::Allow;
                 let holds = |value| condition.holds(value, allows);

@@ -20,6 +20,10 @@ pub struct Target {
     /// The snapshot that showed it. Without it, only the words of the call are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot_id: Option<String>,
+    /// The origin of the document that it is in, as browsers serialise it: `https://shop.example`. Only a world that
+    /// shows the page tells it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
 }
 
 impl Target {
@@ -43,6 +47,7 @@ impl Target {
             value: text("value")?,
             context: text("context")?,
             snapshot_id: text("snapshot_id")?,
+            origin: text("origin")?,
         })
     }
 
@@ -54,7 +59,7 @@ impl Target {
     /// The number of bytes of its texts.
     pub(super) fn size(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        self.name.len() + length(&self.role) + length(&self.value) + length(&self.context)
+        [&self.role, &self.value, &self.context, &self.origin].into_iter().map(length).sum::<usize>() + self.name.len()
     }
 }
 
@@ -71,6 +76,7 @@ mod tests {
             value: Some(String::new()),
             context: Some("Delete?".to_owned()),
             snapshot_id: Some("s1".to_owned()),
+            origin: Some("https://shop.example".to_owned()),
         };
         assert_eq!(Target::read(&target.json()), Some(target));
         assert_eq!(Target::default().json(), r#"{"name":""}"#);

@@ -140,8 +140,8 @@ impl Editor {
         let Some((number, pending)) = self.question(nonce) else { return };
         let Some(session) = self.sessions.get(number) else { return };
         let folder = session.updates.folder();
-        let rule = pending.question.rule_offers.first().map_or_else(String::new, |rule| reach(rule));
-        let params = permission_request(&session.agent.id, &pending.question, self.can_edit(), &rule, folder);
+        let rules: Vec<String> = pending.question.rule_offers.iter().map(|rule| reach(rule)).collect();
+        let params = permission_request(&session.agent.id, &pending.question, self.can_edit(), &rules, folder);
         let request = self.ask("session/request_permission", &params, SentRequest::Permission(nonce.to_owned()), out);
         self.held
             .insert(nonce.to_owned(), OpenQuestion { session: number, progress: QuestionProgress::Asked(request) });
@@ -208,7 +208,10 @@ impl Editor {
             Ok(PermissionOption::Edit) => self.ask_for_edit(nonce, None, out),
             Ok(PermissionOption::Reject) => self.reject(nonce, "", out),
             Ok(choice) => {
-                let rule = question.rule_offers.first().filter(|_| choice == PermissionOption::AllowForSession);
+                let rule = match choice {
+                    PermissionOption::AllowForSession(index) => question.rule_offers.get(index),
+                    _ => None,
+                };
                 let rule = rule.map(|rule| (rule.as_str(), false));
                 self.decide(nonce, &Answer { action: Action::Approve, edited: None, feedback: "", rule }, out);
             }

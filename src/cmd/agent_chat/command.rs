@@ -67,7 +67,7 @@ pub const COMMANDS: [(Command, &str, &str, &str); 16] = [
     (Command::Yes, "/yes", "[TEXT]", "approve the held call; TEXT goes into the records"),
     (Command::No, "/no", "[TEXT]", "reject it, or decline a tool's question; TEXT is for the agent"),
     (Command::Edit, "/edit", "[NAME=VALUE]", "change its arguments: one, or all in your editor"),
-    (Command::Always, "/always", "", "approve it, and every call of this tool in this session"),
+    (Command::Always, "/always", "[N]", "approve it, and every call of this tool, or of rule N, in this session"),
     (Command::Show, "/show", "", "show the held call at full length"),
     (Command::Answer, "/answer", "[NAME=VALUE ...]", "answer a tool's question"),
     (Command::Stop, "/stop", "", "stop what the agent is doing, like Ctrl-C"),

@@ -128,7 +128,7 @@ impl Chat {
             Command::No if self.asking.held.is_none() && self.decline_tool(out) => {}
             Command::No => self.answer_call(&line("/no"), out),
             Command::Edit => self.answer_call(&line("/edit"), out),
-            Command::Always => self.answer_call("/always", out),
+            Command::Always => self.answer_call(&line("/always"), out),
             Command::Show => self.answer_call("/show", out),
             Command::Answer => self.answer_tool(rest, out),
             Command::Stop if self.is_busy() => self.stop_turn(out),

@@ -77,9 +77,7 @@ impl Dialogue {
             let left = expires_at.duration_since(Timestamp::now()).as_secs_f64().max(0.0);
             shown += &format!("rejected in {left:.0} s if nobody answers\n");
         }
-        if let Some(reach) = self.reach() {
-            shown += &format!("for this session: {reach}\n");
-        }
+        shown += &self.offered();
         DialogueStep::AskAnew(shown)
     }
 

@@ -18,19 +18,29 @@ impl Dialogue {
     /// Takes `a`, `A`, and commands about a rule that is shown; `None` if the line is about the call.
     pub(super) fn receive_about_rule(&mut self, line: &str) -> Option<DialogueStep> {
         let offers = &self.question.rule_offers;
+        let (word, number) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let number = Some(number.trim()).filter(|number| !number.is_empty());
+        let shows = word == "A";
         match (&self.rule, line) {
-            (None, "a" | "/always" | "A") if offers.is_empty() => Some(self.again(NO_RULE)),
-            (None, "a" | "/always" | "A") if self.edited.is_some() => {
+            (None, _) if !(shows || matches!(word, "a" | "/always")) => None,
+            (None, _) if offers.is_empty() => Some(self.again(NO_RULE)),
+            (None, _) if self.edited.is_some() => {
                 Some(self.again("edited arguments count for this call alone: approve it without a rule\n"))
             }
-            (None, "a" | "/always" | "A") if self.is_cut => Some(self.say_not_all_shown()),
-            (None, "a" | "/always") => Some(self.allow(&offers[0].clone(), false)),
-            (None, "A") if offers.len() < 2 && self.reach().is_none() => Some(self.again(NO_NARROWER_RULE)),
-            (None, "A") => {
-                self.rule = offers.last().cloned();
+            (None, _) if self.is_cut => Some(self.say_not_all_shown()),
+            (None, "A") if offers.len() < 2 && self.offered().is_empty() => Some(self.again(NO_NARROWER_RULE)),
+            (None, _) => {
+                let usual = if shows { offers.len() } else { 1 };
+                let chosen = number.map_or(Some(usual), |number| number.parse().ok());
+                let Some(rule) = chosen.and_then(|number| offers.get(number.checked_sub(1)?)).cloned() else {
+                    return Some(self.again(&format!("the rules have the numbers 1 to {}\n", offers.len())));
+                };
+                if !shows {
+                    return Some(self.allow(&rule, false));
+                }
+                self.rule = Some(rule);
                 Some(self.show_rule(""))
             }
-            (None, _) => None,
             (Some(rule), "y" | "yes") => Some(self.allow(&rule.clone(), false)),
             (Some(rule), "w" | "write") if self.question.rules_file.is_some() => Some(self.allow(&rule.clone(), true)),
             (Some(_), "e" | "edit") => Some(DialogueStep::Edit),
@@ -42,9 +52,19 @@ impl Dialogue {
         }
     }
 
-    /// What the first rule allows, if that is not every call of the tool.
-    pub(super) fn reach(&self) -> Option<String> {
-        self.question.rule_offers.first().map(|rule| reach(rule)).filter(|reach| reach != "this tool")
+    /// What the rules allow, in lines: those of `a`, if that is not every call of the tool, or all of them with their
+    /// numbers, if some are between that and calls such as this one.
+    pub(super) fn offered(&self) -> String {
+        let offers: Vec<String> = self.question.rule_offers.iter().map(|rule| reach(rule)).collect();
+        match &offers[..] {
+            [first] | [first, _] if first == "this tool" => String::new(),
+            [] => String::new(),
+            [first] | [first, _] => format!("for this session: {}\n", printable(first)),
+            all => {
+                let lines = (1..).zip(all).map(|(number, reach)| format!("  a {number}  {}\n", printable(reach)));
+                lines.fold("for this session\n".to_owned(), |text, line| text + &line)
+            }
+        }
     }
 
     pub(super) fn rule_prompt(&self) -> Option<&'static str> {

@@ -210,7 +210,8 @@ fn described(target: &RawValue) -> String {
     let mut words = text("role").unwrap_or_else(|| "something".to_owned());
     words += &text("name").map_or(String::new(), |name| format!(" {}", quoted(&name)));
     words += &text("value").map_or(String::new(), |value| format!(", value {}", quoted(&value)));
-    words + &text("context").map_or(String::new(), |context| format!(", in {}", quoted(&context)))
+    words += &text("context").map_or(String::new(), |context| format!(", in {}", quoted(&context)));
+    words + &text("origin").map_or(String::new(), |origin| format!(", on {origin}"))
 }
 
 #[cfg(test)]

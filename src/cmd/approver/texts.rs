@@ -38,6 +38,7 @@ pub static LETTERS: DialogueTexts = DialogueTexts {
                         is shown as `for this session`
   A                     the same for calls with this target, these arguments or this text; shows the rule, which can \
   be edited
+  a N, A N              the same for what is shown with this number, such as all calls on one origin
   v                     show everything, at full length; needed before y where something was cut off
   Ctrl-D                reject it
 ",

@@ -8,7 +8,7 @@ use super::repetition::KeptDecision;
 use crate::cmd::events::Events;
 use crate::cmd::passage::Passage;
 use crate::cmd::refusal::Refusal;
-use crate::cmd::rules_file::JudgedCall;
+use crate::cmd::rules_file::{JudgedCall, RulesFile, judge};
 use crate::cmd::world::intake::IntakeItem;
 use crate::cmd::world::queue::Queue;
 use pipewright_clients::approvals::Question;
@@ -16,7 +16,10 @@ use pipewright_io::approvers::Approvers;
 use pipewright_io::report::{Failure, Status};
 use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_lines::{Limits, Line, Piece};
+use pipewright_policy::Verdict;
+use pipewright_policy::annotations::Hint;
 use pipewright_policy::audit::{self, Did, SettledBy, Subject};
+use pipewright_policy::builtin::Builtin;
 use pipewright_policy::rules::SessionRules;
 use pipewright_record::{
     Call, ErrorRecord, Form, HitlResponse, Kind, Record, Unreadable, cancelled_id, is_decision, looks_like_json_rpc,
@@ -50,8 +53,11 @@ pub struct HoldSettings {
     pub caller: Option<String>,
 }
 
-/// Judges a call, as it came or as it was edited; gives the reason if the policy denies it.
-pub type JudgeCall = Box<dyn Fn(&Call<'_>) -> Result<JudgedCall, String> + Send>;
+/// What nobody can approve is denied by it.
+pub struct Policy {
+    pub builtin: Builtin,
+    pub rules: Option<RulesFile>,
+}
 
 /// The open question, which is about the first held call.
 pub(super) struct PendingQuestion {
@@ -77,7 +83,7 @@ pub struct Gate {
     pub(super) pending: Option<PendingQuestion>,
     /// The rules that allow calls until the end of the run.
     pub(super) session_rules: SessionRules,
-    judge: JudgeCall,
+    pub(super) policy: Policy,
     near_ended: bool,
     far_closed: bool,
 }
@@ -115,7 +121,7 @@ impl PendingQuestion {
 }
 
 impl Gate {
-    pub fn new(settings: HoldSettings, people: Askers, judge: JudgeCall, passage: Passage) -> Gate {
+    pub fn new(settings: HoldSettings, people: Askers, policy: Policy, passage: Passage) -> Gate {
         Gate {
             settings,
             passage,
@@ -124,7 +130,7 @@ impl Gate {
             kept: Vec::new(),
             pending: None,
             session_rules: SessionRules::default(),
-            judge,
+            policy,
             near_ended: false,
             far_closed: false,
         }
@@ -151,7 +157,12 @@ impl Gate {
 
     /// Checks that the policy does not deny a call, as it came or as a person has edited it.
     pub(super) fn check_policy(&self, call: &Call<'_>) -> Result<JudgedCall, String> {
-        (self.judge)(call)
+        let judged = judge(call, &self.policy.builtin, self.policy.rules.as_ref(), Hint::None);
+        let JudgedCall { decision, .. } = &judged;
+        match decision.verdict {
+            Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
+            Verdict::Allow | Verdict::Confirm => Ok(judged),
+        }
     }
 
     /// Takes a line of the near side.

@@ -3,7 +3,7 @@
 //! The question is one of the gate in a pipe: the call is its only line, and the harness gets the outcome in its own
 //! form. If no approver is connected, the harness asks by itself.
 
-use super::gate::{Askers, Gate, HoldScope, HoldSettings, JudgeCall};
+use super::gate::{Askers, Gate, HoldScope, HoldSettings, Policy};
 use super::notify::Notifier;
 use super::{NAME, approver_places, open_approvers};
 use crate::cmd::audit::Audit;
@@ -148,15 +148,8 @@ fn ask(
         how_to_be_asked: None,
     };
     let builtin = policy(&hook).map_err(|why| HookFailure { harness: Some(harness), why })?;
-    let judge: JudgeCall = Box::new(move |call| {
-        let judged = judge_hook(call, &builtin, rules.as_ref());
-        match judged.decision.verdict {
-            Verdict::Deny => Err(format!("the policy denies this: {}", judged.decision.reason)),
-            Verdict::Allow | Verdict::Confirm => Ok(judged),
-        }
-    });
     let passage = Passage::new(limits.max_depth, RefusalForm::Result, None, audit, Arc::clone(report));
-    let mut gate = Gate::new(settings, people, judge, passage);
+    let mut gate = Gate::new(settings, people, Policy { builtin, rules }, passage);
     let remembered = remembered(&hook);
     for rule in &remembered {
         // A rule that cannot be read allows nothing.

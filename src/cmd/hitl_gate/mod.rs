@@ -23,22 +23,21 @@ use super::audit::Audit;
 use super::caller::CallerOptions;
 use super::options::{Limit, LimitOptions};
 use super::passage::Passage;
-use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
+use super::rules_file::RulesOptions;
+use super::working_tree::{home, resolve};
 use super::{Command, needs_input, usage};
 use crate::cmd::options::Color;
 use asker::Asker;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use elicitation::Elicitation;
-use gate::{Askers, Gate, HoldScope, HoldSettings};
+use gate::{Askers, Gate, HoldScope, HoldSettings, Policy};
 use notify::Notifier;
 use pipewright_io::approvers::{ApproverPlace, Approvers, VARIABLE};
 use pipewright_io::between::{FarEndpoint, Sides, between};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::Limits;
-use pipewright_policy::Verdict;
-use pipewright_policy::annotations::Hint;
 use pipewright_policy::builtin::Builtin;
-use pipewright_record::Call;
+use pipewright_policy::builtin::working_folder::WorkingFolder;
 use pipewright_sys::ancestry::Family;
 use pipewright_sys::descriptor::Descriptor;
 use pipewright_sys::signal::Signals;
@@ -218,7 +217,8 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         ancestry::adopt_orphans().map_err(Failure::not_started)?;
     }
     let rules = arguments.rules.open(&report)?;
-    let judge: gate::JudgeCall = Box::new(move |call| judge_undenied(call, rules.as_ref()));
+    let place = WorkingFolder { home: home(), resolve: Some(resolve), ..WorkingFolder::default() };
+    let policy = Policy { builtin: Builtin::behind_gate().with_place(place), rules };
     let audit = Audit::open_some(arguments.audit.as_deref(), NAME, &report)?;
     let passage = Passage::new(limits.max_depth, arguments.caller.refuse_as, events, audit, Arc::clone(&report));
     let people = Askers {
@@ -231,7 +231,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         how_to_approve: arguments.approver.then_some(HOW_TO_APPROVE),
         how_to_be_asked: Some(HOW_TO_BE_ASKED),
     };
-    let gate = Gate::new(settings, people, judge, passage);
+    let gate = Gate::new(settings, people, policy, passage);
     let far = FarEndpoint::child(arguments.command);
     let sides = Sides { far, answers, stays: true, limits, drains: true, ..Sides::default() };
     let ended = between(Box::new(gate), sides, signals, &report);
@@ -239,16 +239,6 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         terminal_reset.wait();
     }
     ended
-}
-
-/// Judges a call, as it came or as a person has edited it. Nobody can approve what the policy denies.
-fn judge_undenied(call: &Call<'_>, rules: Option<&RulesFile>) -> Result<JudgedCall, String> {
-    let judged = judge(call, &Builtin::default(), rules, Hint::None);
-    let JudgedCall { decision, .. } = &judged;
-    match decision.verdict {
-        Verdict::Deny => Err(format!("the policy denies this: {} ({})", decision.reason, decision.rule)),
-        Verdict::Allow | Verdict::Confirm => Ok(judged),
-    }
 }
 
 /// Where to look for approvers.

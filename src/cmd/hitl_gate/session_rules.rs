@@ -4,13 +4,14 @@ use super::decide::ApprovedCall;
 use super::gate::{Gate, PendingQuestion};
 use super::held::HeldCall;
 use super::remember::remember;
+use crate::cmd::rules_file::JudgedCall;
 use pipewright_clients::approvals::{RuleInForce, RulesInForce};
 use pipewright_io::stage::Out;
 use pipewright_policy::Decision;
 use pipewright_policy::audit::{Event, SettledBy, Settlement, digest};
 use pipewright_policy::detector::ActionKind;
 use pipewright_policy::marks::settle;
-use pipewright_policy::rules::{SessionRules, proposals};
+use pipewright_policy::rules::{Facts, SessionRules, proposals};
 use pipewright_record::{Call, Fields, HitlResponse, Record};
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ impl Gate {
         let call = first.call.call();
         match self.check_policy(&call) {
             Ok(judged) if may_have_rule(first, &judged.decision) => {
-                proposals(&call, judged.acts.target.as_ref(), &judged.decision)
+                proposals(&self.facts(&call, &judged), &judged.decision)
             }
             _ => Vec::new(),
         }
@@ -36,7 +37,7 @@ impl Gate {
         if !may_have_rule(first, &judged.decision) {
             return false;
         }
-        let rule = self.session_rules.find(&call, judged.acts.target.as_ref(), &judged.decision);
+        let rule = self.session_rules.find(&self.facts(&call, &judged), &judged.decision);
         let Some(rule) = rule else { return false };
         let Ok(text) = settle(&call, &first.text()) else { return false };
         let (id, agreed) = (rule.id.clone(), ApprovedCall { text, call: held.clone() });
@@ -60,7 +61,7 @@ impl Gate {
             return Err("calls such as this one cannot be allowed for the session".to_owned());
         };
         let judged = self.check_policy(call)?;
-        SessionRules::check(text, call, judged.acts.target.as_ref(), &judged.decision)?;
+        SessionRules::check(text, &self.facts(call, &judged), &judged.decision)?;
         match (&self.settings.remember, answer.remember) {
             (Some(path), true) => remember(path, text)?,
             (None, true) => return Err("the gate has no rules file to write to (--remember FILE)".to_owned()),
@@ -81,6 +82,11 @@ impl Gate {
         }
         self.passage.note(|| Event::Revoked { rule_id: id });
         self.send_to_approvers(&self.rules_record());
+    }
+
+    /// The facts about a call that rules for the session use.
+    fn facts<'a>(&'a self, call: &'a Call<'_>, judged: &'a JudgedCall) -> Facts<'a> {
+        Facts::new(call, judged.acts.target.as_ref(), None).in_place(self.policy.builtin.place())
     }
 
     fn rules_record(&self) -> String {

@@ -1,18 +1,17 @@
 //! Tests with a policy and an audit that fail on purpose; all else is tested from outside.
 
-use super::gate::{Askers, Gate, HoldScope, HoldSettings, JudgeCall};
+use super::gate::{Askers, Gate, HoldScope, HoldSettings, Policy};
 use crate::cmd::audit::AuditWriter;
 use crate::cmd::caller::RefusalForm;
 use crate::cmd::events::Events;
 use crate::cmd::passage::Passage;
-use crate::cmd::rules_file::{JudgedCall, judge};
+use crate::cmd::rules_file::RulesFile;
 use pipewright_io::report::Report;
 use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_lines::{Limits, Line, Piece};
-use pipewright_policy::annotations::Hint;
 use pipewright_policy::audit::{Event as Audited, digest};
 use pipewright_policy::builtin::Builtin;
-use pipewright_record::{Call, recognise};
+use pipewright_record::recognise;
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::HashSet;
@@ -31,7 +30,7 @@ struct Bench {
 impl Bench {
     fn new(
         near_answers: bool,
-        judge: JudgeCall,
+        rules: Option<&str>,
         audit: impl FnMut(&Audited<'_>) -> io::Result<()> + Send + 'static,
     ) -> Bench {
         let settings = HoldSettings {
@@ -57,7 +56,12 @@ impl Bench {
             how_to_approve: None,
             how_to_be_asked: None,
         };
-        let gate = Gate::new(settings, people, judge, passage);
+        let rules = rules.map(|text| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            RulesFile::open(file.path(), &Report::new("hitl-gate", true)).unwrap()
+        });
+        let gate = Gate::new(settings, people, Policy { builtin: Builtin::default(), rules }, passage);
         Bench { gate, out: Out::default() }
     }
 
@@ -106,10 +110,6 @@ fn name(event: &Audited<'_>) -> &'static str {
     }
 }
 
-fn allows(call: &Call<'_>) -> Result<JudgedCall, String> {
-    Ok(judge(call, &Builtin::default(), None, Hint::None))
-}
-
 /// Events of this sort can't be written.
 fn without(sort: &'static str) -> impl FnMut(&Audited<'_>) -> io::Result<()> + Send {
     move |event| if name(event) == sort { Err(io::Error::other("the disk is full")) } else { Ok(()) }
@@ -122,12 +122,12 @@ fn a_call_that_cannot_be_audited_does_not_pass() {
         assert_eq!((&answer["kind"], far.len()), (&"denied".into(), 0), "{near:?}");
         assert!(answer["error"].as_str().unwrap().contains("the disk is full"));
     };
-    refused(&Bench::new(true, Box::new(allows), without("passed")).send_json(r#"{"tool":"look","id":1}"#));
-    let mut bench = Bench::new(true, Box::new(allows), without("asked"));
+    refused(&Bench::new(true, None, without("passed")).send_json(r#"{"tool":"look","id":1}"#));
+    let mut bench = Bench::new(true, None, without("asked"));
     let said = bench.send_json(MARKED);
     refused(&said);
     assert_eq!(said.0.len(), 1, "nobody is asked");
-    let mut bench = Bench::new(true, Box::new(allows), without("settled"));
+    let mut bench = Bench::new(true, None, without("settled"));
     let (asked, _) = bench.send_json(MARKED);
     refused(&bench.answer(&asked[0], r#""action":"approve""#));
     // The next call is asked about as usual.
@@ -136,15 +136,13 @@ fn a_call_that_cannot_be_audited_does_not_pass() {
 
 #[test]
 fn edited_arguments_are_judged_again() {
-    let judge: JudgeCall = Box::new(|call| match call.arguments_text().contains("/etc") {
-        true => Err("rule etc: not there".to_owned()),
-        false => allows(call),
-    });
-    let mut bench = Bench::new(true, judge, |_| Ok(()));
+    let rules =
+        "[[rule]]\nid = \"etc\"\nverdict = \"deny\"\nreason = \"not there\"\narguments = { \".path\" = \"/etc\" }";
+    let mut bench = Bench::new(true, Some(rules), |_| Ok(()));
     let (asked, _) = bench.send_json(MARKED);
     let (near, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/etc"}"#);
     assert_eq!((&near[0]["status"], far.len()), (&"rejected".into(), 0));
-    assert!(near[2]["error"].as_str().unwrap().contains("rule etc: not there"), "{near:?}");
+    assert!(near[2]["error"].as_str().unwrap().contains("not there (etc)"), "{near:?}");
     let (asked, _) = bench.send_json(MARKED);
     let (_, far) = bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"/tmp"}"#);
     assert_eq!(far, [r#"{"id":1,"tool":"rm","args":{"path":"/tmp"}}"#]);
@@ -167,7 +165,7 @@ fn every_event_is_audited() {
         written.lock().unwrap().push(note);
         Ok(())
     };
-    let mut bench = Bench::new(true, Box::new(allows), audit);
+    let mut bench = Bench::new(true, None, audit);
     bench.send_json(r#"{"tool":"look"}"#);
     let (asked, _) = bench.send_json(MARKED);
     bench.answer(&asked[0], r#""action":"edit","edited_arguments":{"path":"b"},"feedback":"so""#);
@@ -187,7 +185,7 @@ proptest! {
     /// Callers that do not wait, and repeat their calls: no approval passes two calls, and no call is answered twice.
     #[test]
     fn an_approval_passes_one_call_for_any_number_of_repetitions(steps in prop::collection::vec((0..4_u8, 0..2_usize), 1..60)) {
-        let mut bench = Bench::new(true, Box::new(allows), |_| Ok(()));
+        let mut bench = Bench::new(true, None, |_| Ok(()));
         bench.gate.settings.hold_limit = Some(Duration::from_nanos(1));
         let (mut question, mut ended, mut approved) = (None::<Value>, HashSet::new(), [0_i32; 2]);
         for (id, (step, path)) in steps.into_iter().enumerate() {
@@ -234,7 +232,7 @@ proptest! {
                 let end = (at + gone).min(line.len());
                 line.replace_range(at..end, text);
             }
-            let mut bench = Bench::new(false, Box::new(allows), |_| Ok(()));
+            let mut bench = Bench::new(false, None, |_| Ok(()));
             let [_, far] = bench.send(format!("{line}\n").as_bytes());
             for passed in far.iter().filter(|passed| !passed.trim().is_empty()) {
                 prop_assert_eq!(passed, &line);

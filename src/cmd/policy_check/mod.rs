@@ -16,7 +16,7 @@ use super::caller::CallerOptions;
 use super::options::LimitOptions;
 use super::passage::Passage;
 use super::rules_file::RulesOptions;
-use super::working_tree::{home, runs_nothing};
+use super::working_tree::{home, resolve, runs_nothing};
 use super::{Command, needs_input, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use discovery::Discovery;
@@ -161,6 +161,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
             folder: None,
             home: home(),
             runs_nothing: Some(runs_nothing),
+            resolve: Some(resolve),
         }),
         rules,
         annotations: Annotations::new(arguments.trust_hints),

@@ -11,7 +11,7 @@ mod rust;
 
 use pipewright_policy::builtin::working_folder::ProgramFamily;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Whether no file in a folder, or above it, makes these programs run other code.
 pub fn runs_nothing(runner: ProgramFamily, folder: &Path) -> bool {
@@ -24,14 +24,38 @@ pub fn runs_nothing(runner: ProgramFamily, folder: &Path) -> bool {
     }
 }
 
+/// Where an absolute path leads when its links are followed, as far as it exists. `None` if that cannot be told, as for
+/// a link to nowhere, through which a file can be created.
+pub fn resolve(path: &Path) -> Option<PathBuf> {
+    let mut real = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => _ = real.pop(),
+            part => {
+                real.push(part);
+                match real.symlink_metadata() {
+                    Ok(found) if found.is_symlink() => real = real.canonicalize().ok()?,
+                    Err(error) if !is_absent(&error) => return None,
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+    }
+    Some(real)
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 /// The largest file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// A file's text, or `None` if there is no such file.
 fn text(path: &Path) -> io::Result<Option<String>> {
-    let absent = |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     let metadata = match path.metadata() {
-        Err(error) if absent(&error) => return Ok(None),
+        Err(error) if is_absent(&error) => return Ok(None),
         metadata => metadata?,
     };
     // A FIFO would stop the reader.

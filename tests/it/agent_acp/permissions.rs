@@ -29,7 +29,7 @@ fn a_rejected_call_fails_and_the_turn_continues() {
     let session = editor.begin(place.path());
     let prompt = editor.prompt(&session, "Echo.");
     let permission = editor.asked("session/request_permission");
-    assert_eq!(options(&permission), ["allow", "allow_session", "reject"], "no forms, no edits");
+    assert_eq!(options(&permission), ["allow", "allow_session", "allow_session_2", "reject"], "no forms, no edits");
     let call = &permission["params"]["toolCall"];
     assert_eq!(
         (&call["title"], &call["rawInput"]["n"], &call["status"]),
@@ -84,7 +84,7 @@ fn arguments_are_edited_in_a_form() {
     let session = editor.begin(place.path());
     let prompt = editor.prompt(&session, "Echo.");
     let permission = editor.asked("session/request_permission");
-    assert_eq!(options(&permission), ["allow", "allow_session", "edit", "reject"]);
+    assert_eq!(options(&permission), ["allow", "allow_session", "allow_session_2", "edit", "reject"]);
     editor.choose(&permission, "edit");
     let form = editor.asked("elicitation/create");
     assert_eq!(form["params"]["toolCallId"], "a1");

@@ -9,6 +9,7 @@ mod faults;
 mod fenced;
 mod focus;
 mod headed;
+mod origins;
 mod pseudo;
 mod reading;
 mod requests;

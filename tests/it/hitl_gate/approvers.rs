@@ -24,8 +24,15 @@ impl Place {
 
     /// `hitl-gate OPTIONS`, started by a program without a terminal, which is therefore the caller.
     pub fn gate(&self, options: &[&str]) -> Command {
+        let mut caller = self.command(&binary("hitl-gate"));
+        caller.args(options);
+        caller
+    }
+
+    /// The same for another program.
+    pub fn command(&self, program: &Path) -> Command {
         let mut caller = Command::new("setsid");
-        caller.args(["timeout", "600"]).arg(binary("hitl-gate")).args(options);
+        caller.args(["timeout", "600"]).arg(program);
         self.around(&mut caller);
         caller
     }
@@ -278,7 +285,7 @@ fn attaching_needs_a_terminal() {
 /// A client that asks the person itself, as chats and editors do.
 pub struct Client {
     listener: UnixListener,
-    place: Place,
+    pub place: Place,
 }
 
 impl Client {
@@ -288,7 +295,7 @@ impl Client {
         Client { listener, place }
     }
 
-    fn path(&self) -> std::path::PathBuf {
+    pub fn path(&self) -> std::path::PathBuf {
         self.place.folder.path().join("approvals")
     }
 

@@ -14,6 +14,7 @@ mod nobody;
 mod one_terminal;
 mod person;
 mod pipe;
+mod scopes;
 mod session;
 mod waiting;
 mod wrapped;

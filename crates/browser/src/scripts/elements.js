@@ -209,5 +209,5 @@
     add(equal, `${role} ${name}`, [element, item]);
   }
   for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
-  return { items, opaque: world.opaque.length };
+  return { items, opaque: world.opaque.length, origin };
 }

@@ -7,12 +7,16 @@ use crate::{Element, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::PoisonError;
 use std::time::Instant;
+use url::Url;
 
 /// How many elements are listed by default.
 const LIMIT: usize = 30;
+
+/// An origin that only equals itself, as browsers serialise it.
+const NO_ORIGIN: &str = "null";
 
 /// The lists that were returned.
 #[derive(Debug, Default)]
@@ -136,15 +140,14 @@ impl Arguments for List {
     fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let scope = if self.scope == ListScope::Viewport { Scope::Viewport } else { Scope::Page };
         let (items, is_reused) = session.snapshot(scope, self.refresh, until)?;
-        let listed = items.iter().skip(self.offset).take(self.limit);
-        let listed: Vec<Value> = match self.view {
-            View::Compact => listed.map(|element| compact(element).into()).collect(),
-            View::Full => listed.map(full).collect(),
+        let listed: Vec<&Element> = items.iter().skip(self.offset).take(self.limit).collect();
+        let view: fn(&Element) -> Value = match self.view {
+            View::Compact => |element| compact(element).into(),
+            View::Full => full,
         };
         let report =
             ResultMembers::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
-        let report = report.with("reused_snapshot", is_reused).with("snapshot_id", session.snapshots.id());
-        Ok(report.with("items", listed))
+        Ok(report.with("reused_snapshot", is_reused).and(session.listed(&listed, view)?))
     }
 }
 
@@ -157,10 +160,9 @@ impl Arguments for Find {
                 && text.as_deref().is_none_or(|text| element.name.to_lowercase().contains(text))
         };
         let found: Vec<&Element> = items.iter().filter(is_meant).collect();
-        let listed: Vec<Value> =
-            found.iter().skip(self.offset).take(self.limit).map(|element| element_summary(element)).collect();
-        let report = ResultMembers::default().with("total", found.len()).with("snapshot_id", session.snapshots.id());
-        Ok(report.with("items", listed))
+        let total = found.len();
+        let listed: Vec<&Element> = found.into_iter().skip(self.offset).take(self.limit).collect();
+        Ok(ResultMembers::default().with("total", total).and(session.listed(&listed, element_summary)?))
     }
 }
 
@@ -196,9 +198,23 @@ impl ToolSession {
     }
 
     /// The first visible elements, in the compact view.
-    pub(super) fn list_viewport(&mut self, until: Instant) -> Result<(String, Vec<String>), Problem> {
+    pub(super) fn list_viewport(&mut self, until: Instant) -> ToolResult {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
-        Ok((self.snapshots.id(), items.iter().take(LIMIT).map(compact).collect()))
+        self.listed(&items.iter().take(LIMIT).collect::<Vec<_>>(), |element| compact(element).into())
+    }
+
+    /// A list with its id, the origin of the page, and the numbers of those elements that are in frames of others.
+    fn listed(&self, items: &[&Element], view: fn(&Element) -> Value) -> ToolResult {
+        let own = Url::parse(&self.browser.page()?.document.url).map(|url| url.origin());
+        let own = own.map_or_else(|_| NO_ORIGIN.to_owned(), |origin| origin.ascii_serialization());
+        let mut others: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for element in items.iter().filter(|element| element.origin != own) {
+            others.entry(&element.origin).or_default().push(element.index);
+        }
+        let others = (!others.is_empty()).then(|| json!(others));
+        let report = ResultMembers::default().with("snapshot_id", self.snapshots.id());
+        let report = report.with_some("origin", (own != NO_ORIGIN).then_some(own)).with_some("other_origins", others);
+        Ok(report.with("items", items.iter().map(|element| view(element)).collect::<Vec<_>>()))
     }
 }
 
@@ -259,7 +275,7 @@ mod tests {
             is_placeholder: false,
             bounds: [0; 4],
             marks: Vec::new(),
-            frame: String::new(),
+            origin: NO_ORIGIN.to_owned(),
         }
     }
 

@@ -4,7 +4,6 @@ use super::{Problem, ProblemKind, ToolSession};
 use crate::{Element, Identity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
 use std::borrow::Cow;
 use std::time::Instant;
 
@@ -103,7 +102,7 @@ impl ToolSession {
     /// A problem with a number, together with the current elements.
     pub(super) fn with_list(&mut self, problem: Problem, until: Instant) -> Problem {
         match self.list_viewport(until) {
-            Ok((snapshot_id, items)) => problem.with_data(json!({"snapshot_id": snapshot_id, "items": items})),
+            Ok(list) => problem.with_data(list.into_members().into()),
             Err(_) => problem,
         }
     }

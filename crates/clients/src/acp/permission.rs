@@ -14,40 +14,63 @@ use std::path::Path;
 pub enum PermissionOption {
     /// Approve the call.
     Allow,
-    /// Approve the call, and all calls that match the first offered rule.
-    AllowForSession,
+    /// Approve the call, and all calls that match the offered rule with this index.
+    AllowForSession(usize),
     /// Edit its arguments, then approve it.
     Edit,
     /// Reject the call. A closed dialogue also means this.
     Reject,
 }
 
-/// Each option with its id, kind and name. The one for the session names in place of RULE what the rule allows.
-const OPTIONS: [(PermissionOption, &str, &str, &str); 4] = [
-    (PermissionOption::Allow, "allow", "allow_once", "Allow once"),
-    (PermissionOption::AllowForSession, "allow_session", "allow_always", "Allow RULE for the session"),
-    (PermissionOption::Edit, "edit", "allow_once", "Edit the arguments, then allow"),
-    (PermissionOption::Reject, "reject", "reject_once", "Reject"),
-];
+impl PermissionOption {
+    /// The options for a question, in their order.
+    fn offered(question: &Question, can_edit: bool) -> Vec<PermissionOption> {
+        let for_session = (0..question.rule_offers.len()).map(PermissionOption::AllowForSession);
+        let edit = (can_edit && EditForm::of(question).is_some()).then_some(PermissionOption::Edit);
+        let first = std::iter::once(PermissionOption::Allow).chain(for_session);
+        first.chain(edit).chain([PermissionOption::Reject]).collect()
+    }
 
-/// The parameters of `session/request_permission`, JSON text. `can_edit` is whether the editor shows forms, `rule` what
-/// the first rule allows.
-pub fn permission_request(session: &str, question: &Question, can_edit: bool, rule: &str, folder: &Path) -> String {
-    let offered = OPTIONS.iter().filter(|(choice, ..)| is_offered(*choice, question, can_edit));
-    let options = offered.map(|(_, id, kind, name)| {
-        Object::default().text("optionId", id).text("name", &name.replace("RULE", rule)).text("kind", kind).end()
+    fn id(self) -> String {
+        match self {
+            PermissionOption::Allow => "allow".to_owned(),
+            PermissionOption::AllowForSession(0) => "allow_session".to_owned(),
+            PermissionOption::AllowForSession(index) => format!("allow_session_{}", index + 1),
+            PermissionOption::Edit => "edit".to_owned(),
+            PermissionOption::Reject => "reject".to_owned(),
+        }
+    }
+
+    /// The kind and the name of an option; `rules` is what the offered rules allow.
+    fn described(self, rules: &[String]) -> (&'static str, String) {
+        match self {
+            PermissionOption::Allow => ("allow_once", "Allow once".to_owned()),
+            PermissionOption::AllowForSession(index) => {
+                let rule = rules.get(index).map_or("this rule", String::as_str);
+                ("allow_always", format!("Allow {rule} for the session"))
+            }
+            PermissionOption::Edit => ("allow_once", "Edit the arguments, then allow".to_owned()),
+            PermissionOption::Reject => ("reject_once", "Reject".to_owned()),
+        }
+    }
+}
+
+/// The parameters of `session/request_permission`, JSON text. `can_edit` is whether the editor shows forms, `rules` what
+/// the offered rules allow.
+pub fn permission_request(
+    session: &str,
+    question: &Question,
+    can_edit: bool,
+    rules: &[String],
+    folder: &Path,
+) -> String {
+    let options = PermissionOption::offered(question, can_edit).into_iter().map(|choice| {
+        let (kind, name) = choice.described(rules);
+        Object::default().text("optionId", &choice.id()).text("name", &name).text("kind", kind).end()
     });
     let options = list(&options.collect::<Vec<_>>());
     let params = Object::default().text("sessionId", session).put("toolCall", tool_call(question, folder));
     params.put("options", options).end()
-}
-
-fn is_offered(choice: PermissionOption, question: &Question, can_edit: bool) -> bool {
-    match choice {
-        PermissionOption::Allow | PermissionOption::Reject => true,
-        PermissionOption::AllowForSession => !question.rule_offers.is_empty(),
-        PermissionOption::Edit => can_edit && EditForm::of(question).is_some(),
-    }
 }
 
 /// The editor's id for the call, as JSON text.
@@ -88,8 +111,8 @@ pub fn chosen(result: &str, question: &Question, can_edit: bool) -> Result<Permi
         Some("cancelled") => Ok(PermissionOption::Reject),
         Some("selected") => {
             let id = outcome.text("optionId").unwrap_or_default();
-            let named = OPTIONS.iter().find(|(choice, own, ..)| *own == id && is_offered(*choice, question, can_edit));
-            named.map(|(choice, ..)| *choice).ok_or_else(|| format!("unknown option {id:?}").into())
+            let named = PermissionOption::offered(question, can_edit).into_iter().find(|choice| choice.id() == id);
+            named.ok_or_else(|| format!("unknown option {id:?}").into())
         }
         _ => Err("the outcome is neither selected nor cancelled".into()),
     }

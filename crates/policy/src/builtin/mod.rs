@@ -72,6 +72,8 @@ pub struct Builtin {
     pub snapshot: Snapshot,
     /// Whether the world's answers are read.
     sees_answers: bool,
+    /// Whether the marks of a call are those of a gate before this one.
+    is_behind_gate: bool,
     /// The client that makes the calls, whose own tools have no server's name.
     client: Option<&'static Harness>,
     /// Where calls run that do not say it themselves.
@@ -139,6 +141,11 @@ impl Builtin {
         Builtin { sees_answers, ..Builtin::default() }
     }
 
+    /// For calls that a gate has marked: it tells the origin of their targets.
+    pub fn behind_gate() -> Builtin {
+        Builtin { is_behind_gate: true, ..Builtin::default() }
+    }
+
     /// For a client's calls, including those of the client's own tools.
     pub fn of_client(client: &'static Harness) -> Builtin {
         Builtin { client: Some(client), ..Builtin::default() }
@@ -147,6 +154,11 @@ impl Builtin {
     /// Where calls run that do not say it themselves, and what is looked for there.
     pub fn with_place(self, place: WorkingFolder) -> Builtin {
         Builtin { place, ..self }
+    }
+
+    /// Where calls run that do not say it themselves.
+    pub fn place(&self) -> &WorkingFolder {
+        &self.place
     }
 
     /// Takes the last snapshot of a browser that is driven from a shell, as [`printed_page`] gives it.
@@ -246,7 +258,9 @@ impl Builtin {
             return seen;
         }
         if let Some(own) = call.target.and_then(|target| Target::read(target.get())) {
-            return NamedElement::Element(own);
+            // A caller may claim any origin.
+            let origin = own.origin.filter(|_| self.is_behind_gate);
+            return NamedElement::Element(Target { origin, ..own });
         }
         match (seen, text(arguments, "element")) {
             (NamedElement::Unknown(_), Some(said)) => NamedElement::Element(Target { name: said, ..Target::default() }),

@@ -36,6 +36,9 @@ impl ProgramFamily {
 /// command looks.
 pub type FolderCheck = fn(ProgramFamily, &Path) -> bool;
 
+/// Where an absolute path leads when its links are followed, as far as it exists; `None` if that cannot be told.
+pub type PathResolver = fn(&Path) -> Option<PathBuf>;
+
 /// The folder in which a text runs.
 #[derive(Debug, Clone, Default)]
 pub struct WorkingFolder {
@@ -45,6 +48,8 @@ pub struct WorkingFolder {
     pub home: Option<PathBuf>,
     /// `None` if nobody looks.
     pub runs_nothing: Option<FolderCheck>,
+    /// Where a path leads when its links are followed; `None` if nobody looks.
+    pub resolve: Option<PathResolver>,
 }
 
 /// What a text does in its folder, as far as it has been read.
@@ -109,7 +114,7 @@ impl FolderUse {
 
     /// The first program of the text that may run code that a file in its folder names.
     pub(super) fn runs_other_code(&self, place: &WorkingFolder) -> Option<&str> {
-        let WorkingFolder { folder: Some(_), home: _, runs_nothing: Some(runs_nothing) } = place else { return None };
+        let WorkingFolder { folder: Some(_), runs_nothing: Some(runs_nothing), .. } = place else { return None };
         let folders = self.possible_folders(place);
         let runs_other_code = |(program, own): &&(String, Vec<String>)| {
             let family = ProgramFamily::of(program);
@@ -182,7 +187,12 @@ mod tests {
     use super::*;
 
     fn place(runs_nothing: FolderCheck) -> WorkingFolder {
-        WorkingFolder { folder: Some("/a".into()), home: Some("/home".into()), runs_nothing: Some(runs_nothing) }
+        WorkingFolder {
+            folder: Some("/a".into()),
+            home: Some("/home".into()),
+            runs_nothing: Some(runs_nothing),
+            resolve: None,
+        }
     }
 
     /// The folders in which git may run.

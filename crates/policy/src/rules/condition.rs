@@ -17,7 +17,7 @@ pub enum Globs {
 }
 
 impl Globs {
-    fn iter(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         match self {
             Globs::One(one) => std::slice::from_ref(one),
             Globs::Any(any) => any,
@@ -238,10 +238,13 @@ fn steps(path: &str) -> Option<Vec<&str>> {
 }
 
 fn is_within(path: &str, folder: &str) -> bool {
-    match (steps(path), steps(folder)) {
-        (Some(path), Some(folder)) => path.starts_with(&folder) && !path.iter().any(|step| step.contains('\0')),
-        _ => false,
-    }
+    below(path, folder).is_some_and(|names| !names.iter().any(|name| name.contains('\0')))
+}
+
+/// The names below a folder on the way to a path; `None` if the path is not in it.
+pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<Vec<&'a str>> {
+    let (path, folder) = (steps(path)?, steps(folder)?);
+    path.starts_with(&folder).then(|| path[folder.len()..].to_vec())
 }
 
 #[cfg(test)]

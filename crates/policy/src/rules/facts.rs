@@ -1,6 +1,7 @@
 //! The facts about a call that rules use, the same for every form of call.
 
 use super::plain;
+use crate::builtin::working_folder::WorkingFolder;
 use crate::target::Target;
 use pipewright_record::Call;
 use pipewright_record::json::{Object, quoted};
@@ -19,13 +20,21 @@ pub struct Facts<'a> {
     /// The name of the agent, as the gate's user gave it. The call's own `agent_id` does not count, since the caller
     /// wrote it.
     pub agent: Option<&'a str>,
+    /// Where it runs, and how its paths are followed.
+    pub place: Option<&'a WorkingFolder>,
     call: &'a Call<'a>,
 }
 
 impl<'a> Facts<'a> {
     /// The facts about a call that acts on `target`, by the agent with this name.
     pub fn new(call: &'a Call<'a>, target: Option<&'a Target>, agent: Option<&'a str>) -> Facts<'a> {
-        Facts { tool: &call.tool, arguments: call.arguments_text(), target, agent, call }
+        Facts { tool: &call.tool, arguments: call.arguments_text(), target, agent, place: None, call }
+    }
+
+    /// The facts about the same call, whose paths are those of this place.
+    #[must_use]
+    pub fn in_place(self, place: &'a WorkingFolder) -> Facts<'a> {
+        Facts { place: Some(place), ..self }
     }
 
     /// `plan_id` and similar fields, as text.

@@ -17,14 +17,14 @@
 //! no_other_arguments = true
 //! ```
 
-use super::{Condition, Facts, Globs, Rule, Rules, command, effective_rows};
+use super::{Condition, Facts, Globs, Rule, Rules, TargetField, command, effective_rows, folder, origin};
 use crate::arguments::{Row, rows};
 use crate::target::Target;
 use crate::verdict::{Decision, Verdict};
 use pipewright_lines::plain_text;
+use pipewright_record::Reason;
 use pipewright_record::glob::is_pattern;
 use pipewright_record::json::quoted;
-use pipewright_record::{Call, Reason};
 
 /// A longer rule is not proposed: nobody would read it.
 const MAX_LEN: usize = 2000;
@@ -55,9 +55,9 @@ impl SessionRules {
     ///
     /// # Errors
     /// Why it is not a rule, or not about that call.
-    pub fn check(text: &str, call: &Call<'_>, target: Option<&Target>, decision: &Decision) -> Result<(), Reason> {
+    pub fn check(text: &str, facts: &Facts<'_>, decision: &Decision) -> Result<(), Reason> {
         let rule = SessionRule::read(String::new(), text)?;
-        match rule.matches(&Facts::new(call, target, None)) {
+        match rule.matches(facts) {
             false => Err("the rule does not match this call".into()),
             true if decision.runs_text && !rule.is_narrow() => Err(TOO_WIDE.into()),
             true => Ok(()),
@@ -93,9 +93,8 @@ impl SessionRules {
     }
 
     /// The first rule that allows a call, of which the policy has decided so.
-    pub fn find(&self, call: &Call<'_>, target: Option<&Target>, decision: &Decision) -> Option<&SessionRule> {
-        let facts = Facts::new(call, target, None);
-        self.rules.iter().find(|rule| (!decision.runs_text || rule.is_narrow()) && rule.matches(&facts))
+    pub fn find(&self, facts: &Facts<'_>, decision: &Decision) -> Option<&SessionRule> {
+        self.rules.iter().find(|rule| (!decision.runs_text || rule.is_narrow()) && rule.matches(facts))
     }
 }
 
@@ -132,6 +131,10 @@ pub fn reach(text: &str) -> String {
     let Some(rule) = rules.rules.first() else { return "this rule".to_owned() };
     match rule.arguments.values().find_map(Condition::command) {
         Some(pattern) => format!("`{pattern}` in this folder"),
+        None if let Some(folder) = &rule.folder => format!("this tool on files below {folder}"),
+        None if let Some(origins) = rule.target.get(&TargetField::Origin) => {
+            format!("this tool on {}", origins.iter().collect::<Vec<_>>().join(" or "))
+        }
         None if rule.no_other_arguments => "exactly this call".to_owned(),
         None if !rule.target.is_empty() => "this tool on this target".to_owned(),
         None if !rule.arguments.is_empty() => "this tool with these arguments".to_owned(),
@@ -148,29 +151,33 @@ pub fn table(id: &str, text: &str) -> String {
     )
 }
 
-/// Rules that a person may want to add for a call, the widest first: one for every call of the tool, and one for calls
-/// with the same target, or, if that is not known, with the same arguments. Additional arguments may have any value.
-/// There is no narrower rule if a value has `*` or `?`, since in a rule they match other values.
+/// Rules that a person may want to add for a call, the widest first: one for every call of the tool, one for those on
+/// the same origin or on files below the same folder, and one for calls with the same target, or, if that is not known,
+/// with the same arguments. Additional arguments may have any value. There is no narrower rule if a value has `*` or
+/// `?`, since in a rule they match other values.
 ///
 /// If the call runs text, the first rule is for its program with other names, if that is certain, and the last one for
 /// its exact text.
-pub fn proposals(call: &Call<'_>, target: Option<&Target>, decision: &Decision) -> Vec<String> {
-    if is_pattern(&call.tool) {
+pub fn proposals(facts: &Facts<'_>, decision: &Decision) -> Vec<String> {
+    if is_pattern(facts.tool) {
         return Vec::new();
     }
-    let tool = format!("tool = {}", quoted(&call.tool));
-    let is_sound = |text: &String| text.len() <= MAX_LEN && SessionRules::check(text, call, target, decision).is_ok();
+    let tool = format!("tool = {}", quoted(facts.tool));
+    let is_sound = |text: &String| text.len() <= MAX_LEN && SessionRules::check(text, facts, decision).is_ok();
     if decision.runs_text {
-        return for_text(&tool, call).into_iter().filter(is_sound).collect();
+        return for_text(&tool, facts).into_iter().filter(is_sound).collect();
     }
-    let narrower = match target.filter(|target| !target.name.is_empty()) {
+    let origin = facts.target.and_then(|target| origin::read(target.origin.as_deref()?));
+    let origin = origin.map(|origin| format!("{tool}\ntarget = {{ origin = {} }}", quoted(&origin)));
+    let folder = folder::offered(facts).map(|folder| format!("{tool}\nfolder = {}", quoted(&folder)));
+    let narrower = match facts.target.filter(|target| !target.name.is_empty()) {
         Some(Target { role, name, .. }) => {
             let is_exact = !is_pattern(name) && !role.as_deref().is_some_and(is_pattern);
             let role = role.as_ref().map_or_else(String::new, |role| format!("role = {}, ", quoted(role)));
             is_exact.then(|| format!("{tool}\ntarget = {{ {role}name = {} }}", quoted(name)))
         }
         None => {
-            let rows = rows(call.arguments_text());
+            let rows = rows(facts.arguments);
             let values = rows.iter().map(|row| (&row.path, plain_text(&row.value)));
             let is_exact = !rows.is_empty() && !values.clone().any(|(_, value)| is_pattern(&value));
             let conditions = values.map(|(path, value)| format!("{} = {}", quoted(path), quoted(&value)));
@@ -178,12 +185,12 @@ pub fn proposals(call: &Call<'_>, target: Option<&Target>, decision: &Decision) 
             is_exact.then(|| format!("{tool}\narguments = {{ {conditions} }}"))
         }
     };
-    [tool].into_iter().chain(narrower).filter(is_sound).collect()
+    [tool].into_iter().chain(origin).chain(folder).chain(narrower).filter(is_sound).collect()
 }
 
 /// The rules for a call that runs text.
-fn for_text(tool: &str, call: &Call<'_>) -> Vec<String> {
-    let rows: Vec<Row> = effective_rows(call.arguments_text()).collect();
+fn for_text(tool: &str, facts: &Facts<'_>) -> Vec<String> {
+    let rows: Vec<Row> = effective_rows(facts.arguments).collect();
     let exact: Vec<(&str, String)> =
         rows.iter().map(|row| (&*row.path, format!("{{ is = {} }}", quoted(&plain_text(&row.value))))).collect();
     let rule = |conditions: &[(&str, String)]| {
@@ -192,7 +199,7 @@ fn for_text(tool: &str, call: &Call<'_>) -> Vec<String> {
         format!("{tool}\narguments = {{ {conditions} }}\nno_other_arguments = true")
     };
     // Its commands look like those of a shell.
-    let name = call.tool.to_lowercase();
+    let name = facts.tool.to_lowercase();
     let is_foreign = ["cmdlet", "fish", "node", "perl", "php", "powershell", "pwsh", "python", "ruby"]
         .iter()
         .any(|language| name.contains(language));
@@ -228,8 +235,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn click(name: &str) -> (String, Target) {
-        let target =
-            Target { role: Some("button".into()), name: name.into(), value: None, context: None, snapshot_id: None };
+        let target = Target {
+            role: Some("button".into()),
+            name: name.into(),
+            value: None,
+            context: None,
+            snapshot_id: None,
+            origin: None,
+        };
         (r#"{"tool":"browser_click","args":{"ref":"e7"}}"#.to_owned(), target)
     }
 
@@ -237,17 +250,17 @@ mod tests {
     fn a_rule_allows_what_it_matches_until_it_is_revoked() {
         let (line, next) = click("Next page");
         let call = recognise(&line).unwrap().unwrap();
-        let proposed = proposals(&call, Some(&next), &harmless());
+        let proposed = proposals(&Facts::new(&call, Some(&next), None), &harmless());
         let [wide, narrow] = &proposed[..] else { unreachable!("{proposed:?}") };
         assert_eq!(wide, "tool = \"browser_click\"");
         assert_eq!(narrow, "tool = \"browser_click\"\ntarget = { role = \"button\", name = \"Next page\" }");
         let mut rules = SessionRules::default();
         rules.add(narrow).unwrap();
-        assert_eq!(rules.find(&call, Some(&next), &harmless()).unwrap().id, "session-1");
-        assert!(rules.find(&call, Some(&click("Delete").1), &harmless()).is_none());
-        assert!(rules.find(&call, None, &harmless()).is_none());
+        assert_eq!(rules.find(&Facts::new(&call, Some(&next), None), &harmless()).unwrap().id, "session-1");
+        assert!(rules.find(&Facts::new(&call, Some(&click("Delete").1), None), &harmless()).is_none());
+        assert!(rules.find(&Facts::new(&call, None, None), &harmless()).is_none());
         assert!(rules.revoke("session-1") && !rules.revoke("session-1"));
-        assert!(rules.find(&call, Some(&next), &harmless()).is_none());
+        assert!(rules.find(&Facts::new(&call, Some(&next), None), &harmless()).is_none());
         assert_eq!(rules.next_id(), "session-2", "an id is not used again");
     }
 
@@ -263,7 +276,7 @@ mod tests {
             ("tool = \"mv\"", "does not match this call"),
             ("tool = \"rm\"\narguments = { \".path\" = \"b*\" }", "does not match this call"),
         ] {
-            let error = SessionRules::check(text, &call, None, &harmless()).unwrap_err();
+            let error = SessionRules::check(text, &Facts::new(&call, None, None), &harmless()).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
     }
@@ -273,7 +286,7 @@ mod tests {
         let line = |arguments: &str| format!("{{\"tool\":\"run_command\",\"args\":{arguments}}}");
         let first = line(r#"{"command":"mkdir build","cwd":"/w","description":"a","timeout":5}"#);
         let call = recognise(&first).unwrap().unwrap();
-        let [program, exact] = &proposals(&call, None, &running())[..] else { unreachable!() };
+        let [program, exact] = &proposals(&Facts::new(&call, None, None), &running())[..] else { unreachable!() };
         assert_eq!((reach(program), reach(exact)), ("`mkdir *` in this folder".into(), "exactly this call".into()));
         for (rule, arguments, is_allowed) in [
             (program, r#"{"command":"mkdir b","cwd":"/w","description":"c"}"#, true),
@@ -294,7 +307,11 @@ mod tests {
             rules.add(rule).unwrap();
             let line = line(arguments);
             let call = recognise(&line).unwrap().unwrap();
-            assert_eq!(rules.find(&call, None, &running()).is_some(), is_allowed, "{rule}: {arguments}");
+            assert_eq!(
+                rules.find(&Facts::new(&call, None, None), &running()).is_some(),
+                is_allowed,
+                "{rule}: {arguments}"
+            );
         }
     }
 
@@ -304,7 +321,7 @@ mod tests {
         let call = recognise(line).unwrap().unwrap();
         let exact =
             "tool = \"run_command\"\narguments = { \".command\" = { is = \"rm *.o\" } }\nno_other_arguments = true";
-        assert_eq!(proposals(&call, None, &running()), [exact]);
+        assert_eq!(proposals(&Facts::new(&call, None, None), &running()), [exact]);
         for wide in [
             "tool = \"run_command\"".to_owned(),
             exact.replace("\nno_other", "\n# no_other"),
@@ -313,14 +330,20 @@ mod tests {
             exact.replace("{ is = \"rm *.o\" }", "{ exists = true }"),
             exact.replace("{ is = \"rm *.o\" }", "[\"rm *.o\"]"),
         ] {
-            assert_eq!(SessionRules::check(&wide, &call, None, &running()), Err(TOO_WIDE.into()), "{wide}");
+            assert_eq!(
+                SessionRules::check(&wide, &Facts::new(&call, None, None), &running()),
+                Err(TOO_WIDE.into()),
+                "{wide}"
+            );
             let mut rules = SessionRules::default();
             rules.add(&wide).unwrap();
-            assert!(rules.find(&call, None, &running()).is_none(), "{wide}");
+            assert!(rules.find(&Facts::new(&call, None, None), &running()).is_none(), "{wide}");
         }
         let program = exact.replace("is = \"rm *.o\"", "command = \"rm *\"");
         assert!(
-            SessionRules::check(&program, &call, None, &running()).unwrap_err().contains("only for these programs")
+            SessionRules::check(&program, &Facts::new(&call, None, None), &running())
+                .unwrap_err()
+                .contains("only for these programs")
         );
     }
 
@@ -331,14 +354,14 @@ mod tests {
             let line = |value: &str| format!("{{\"tool\":\"rm\",\"args\":{{{}:{}}}}}", quoted(&key), quoted(value));
             let (line, another) = (line(&value), line(&other));
             let call = recognise(&line).unwrap().unwrap();
-            let proposed = proposals(&call, None, &harmless());
+            let proposed = proposals(&Facts::new(&call, None, None), &harmless());
             prop_assert!(!proposed.is_empty());
             for text in &proposed {
-                prop_assert_eq!(SessionRules::check(text, &call, None, &harmless()), Ok(()));
+                prop_assert_eq!(SessionRules::check(text, &Facts::new(&call, None, None), &harmless()), Ok(()));
             }
             if let Some(narrow) = proposed.get(1) {
                 let another = recognise(&another).unwrap().unwrap();
-                prop_assert!(SessionRules::check(narrow, &another, None, &harmless()).is_err(), "{}", narrow);
+                prop_assert!(SessionRules::check(narrow, &Facts::new(&another, None, None), &harmless()).is_err(), "{}", narrow);
             }
         }
     }

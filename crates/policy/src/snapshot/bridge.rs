@@ -15,8 +15,26 @@ pub(super) fn list(result: &Value, most: usize) -> Option<ShownReferences<'stati
     let fields = result.get("structuredContent").unwrap_or(result);
     let document = document(fields.get("snapshot_id")?.as_str()?)?;
     let items = fields.get("items")?.as_array()?;
-    let listed: Option<Vec<(String, Target)>> = items.iter().take(most).map(item).collect();
+    let mut listed: Option<Vec<(String, Target)>> = items.iter().take(most).map(item).collect();
+    for (key, target) in listed.iter_mut().flatten() {
+        target.origin = origin(fields, key);
+    }
     Some(listed.map_or(ShownReferences::Hidden, |items| ShownReferences::Numbered(document, items)))
+}
+
+/// The origin of an element: that of the page, if the list does not name it among those of other origins.
+fn origin(list: &Value, key: &str) -> Option<String> {
+    let is_own = |number: &Value| number.as_u64().is_some_and(|number| self::key(number) == key);
+    let others = list.get("other_origins").and_then(Value::as_object).into_iter().flatten();
+    let mut named = others.filter(|(_, numbers)| numbers.as_array().is_none_or(|numbers| numbers.iter().any(is_own)));
+    match named.next() {
+        Some((origin, _)) => Some(origin.clone()).filter(|_| named.next().is_none()),
+        None => list.get("origin")?.as_str().map(str::to_owned),
+    }
+}
+
+fn key(number: u64) -> String {
+    format!("index={number}")
 }
 
 fn document(snapshot: &str) -> Option<u64> {
@@ -32,7 +50,7 @@ fn item(item: &Value) -> Option<(String, Target)> {
         Value::Object(fields) => (fields.get("index")?.as_u64()?, target(fields)),
         _ => return None,
     };
-    Some((format!("index={number}"), target))
+    Some((key(number), target))
 }
 
 fn compact(line: &str) -> Option<(u64, Target)> {

@@ -216,6 +216,11 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedEl
     }
 }
 
+/// Whether a call also names the place to which an element is dragged.
+pub(super) fn names_destination(arguments: &str) -> bool {
+    Fields::read(arguments).map_or(true, |fields| fields.get_ignoring_case("to").is_some())
+}
+
 /// Whether a call sets the value of a Godot node.
 fn sets_node(tool: &str, fields: &Fields<'_>) -> bool {
     let path = fields.get("path").and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
@@ -233,6 +238,7 @@ fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<NamedE
             value: None,
             context: Some(message.chars().take(400).collect()),
             snapshot_id: Some(format!("s{}", snapshot.snapshots)),
+            origin: None,
         }),
         None if accepts => NamedElement::Unknown("a dialog".to_owned()),
         None => NamedElement::Nothing,

@@ -86,6 +86,7 @@ pub(super) fn target(item: &Map<String, Value>) -> Target {
         value: first(&["value", "href", "url"]).map(str::to_owned),
         context: Some(near).filter(|near| !near.is_empty()),
         snapshot_id: None,
+        origin: None,
     }
 }
 

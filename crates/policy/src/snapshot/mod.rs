@@ -166,7 +166,13 @@ impl Snapshot {
 
     /// The element that a call's arguments refer to.
     pub fn target(&self, tool: &str, arguments: &str) -> NamedElement {
-        call::names(tool, arguments, self)
+        match call::names(tool, arguments, self) {
+            // Where an element is dropped may be of another origin.
+            NamedElement::Element(target) if target.origin.is_some() && call::names_destination(arguments) => {
+                NamedElement::Element(Target { origin: None, ..target })
+            }
+            named => named,
+        }
     }
 
     /// The focused element.
