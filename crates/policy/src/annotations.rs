@@ -1,7 +1,10 @@
 //! A server's hints about its own tools (MCP's `ToolAnnotations`). A hint may always add a question. It removes one
-//! only if the server is trusted.
+//! only if the server is trusted. A tool whose [definition](definitions) changes is asked about.
 
-use pipewright_record::{Fields, is_same_id};
+mod definitions;
+
+use definitions::Definitions;
+use pipewright_record::{Fields, ListTools, is_same_id};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -41,8 +44,9 @@ pub struct Annotations {
     tells_apart: bool,
     /// A list arrived since the last call of [`Annotations::take_changed`].
     has_changed: bool,
-    /// The ids of the requests for the list, as JSON text.
-    asked: Vec<String>,
+    /// The ids of the requests for the list, as JSON text, and whether the hints in it count.
+    asked: Vec<(String, bool)>,
+    definitions: Definitions,
 }
 
 #[derive(Deserialize)]
@@ -111,8 +115,14 @@ impl Annotations {
         Annotations { is_trusted, ..Annotations::default() }
     }
 
-    /// Reads a line that passes to the server: if it requests the list, the answer will count.
+    /// Reads a line that passes to the server: if it requests the list, the answer will count. (That of a world of ours
+    /// tells only whether a tool has changed.)
     pub fn observe_request(&mut self, line: &str) {
+        if let Ok(Some(request)) = ListTools::read(line)
+            && let Some(id) = request.request_id
+        {
+            return self.expect_list(id.get(), false);
+        }
         if !line.contains("tools/list") && !line.contains("tools\\/list") {
             return;
         }
@@ -126,8 +136,12 @@ impl Annotations {
 
     /// The answer to the request with this id, JSON text, will count.
     pub fn expect(&mut self, id: &str) {
+        self.expect_list(id, true);
+    }
+
+    fn expect_list(&mut self, id: &str, has_hints: bool) {
         if self.asked.len() < MAX_ASKED {
-            self.asked.push(id.to_owned());
+            self.asked.push((id.to_owned(), has_hints));
         }
     }
 
@@ -137,19 +151,29 @@ impl Annotations {
         if self.asked.is_empty() {
             return None;
         }
+        // Some clients take several answers in one line.
+        if line.trim_ascii_start().starts_with(b"[") {
+            let answers = serde_json::from_slice::<Vec<&RawValue>>(line).unwrap_or_default();
+            answers.into_iter().for_each(|answer| _ = self.observe_answer(answer.get().as_bytes()));
+            return None;
+        }
         let fields = std::str::from_utf8(line).ok().and_then(|line| Fields::read(line).ok())?;
         let is_record = fields.get("type").is_some_and(|value| text(value).as_deref() == Some("tool_list"));
         let id = fields.get(if is_record { "request_id" } else { "id" })?.get();
         if !is_record && fields.get("method").is_some() {
             return None;
         }
-        let asked = self.asked.iter().position(|asked| is_same_id(Some(asked), Some(id)))?;
-        let id = self.asked.swap_remove(asked);
+        let asked = self.asked.iter().position(|(asked, _)| is_same_id(Some(asked), Some(id)))?;
+        let (id, has_hints) = self.asked.swap_remove(asked);
         let listed =
             if is_record { Some(std::str::from_utf8(line).ok()?) } else { fields.get("result").map(RawValue::get) };
         let listed = listed.and_then(|listed| serde_json::from_str::<ToolsPage<'_>>(listed).ok());
         let next_cursor = listed.as_ref().and_then(|listed| Some(listed.next_cursor?.get().to_owned()));
-        self.remember(listed.map_or(Vec::new(), |listed| listed.tools));
+        let tools = listed.map_or(Vec::new(), |listed| listed.tools);
+        self.definitions.take(&tools);
+        if has_hints {
+            self.remember(tools);
+        }
         Some(ListAnswer { id, next_cursor: next_cursor.filter(|cursor| cursor != "null") })
     }
 
@@ -171,6 +195,16 @@ impl Annotations {
     /// Whether a list arrived since the last call.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.has_changed)
+    }
+
+    /// The tools whose definitions have changed since the last call.
+    pub fn take_changed_tools(&mut self) -> Vec<String> {
+        self.definitions.take_changed()
+    }
+
+    /// Whether the server has changed the definition of a tool since it was listed first.
+    pub fn has_changed(&self, tool: &str) -> bool {
+        self.definitions.have_changed(tool)
     }
 
     /// The names of the tools, in any order.
@@ -267,6 +301,42 @@ mod tests {
         assert_eq!(listed(&list(&all[..5]), false).unwrap()[1].1, Hint::Destructive, "too few tools to tell");
         let other = list(&all).replace("]}", r#",{"name":"hover"}]}"#);
         assert_eq!(listed(&other, false).unwrap()[1].1, Hint::Destructive);
+    }
+
+    #[test]
+    fn a_tool_has_changed_if_its_description_or_schema_has() {
+        let first = r#"{"name":"a","description":"x","inputSchema":{"type":"object","properties":{"n":{}}}}"#;
+        let changed = |other: &str| {
+            let mut annotations = Annotations::default();
+            for tool in [first, other] {
+                annotations.observe_request(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+                annotations
+                    .observe_answer(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tool}]}}}}"#).as_bytes());
+            }
+            assert_eq!(annotations.take_changed_tools().contains(&"a".to_owned()), annotations.has_changed("a"));
+            annotations.has_changed("a")
+        };
+        for same in [
+            first,
+            r#"{"inputSchema": {"properties": {"n": {}}, "type": "object"}, "description": "\u0078", "name": "a"}"#,
+            r#"{"name":"a","description":"x","inputSchema":{"type":"object","properties":{"n":{}}},"_meta":{"n":1}}"#,
+            r#"{"name":"b","description":"y"}"#,
+        ] {
+            assert!(!changed(same), "{same}");
+        }
+        for other in [
+            r#"{"name":"a"}"#,
+            &first.replace("\"x\"", "\"y\""),
+            &first.replace("{}", "{\"default\":1}"),
+            &first.replace("{\"name", "{\"annotations\":{\"readOnlyHint\":true},\"name"),
+            &first.replace("\"x\"", "\"x\",\"description\":\"x\""),
+            &first.replace("\"a\"", "\"b\",\"name\":\"a\""),
+            &first.replace("\"a\",", "\"\\u0061\",\"title\":\"t\","),
+            // Twice in one list.
+            &format!("{first},{}", first.replace("\"x\"", "\"z\"")),
+        ] {
+            assert!(changed(other), "{other}");
+        }
     }
 
     #[test]

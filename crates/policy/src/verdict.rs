@@ -87,6 +87,20 @@ impl Decision {
         Decision { plain_reason: Some(self.reason.len()), reason: reason.into(), ..self }
     }
 
+    /// The decision about a call of a tool that its server has changed since it was listed first.
+    #[must_use]
+    pub fn of_changed_tool(self) -> Decision {
+        const CHANGED: &str =
+            "its server has changed the tool's description or schema in this session; apart from that: ";
+        Decision {
+            verdict: self.verdict.max(Verdict::Confirm),
+            rule: if self.verdict == Verdict::Deny { self.rule } else { "builtin.changed_tool".into() },
+            plain_reason: self.plain_reason.map(|end| end + CHANGED.len()),
+            reason: format!("{CHANGED}{}", self.reason).into(),
+            ..self
+        }
+    }
+
     /// The reason without parts of the arguments.
     pub fn plain_reason(&self) -> &str {
         self.plain_reason.and_then(|end| self.reason.get(..end)).unwrap_or(&self.reason)

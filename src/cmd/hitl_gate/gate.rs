@@ -17,7 +17,7 @@ use pipewright_io::report::{Failure, Status};
 use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_lines::{Limits, Line, Piece};
 use pipewright_policy::Verdict;
-use pipewright_policy::annotations::Hint;
+use pipewright_policy::annotations::{Annotations, Hint};
 use pipewright_policy::audit::{self, Did, SettledBy, Subject};
 use pipewright_policy::builtin::Builtin;
 use pipewright_policy::rules::SessionRules;
@@ -83,6 +83,8 @@ pub struct Gate {
     pub(super) pending: Option<PendingQuestion>,
     /// The rules that allow calls until the end of the run.
     pub(super) session_rules: SessionRules,
+    /// The lists of tools that pass, and what they tell about changes.
+    pub(super) lists: Annotations,
     pub(super) policy: Policy,
     near_ended: bool,
     far_closed: bool,
@@ -130,6 +132,7 @@ impl Gate {
             kept: Vec::new(),
             pending: None,
             session_rules: SessionRules::default(),
+            lists: Annotations::default(),
             policy,
             near_ended: false,
             far_closed: false,
@@ -225,6 +228,7 @@ impl Gate {
         if self.take_elicited(&place, body, out) {
             return;
         }
+        self.lists.observe_request(body);
         match cancelled_id(body).and_then(|id| self.calls.position(id.get())) {
             Some(index) => self.cancel(index, out),
             None => self.pass(line, out),
@@ -303,7 +307,13 @@ impl Stage for Gate {
         match event {
             Event::Piece(Side::NEAR, piece) => self.take(&piece, out),
             Event::Piece(Side::Answers, piece) => self.take_answer_line(&piece, out),
-            Event::Piece(_, piece) => out.pass(Side::NEAR, &piece),
+            Event::Piece(_, piece) => {
+                if let Piece::Line(line) = &piece {
+                    self.lists.observe_answer(line.body());
+                    self.end_rules_of_changed_tools();
+                }
+                out.pass(Side::NEAR, &piece);
+            }
             Event::Closed(Side::NEAR) => self.near_closed(out),
             // The terminal's own pipe ends with the run; this was the other one.
             Event::Closed(Side::Answers) => self.channel_closed(out),

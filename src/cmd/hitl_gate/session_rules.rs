@@ -6,6 +6,7 @@ use super::held::HeldCall;
 use super::remember::remember;
 use crate::cmd::rules_file::JudgedCall;
 use pipewright_clients::approvals::{RuleInForce, RulesInForce};
+use pipewright_io::printable::printable;
 use pipewright_io::stage::Out;
 use pipewright_policy::Decision;
 use pipewright_policy::audit::{Event, SettledBy, Settlement, digest};
@@ -82,6 +83,22 @@ impl Gate {
         }
         self.passage.note(|| Event::Revoked { rule_id: id });
         self.send_to_approvers(&self.rules_record());
+    }
+
+    /// Ends the rules for tools that the server has changed: a person has allowed them as they were.
+    pub(super) fn end_rules_of_changed_tools(&mut self) {
+        for tool in self.lists.take_changed_tools() {
+            let ended = self.session_rules.end_for(&tool);
+            for id in &ended {
+                self.passage.note(|| Event::Revoked { rule_id: id });
+            }
+            if !ended.is_empty() {
+                let tool = printable(&tool);
+                let why = format_args!("the server has changed the tool {tool}: its rules for the session have ended");
+                self.passage.report.note_again(why);
+                self.send_to_approvers(&self.rules_record());
+            }
+        }
     }
 
     /// The facts about a call that rules for the session use.

@@ -108,12 +108,14 @@ impl Gate {
             discovery.observe_call(&mut self.annotations, out);
         }
         let hint = self.annotations.hint(&call.tool);
-        let JudgedCall { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
+        let JudgedCall { mut decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
+        if self.annotations.has_changed(&call.tool) {
+            decision = decision.of_changed_tool();
+        }
         if self.settings.mode == GateMode::Observe {
             self.summary.count(&call.tool, decision.verdict);
         }
         let mut did = self.action_for(call, &decision);
-        let mut decision = decision;
         if let Err(failed) = self.audit_verdict(|| Subject::of(call), Some(call.form), &decision, did) {
             (did, decision) = (CallAction::Refuse(Kind::Denied), failed);
         }

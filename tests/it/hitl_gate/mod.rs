@@ -4,6 +4,7 @@ mod answers;
 mod approvers;
 mod attackers;
 mod audit;
+mod changed_tools;
 mod editor;
 mod elicitation;
 mod ends;

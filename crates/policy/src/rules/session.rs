@@ -87,6 +87,14 @@ impl SessionRules {
         self.rules.len() < before
     }
 
+    /// Removes the rules that allow calls of a tool; gives their ids.
+    pub fn end_for(&mut self, tool: &str) -> Vec<String> {
+        let is_about = |rule: &SessionRule| {
+            rule.rules.rules.iter().any(|rule| rule.tool.as_ref().is_some_and(|globs| globs.match_text(tool)))
+        };
+        self.rules.extract_if(.., |rule| is_about(rule)).map(|rule| rule.id).collect()
+    }
+
     /// The rules in force.
     pub fn iter(&self) -> impl Iterator<Item = &SessionRule> {
         self.rules.iter()
