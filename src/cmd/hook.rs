@@ -7,6 +7,7 @@
 use super::browser_pages;
 use super::options::{LimitOptions, TOO_DEEP, TOO_LONG};
 use super::rules_file::{JudgedCall, RulesFile, RulesOptions, judge};
+use super::session_file::SessionFile;
 use super::usage;
 use super::working_tree::{home, resolve, runs_nothing};
 use pipewright_io::report::{Failure, Report, Status};
@@ -158,6 +159,34 @@ pub fn policy(hook: &HookCall) -> Result<Builtin, String> {
         Some((browser, page)) => builtin.with_browser(browser, &page),
         None => builtin,
     })
+}
+
+/// Acts with the history of a harness's session, if the rules depend on it. Each gate has its own, which is locked while
+/// it acts.
+///
+/// # Errors
+/// Why there is no history; the call is not judged then.
+pub fn with_history<T>(
+    gate: &str,
+    hook: &HookCall,
+    rules: &mut Option<RulesFile>,
+    act: impl FnOnce(&mut Option<RulesFile>) -> T,
+) -> Result<T, String> {
+    let Some(loaded) = rules.as_mut().filter(|rules| rules.has_history()) else { return Ok(act(rules)) };
+    let failed = |error: &dyn std::fmt::Display| format!("the earlier calls of the session are not known: {error}");
+    let mut file = SessionFile::open(&format!("history-{gate}"), hook).map_err(|error| failed(&error))?;
+    let text = file.text().map_err(|error| failed(&error))?;
+    if !text.is_empty() {
+        loaded.history = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    }
+    let before = loaded.history.clone();
+    let done = act(rules);
+    let after = rules.as_ref().map(|rules| &rules.history).filter(|after| **after != before);
+    if let Some(after) = after {
+        let written = serde_json::to_string(after).map_err(io::Error::from).and_then(|text| file.replace(&text));
+        written.map_err(|error| failed(&error))?;
+    }
+    Ok(done)
 }
 
 /// Judges the call of a hook.

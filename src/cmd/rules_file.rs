@@ -5,10 +5,12 @@ use crate::cmd::usage;
 use pipewright_io::report::{Failure, Report};
 use pipewright_policy::annotations::Hint;
 use pipewright_policy::builtin::{Builtin, CallEffect};
-use pipewright_policy::rules::{Facts, Rule, Rules};
+use pipewright_policy::rules::{Facts, History, PassingCall, Rule, Rules};
+use pipewright_policy::snapshot::id_value;
 use pipewright_policy::{Decision, Verdict};
 use pipewright_record::{Call, Reason, recognise};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Which rules apply, and which agent makes the calls.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -50,6 +52,10 @@ pub struct RulesFile {
     filters: Conditions,
     /// By rule: the index of its filter in `filters`.
     places: Vec<Option<usize>>,
+    /// What has passed in this session.
+    pub history: History,
+    /// So many seconds are taken to have passed.
+    pub waited: u64,
 }
 
 /// The decision about a call, and which rules match it.
@@ -58,6 +64,8 @@ pub struct JudgedCall {
     pub acts: CallEffect,
     /// By index in the file.
     pub matching: Vec<usize>,
+    /// The ids of the rules that count it, if it passes.
+    pub counted: Vec<String>,
 }
 
 impl RulesFile {
@@ -77,7 +85,16 @@ impl RulesFile {
             sources.extend(rule.when.as_deref().map(|when| (name, when)));
         }
         let filters = Conditions::compile(&sources).map_err(|why| wrong(&why))?;
-        let file = RulesFile { path: path.to_owned(), text, agent: None, rules, filters, places };
+        let file = RulesFile {
+            path: path.to_owned(),
+            text,
+            agent: None,
+            rules,
+            filters,
+            places,
+            history: History::default(),
+            waited: 0,
+        };
         for rule in &file.rules.rules {
             file.try_examples(rule).map_err(|why| wrong(&format_args!("{}: rule {:?}: {why}", rule.line, rule.id)))?;
         }
@@ -106,7 +123,7 @@ impl RulesFile {
                 "{path}: the file is empty, or only the beginning of the former rules; {advice}"
             )));
         }
-        Ok(RulesFile { agent: self.agent.clone(), ..file })
+        Ok(RulesFile { agent: self.agent.clone(), history: self.history.clone(), ..file })
     }
 
     /// Whether nothing is written in the file.
@@ -117,6 +134,23 @@ impl RulesFile {
     /// The calls that are judged after this are of this agent.
     pub fn set_agent(&mut self, agent: Option<String>) {
         self.agent = agent;
+    }
+
+    /// Whether earlier calls count.
+    pub fn has_history(&self) -> bool {
+        self.rules.have_history()
+    }
+
+    /// Takes a judged call that passes. If it `is_certain`, nobody can still reject it.
+    pub fn passes(&mut self, call: &Call<'_>, counted: &[String], is_certain: bool) {
+        let id = call.id.and_then(|id| id_value(id.get()));
+        let call = PassingCall { id: id.as_deref(), at: self.now(), is_certain };
+        self.history.take(counted.iter().map(String::as_str), call);
+    }
+
+    fn now(&self) -> u64 {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.map_or(0, |since| since.as_secs()) + self.waited
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -162,14 +196,21 @@ pub fn agent_id(call: &Call<'_>) -> Option<String> {
 /// Judges a call by the built-in policy, the server's hint about the tool, and the rules, if there are any.
 pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint: Hint) -> JudgedCall {
     let (decision, acts) = builtin.judge(call, hint);
-    let (decision, matching) = match rules {
+    let (decision, matching, counted) = match rules {
         Some(file) => {
             let matching =
                 file.matching(&Facts::new(call, acts.target.as_ref(), file.agent.as_deref()).in_place(builtin.place()));
+            let counting = matching.iter().map(|(index, _)| &file.rules()[*index]).filter(|rule| rule.is_counted());
+            let counted = counting.map(|rule| rule.id.clone()).collect();
+            let now = file.now();
+            let holds = |(index, filtered): &(usize, Result<(), Reason>)| {
+                filtered.is_err() || file.rules.holds_after(*index, &file.history, now)
+            };
+            let matching: Vec<_> = matching.into_iter().filter(holds).collect();
             let decision = file.rules.decide(&matching, decision);
-            (decision, matching.into_iter().map(|(index, _)| index).collect())
+            (decision, matching.into_iter().map(|(index, _)| index).collect(), counted)
         }
-        None => (decision, Vec::new()),
+        None => (decision, Vec::new(), Vec::new()),
     };
     // A caller may ask for approval, and never give it.
     let decision = if call.requires_approval {
@@ -177,5 +218,5 @@ pub fn judge(call: &Call<'_>, builtin: &Builtin, rules: Option<&RulesFile>, hint
     } else {
         decision
     };
-    JudgedCall { decision, acts, matching }
+    JudgedCall { decision, acts, matching, counted }
 }

@@ -16,11 +16,13 @@ mod command;
 mod condition;
 mod facts;
 mod folder;
+mod history;
 mod origin;
 mod session;
 
 pub use condition::Condition;
 pub use facts::Facts;
+pub use history::{CallOutcome, History, PassingCall, Period};
 pub use session::{SessionRule, SessionRules, proposals, reach, table};
 
 use super::detector::ActionKind;
@@ -28,6 +30,7 @@ use super::verdict::{Decision, Verdict};
 use crate::arguments::{Row, rows};
 use crate::lists::rules::INCIDENTAL_KEYS;
 use condition::Globs;
+use history::Beyond;
 use pipewright_lines::{Path, Paths, Step};
 use pipewright_record::toml_error::{describe, place};
 use pipewright_record::{Fields, Reason};
@@ -74,8 +77,8 @@ pub struct Rule {
     pub line: usize,
     /// The name of the rule in verdicts.
     pub id: String,
-    /// The verdict on the calls that it matches.
-    pub verdict: Verdict,
+    /// The verdict on the calls that it matches. Without one, they only count for other rules.
+    verdict: Option<Verdict>,
     /// For people.
     pub reason: Option<String>,
     /// What the calls do; it is shown to the person who is asked.
@@ -99,6 +102,12 @@ pub struct Rule {
     /// The call has no arguments besides those in `arguments`, except some that do not change its effect.
     #[serde(default)]
     no_other_arguments: bool,
+    /// A call that this rule counts has passed before.
+    after: Option<String>,
+    /// None has.
+    before: Option<String>,
+    /// So many calls that this rule matches have passed before.
+    beyond: Option<Beyond>,
     /// A jq filter that must be true, too; the caller of [`Rules::matching`] runs it, over [`Facts::json`].
     pub when: Option<String>,
     /// Calls that it must match, as JSON.
@@ -110,6 +119,9 @@ pub struct Rule {
     /// The indices of the paths of `arguments` among all paths.
     #[serde(skip)]
     places: Vec<usize>,
+    /// Whether it matches only what it certainly means, as rules that allow do.
+    #[serde(skip)]
+    allows: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -153,9 +165,11 @@ impl Rules {
             .into());
         }
         let (mut paths, mut rules) = (Vec::new(), Vec::new());
-        for rule in rule {
-            let line = place(text, rule.span().start).0;
-            let mut rule = Rule { line, ..rule.into_inner() };
+        let with_line = |rule: Spanned<Rule>| Rule { line: place(text, rule.span().start).0, ..rule.into_inner() };
+        let mut all: Vec<Rule> = rule.into_iter().map(with_line).collect();
+        history::check(&mut all)?;
+        for mut rule in all {
+            let line = rule.line;
             check_id(&rule, &rules)?;
             rule.check_scope().map_err(|why| format!("{line}: rule {:?}: {why}", rule.id))?;
             for (path, condition) in &rule.arguments {
@@ -163,7 +177,7 @@ impl Rules {
                 let path = Path::parse(path).filter(|path| !path.steps().contains(&Step::Each));
                 rule.places.push(paths.len());
                 paths.push(path.ok_or_else(|| wrong("a path names one value, such as .path or .items[0].id"))?);
-                condition.check(rule.verdict == Verdict::Allow).map_err(|why| wrong(&why))?;
+                condition.check(rule.allows).map_err(|why| wrong(&why))?;
             }
             rules.push(rule);
         }
@@ -205,7 +219,12 @@ impl Rules {
     /// The decision on a call, from the rules that match it and the built-in policy's decision.
     pub fn decide(&self, matching: &[(usize, Result<(), Reason>)], builtin: Decision) -> Decision {
         let (pays, runs_text) = (builtin.pays, builtin.runs_text);
-        let matching = matching.iter().filter(|(index, _)| !(pays && self.rules[*index].except_payments));
+        // A rule that only counts decides nothing, unless it cannot be applied.
+        let decides = |rule: &Rule, filtered: &Result<(), Reason>| rule.verdict.is_some() || filtered.is_err();
+        let matching = matching.iter().filter(|(index, filtered)| {
+            let rule = &self.rules[*index];
+            decides(rule, filtered) && !(pays && rule.except_payments)
+        });
         let is_certain = |(_, filtered): &&(usize, Result<(), Reason>)| filtered.is_ok();
         let settled = matching.clone().filter(is_certain).any(|(index, _)| self.rules[*index].instead_of_builtin);
         // A rule may know a call that the built-in policy does not know.
@@ -232,7 +251,7 @@ impl Rule {
         match filtered {
             Ok(()) => {
                 let reason = self.reason.clone().unwrap_or_else(|| format!("rule {}", self.id));
-                let decision = Decision::new(self.verdict, self.id.clone(), reason);
+                let decision = Decision::new(self.verdict.unwrap_or(Verdict::Allow), self.id.clone(), reason);
                 let pays = self.kind.is_some_and(ActionKind::is_payment);
                 Decision { kind: self.kind, severity: self.kind.map(ActionKind::severity), pays, ..decision }
             }
@@ -244,7 +263,8 @@ impl Rule {
     pub fn has_condition(&self) -> bool {
         let globs = [&self.tool, &self.agent, &self.plan, &self.session];
         let has_fields = !self.target.is_empty() || !self.arguments.is_empty() || self.no_other_arguments;
-        let has_fields = has_fields || self.folder.is_some();
+        let has_history = self.after.is_some() || self.before.is_some() || self.beyond.is_some();
+        let has_fields = has_fields || self.folder.is_some() || has_history;
         globs.into_iter().any(Option::is_some) || has_fields || self.when.is_some()
     }
 
@@ -264,7 +284,7 @@ impl Rule {
         }
         match &self.folder {
             Some(folder) if !folder.starts_with('/') => Err("`folder` must be an absolute path".to_owned()),
-            Some(_) if self.verdict != Verdict::Allow => {
+            Some(_) if !self.allows => {
                 Err("`folder` is only for rules that allow; `within` is the condition for one argument".to_owned())
             }
             _ => Ok(()),
@@ -299,7 +319,7 @@ impl Rule {
             })
             && self.folder.as_ref().is_none_or(|own| folder::holds(own, facts))
             && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
-                let allows = self.verdict == Verdict::Allow;
+                let allows = self.allows;
                 let holds = |value| condition.holds(value, allows);
                 match found.get(*place) {
                     Some(ArgumentValue::Value(value)) => holds(Some(value)),

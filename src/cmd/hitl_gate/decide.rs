@@ -172,6 +172,11 @@ impl Gate {
     /// A question is settled: the call passes, or is answered. If its caller has an answer already, the decision is
     /// kept for a repetition.
     pub(super) fn close(&mut self, held: HeldCall, decision: &Decision<'_>, out: &mut Out) {
+        let passing = decision.agreed.filter(|_| decision.verdict != Settlement::Rejected && !held.is_answered);
+        if let Some(why) = passing.and_then(|agreed| self.passes(&agreed.call.call()).err()) {
+            let (verdict, agreed, why) = (Settlement::Rejected, None, &*why);
+            return self.close(held, &Decision { verdict, agreed, why, ..*decision }, out);
+        }
         let (call, line) = (held.call.call(), held.line());
         if let Err(failure) = self.settled(&held, decision, out) {
             self.passage.report.fault(format_args!("stdin:{}", line.number()), &failure);

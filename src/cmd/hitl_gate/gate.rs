@@ -197,8 +197,27 @@ impl Gate {
         }
     }
 
+    /// Takes a call that is about to pass. Others may have passed since it was judged.
+    ///
+    /// # Errors
+    /// Why the policy denies it now.
+    pub(super) fn passes(&mut self, call: &Call<'_>) -> Result<(), String> {
+        if !self.policy.rules.as_ref().is_some_and(RulesFile::has_history) {
+            return Ok(());
+        }
+        let JudgedCall { counted, .. } = self.check_policy(call)?;
+        if let Some(rules) = &mut self.policy.rules {
+            rules.passes(call, &counted, true);
+        }
+        Ok(())
+    }
+
     /// Passes a call that needs no approval.
     pub(super) fn pass_call(&mut self, call: &Call<'_>, line: &Line<'_>, out: &mut Out) {
+        if let Err(why) = self.passes(call) {
+            self.passage.report.fault(format_args!("stdin:{}", line.number()), format_args!("{}: {why}", call.tool));
+            return self.answer(call, Kind::Denied, &why, out);
+        }
         let passed = || audit::Event::Passed { subject: Subject::of(call), required_approval: false };
         match self.audit(passed) {
             Ok(()) => self.passage.pass(line, call, Did::Passed, out),

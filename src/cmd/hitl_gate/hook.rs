@@ -8,7 +8,9 @@ use super::notify::Notifier;
 use super::{NAME, approver_places, open_approvers};
 use crate::cmd::audit::Audit;
 use crate::cmd::caller::RefusalForm;
-use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer, judge_hook, note_event, policy, shortened};
+use crate::cmd::hook::{
+    HookEvent, HookFailure, HookOptions, answer, judge_hook, note_event, policy, shortened, with_history,
+};
 use crate::cmd::options::Limit;
 use crate::cmd::passage::Passage;
 use crate::cmd::rules_file::{JudgedCall, RulesFile};
@@ -65,7 +67,7 @@ pub fn run(arguments: HookArguments, signals: &Signals, report: &Arc<Report>) ->
 
 fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {
     let input = arguments.hook.input()?;
-    let rules = arguments.hook.open_rules(report)?;
+    let mut rules = arguments.hook.open_rules(report)?;
     let hook = match arguments.hook.event(&input, report)? {
         HookEvent::Call(hook) => hook,
         HookEvent::After(result) => {
@@ -77,21 +79,28 @@ fn decide(arguments: &HookArguments, signals: &Signals, report: &Arc<Report>) ->
         }
     };
     let blocked = |why: String| HookFailure { harness: Some(hook.harness), why };
-    let (judged, line) = judged_line(&hook, rules.as_ref()).map_err(blocked)?;
+    let own_tool = hook.harness.own_tool(&hook.call().map_or(String::new(), |call| call.tool.into_owned()));
+    // The harness asks about calls that we would not; its own questions to its user are its own.
+    let may_be_left = !hook.event.asks_itself || own_tool == Some(OwnToolUse::Notes);
+    let judged = with_history(NAME, &hook, &mut rules, |rules| {
+        let (judged, line) = judged_line(&hook, rules.as_ref())?;
+        let is_left = judged.decision.verdict == Verdict::Allow && may_be_left;
+        if let (Some(rules), Ok(call), true) = (rules, hook.call(), is_left) {
+            rules.passes(&call, &judged.counted, true);
+        }
+        Ok((judged, line))
+    });
+    let (judged, line) = judged.and_then(|judged| judged).map_err(blocked)?;
     let decision = &judged.decision;
-    let is_note = hook.harness.own_tool(&hook.call().map_or(String::new(), |call| call.tool.into_owned()));
     match decision.verdict {
         Verdict::Deny => {
             let reason = format!("{} ({})", shortened(&decision.reason), decision.rule);
             return Ok(hook.answer(&HookAnswer::Deny(&reason)));
         }
-        // The harness asks about calls that we would not; its own questions to its user are its own.
-        Verdict::Allow if !hook.event.asks_itself || is_note == Some(OwnToolUse::Notes) => {
-            return Ok(hook.answer(&HookAnswer::NoOpinion));
-        }
+        Verdict::Allow if may_be_left => return Ok(hook.answer(&HookAnswer::NoOpinion)),
         Verdict::Allow | Verdict::Confirm => {}
     }
-    ask(arguments, hook, line, rules, signals, report)
+    ask(arguments, hook, (line, judged.counted), rules, signals, report)
 }
 
 /// The decision about the call, and its line with marks.
@@ -108,8 +117,8 @@ fn judged_line(hook: &HookCall, rules: Option<&RulesFile>) -> Result<(JudgedCall
 fn ask(
     arguments: &HookArguments,
     hook: HookCall,
-    line: String,
-    rules: Option<RulesFile>,
+    (line, counted): (String, Vec<String>),
+    mut rules: Option<RulesFile>,
     signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<WrittenAnswer, HookFailure> {
@@ -122,8 +131,11 @@ fn ask(
     let opened = open_approvers(approver_places(true), family, limits, report).map_err(blocked)?;
     let Some((approvers, answers)) = opened.filter(|(approvers, _)| approvers.is_present()) else {
         let why = "a person has to approve this first, and no approver is connected (hitl-gate attach)";
-        let answer = if arguments.required { HookAnswer::Deny(why) } else { HookAnswer::NoOpinion };
-        return Ok(hook.answer(&answer));
+        if arguments.required {
+            return Ok(hook.answer(&HookAnswer::Deny(why)));
+        }
+        note_passed(&hook, &mut rules, &counted, false).map_err(|why| HookFailure { harness: Some(harness), why })?;
+        return Ok(hook.answer(&HookAnswer::NoOpinion));
     };
     let audit = Audit::open_shared(arguments.audit.as_deref(), NAME, AUDIT_TIMEOUT, report).map_err(blocked)?;
     let notifier = arguments.notify.as_deref().map(|command| Notifier::new(command, report)).transpose();
@@ -157,7 +169,8 @@ fn ask(
     }
     let outcome = Arc::new(Mutex::new(None));
     let outcome_of_stage = Arc::clone(&outcome);
-    let stage = HookStage { gate, hook, line: Some(line), printed: Vec::new(), remembered, outcome: outcome_of_stage };
+    let stage =
+        HookStage { gate, hook, line: Some(line), printed: Vec::new(), remembered, counted, outcome: outcome_of_stage };
     let sides = Sides {
         far: FarEndpoint::child(Vec::new()),
         answers: vec![Descriptor::new(answers)],
@@ -170,6 +183,21 @@ fn ask(
     let outcome = lock(&outcome).take();
     outcome
         .ok_or_else(|| HookFailure { harness: Some(harness), why: "the question ended without an answer".to_owned() })
+}
+
+/// Keeps in the history of the session that these rules count a call. If it is not certain, the harness may still
+/// refuse it.
+fn note_passed(
+    hook: &HookCall,
+    rules: &mut Option<RulesFile>,
+    counted: &[String],
+    is_certain: bool,
+) -> Result<(), String> {
+    with_history(NAME, hook, rules, |rules| {
+        if let (Some(rules), Ok(call)) = (rules, hook.call()) {
+            rules.passes(&call, counted, is_certain);
+        }
+    })
 }
 
 /// The rules that a person has allowed for the harness's session.
@@ -187,6 +215,8 @@ struct HookStage {
     printed: Vec<u8>,
     /// The rules of the session when the call came.
     remembered: Vec<String>,
+    /// The rules that count the call, if it passes.
+    counted: Vec<String>,
     outcome: Arc<Mutex<Option<WrittenAnswer>>>,
 }
 
@@ -201,6 +231,7 @@ impl Stage for HookStage {
             self.gate.passage.are_delivered();
             *lock(&self.outcome) = self.answer();
             self.remember();
+            self.note_approved();
         }
         Ok(())
     }
@@ -215,10 +246,14 @@ impl Stage for HookStage {
 }
 
 impl HookStage {
-    /// The answer according to the last record of the gate: the call, if it passes, or else an error.
+    /// The last record of the gate: the call, if it passes, or else an error.
+    fn last(&self) -> Option<&str> {
+        std::str::from_utf8(&self.printed).ok()?.lines().rfind(|line| !line.trim().is_empty())
+    }
+
+    /// The answer according to that record.
     fn answer(&self) -> Option<WrittenAnswer> {
-        let text = std::str::from_utf8(&self.printed).ok()?;
-        let last = text.lines().rfind(|line| !line.trim().is_empty())?;
+        let last = self.last()?;
         let Ok(Some(call)) = recognise(last) else {
             let fields = Fields::read(last).ok()?;
             let why = fields.text("error").or_else(|| fields.object("error")?.text("message"));
@@ -235,6 +270,16 @@ impl HookStage {
                 self.hook.answer(&HookAnswer::Deny(&why))
             }
         })
+    }
+
+    /// Keeps in the history of the session that the call passes. If it cannot be kept, the call is blocked.
+    fn note_approved(&mut self) {
+        let mut rules = self.gate.policy.rules.take();
+        if let Some(Ok(Some(_))) = self.last().map(recognise)
+            && let Err(why) = note_passed(&self.hook, &mut rules, &self.counted, true)
+        {
+            *lock(&self.outcome) = Some(self.hook.harness.block(&why));
+        }
     }
 
     /// Keeps the rules of the session for the hooks of its later calls, without those that were revoked.

@@ -8,7 +8,8 @@ use pipewright_lines::why_not_json;
 use pipewright_policy::Verdict;
 use pipewright_policy::annotations::Hint;
 use pipewright_policy::builtin::Builtin;
-use pipewright_record::{Record, recognise};
+use pipewright_policy::rules::{History, Period};
+use pipewright_record::{Call, Record, recognise};
 use pipewright_sys::descriptor::stdout;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,13 +24,23 @@ use std::sync::Arc;
 pub(super) struct TestArguments {
     /// The rules file
     rules: PathBuf,
-    /// One case per line: {"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
+    /// One case per line: {"before"?:[{...}],"call":{...},"verdict":"allow|confirm|deny","rule"?:"id"}; `-` is stdin
     cases: PathBuf,
+}
+
+/// A time between two calls.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wait {
+    wait: Period,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Case<'a> {
+    /// Calls that pass before it, if the rules do not deny them, and times in between.
+    #[serde(borrow, default)]
+    before: Vec<&'a RawValue>,
     #[serde(borrow)]
     call: &'a RawValue,
     verdict: Verdict,
@@ -106,12 +117,20 @@ pub(super) fn run(arguments: &TestArguments, report: &Arc<Report>) -> Result<Sta
 
 /// How the verdict differs from the expected one, if it does.
 fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Option<String>, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("not {{\"call\",\"verdict\",\"rule\"?}}: {error}");
+    let wrong = |error: &dyn std::fmt::Display| format!("not {{\"before\"?,\"call\",\"verdict\",\"rule\"?}}: {error}");
     let case: Case<'_> = serde_json::from_str(line).map_err(|error| wrong(&why_not_json(&error)))?;
-    let call =
-        recognise(case.call.get()).map_err(|error| wrong(&error))?.ok_or_else(|| wrong(&"its call is not a call"))?;
-    rules.set_agent(agent_id(&call));
-    let JudgedCall { decision, matching, .. } = judge(&call, &Builtin::default(), Some(rules), Hint::None);
+    (rules.history, rules.waited) = (History::default(), 0);
+    for earlier in case.before {
+        if let Ok(Wait { wait }) = serde_json::from_str(earlier.get()) {
+            rules.waited += wait.0;
+            continue;
+        }
+        let (call, judged) = judged(earlier, rules).map_err(|why| wrong(&format_args!("before: {why}")))?;
+        if judged.decision.verdict != Verdict::Deny {
+            rules.passes(&call, &judged.counted, true);
+        }
+    }
+    let (call, JudgedCall { decision, matching, .. }) = judged(case.call, rules).map_err(|why| wrong(&why))?;
     matching.into_iter().for_each(|index| meant[index] += 1);
     let is_meant = decision.verdict == case.verdict && case.rule.as_ref().is_none_or(|rule| *rule == decision.rule);
     let by = case.rule.map_or(String::new(), |rule| format!(" by {rule}"));
@@ -119,4 +138,12 @@ fn try_case(line: &str, rules: &mut RulesFile, meant: &mut [u64]) -> Result<Opti
         let (was, meant) = (decision.verdict.name(), case.verdict.name());
         format!("{}: {was} by {} ({}), not {meant}{by}", call.tool, decision.rule, decision.reason)
     }))
+}
+
+/// Reads and judges a call.
+fn judged<'a>(json: &'a RawValue, rules: &mut RulesFile) -> Result<(Call<'a>, JudgedCall), String> {
+    let call = recognise(json.get()).map_err(|error| error.to_string())?.ok_or("its call is not a call")?;
+    rules.set_agent(agent_id(&call));
+    let judged = judge(&call, &Builtin::default(), Some(rules), Hint::None);
+    Ok((call, judged))
 }

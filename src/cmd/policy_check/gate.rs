@@ -14,6 +14,7 @@ use pipewright_policy::annotations::Annotations;
 use pipewright_policy::audit::{self, Subject};
 use pipewright_policy::builtin::Builtin;
 use pipewright_policy::marks::{Marks, mark};
+use pipewright_policy::snapshot::outcome;
 use pipewright_policy::target::Target;
 use pipewright_policy::{Decision, Verdict};
 use pipewright_record::{Call, Fields, Form, InputAction, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
@@ -108,7 +109,7 @@ impl Gate {
             discovery.observe_call(&mut self.annotations, out);
         }
         let hint = self.annotations.hint(&call.tool);
-        let JudgedCall { mut decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
+        let JudgedCall { mut decision, acts, counted, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
         if self.annotations.has_changed(&call.tool) {
             decision = decision.of_changed_tool();
         }
@@ -125,7 +126,11 @@ impl Gate {
         match did {
             CallAction::Refuse(kind) => self.refuse(call, &decision, kind, line.number(), out),
             CallAction::Pass | CallAction::Mark => {
-                self.builtin.passes(call, &acts, did == CallAction::Mark || call.requires_approval);
+                let is_held = did == CallAction::Mark || call.requires_approval;
+                self.builtin.passes(call, &acts, is_held);
+                if let Some(rules) = &mut self.rules {
+                    rules.passes(call, &counted, !is_held);
+                }
                 if did == CallAction::Mark {
                     self.request(call, &decision, acts.target.as_ref(), out);
                 }
@@ -195,7 +200,14 @@ impl Gate {
             return;
         }
         match piece {
-            Piece::Line(line) => self.builtin.snapshot.observe(line.body()),
+            Piece::Line(line) => {
+                self.builtin.snapshot.observe(line.body());
+                if let Some(rules) = self.rules.as_mut().filter(|rules| rules.history.has_open())
+                    && let Some((id, how)) = outcome(line.body())
+                {
+                    rules.history.settle(&id, how);
+                }
+            }
             // Its content is not known.
             Piece::Part { .. } => self.builtin.snapshot.forget(),
         }

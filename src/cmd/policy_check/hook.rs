@@ -7,15 +7,19 @@ use super::NAME;
 use crate::cmd::audit::{Audit, AuditWriter};
 use crate::cmd::browser_pages;
 use crate::cmd::events::Events;
-use crate::cmd::hook::{HookEvent, HookFailure, HookOptions, answer_within, judge_hook, note_event, policy, shortened};
-use crate::cmd::rules_file::JudgedCall;
+use crate::cmd::hook::{
+    HookEvent, HookFailure, HookOptions, answer_within, judge_hook, note_event, policy, shortened, with_history,
+};
+use crate::cmd::rules_file::{JudgedCall, RulesFile};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_policy::annotations::Hint;
 use pipewright_policy::audit::{Did, Event, Mode, Subject, digest};
 use pipewright_policy::builtin::{Builtin, may_disclose};
 use pipewright_policy::request::PolicyRequest;
+use pipewright_policy::rules::CallOutcome;
+use pipewright_policy::snapshot::id_value;
 use pipewright_policy::{Decision, Verdict};
-use pipewright_record::hook::{HookAnswer, HookCall, WrittenAnswer};
+use pipewright_record::hook::{HookAnswer, HookCall, HookResult, WrittenAnswer};
 use pipewright_record::{Call, Record};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -54,7 +58,7 @@ pub fn run(arguments: HookArguments, report: &Arc<Report>) -> Result<Status, Fai
 fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnswer, HookFailure> {
     let failed = |failure: Failure| arguments.hook.failure(failure);
     let input = arguments.hook.input();
-    let rules = arguments.hook.open_rules(report)?;
+    let mut rules = arguments.hook.open_rules(report)?;
     let mut audit = Audit::open_shared(arguments.audit.as_deref(), NAME, AUDIT_TIMEOUT, report).map_err(failed)?;
     let mut events = open_events(arguments, report).map_err(failed)?;
     let (input, event) = match input.map(|input| (arguments.hook.event(&input, report), input)) {
@@ -66,6 +70,7 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
     let hook = match event {
         HookEvent::Call(hook) => hook,
         HookEvent::After(result) => {
+            note_outcome(&result, &mut rules, report);
             match browser_pages::take(&result) {
                 Ok(true) => {}
                 Ok(false) => note_event(&result.name, report),
@@ -80,10 +85,20 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
     let blocked = |why: String| HookFailure { harness: Some(hook.harness), why };
     let call = hook.call().map_err(|why| blocked(format!("stdin: {}", shortened(&why.to_string()))))?;
     let builtin = policy(&hook).map_err(blocked)?;
-    let judged = judge_hook(&call, &builtin, rules.as_ref());
+    let can_ask = hook.event.can_ask() && !arguments.unattended;
+    let judged = with_history(NAME, &hook, &mut rules, |rules| {
+        let judged = judge_hook(&call, &builtin, rules.as_ref());
+        let verdict = judged.decision.verdict;
+        if let Some(rules) = rules
+            && (verdict == Verdict::Allow || verdict == Verdict::Confirm && can_ask)
+        {
+            rules.passes(&call, &judged.counted, verdict == Verdict::Allow);
+        }
+        judged
+    });
+    let judged = judged.map_err(blocked)?;
     let decision = &judged.decision;
     let may_allow = arguments.allow_reads && only_reads(&hook, &call, &builtin, &judged);
-    let can_ask = hook.event.can_ask() && !arguments.unattended;
     if let Some(audit) = &mut audit {
         let written = audit.write(&verdict(&call, decision, can_ask)).and_then(|()| audit.end());
         written.map_err(|error| blocked(format!("cannot write the verdict (--audit): {error}")))?;
@@ -102,6 +117,21 @@ fn decide(arguments: &HookArguments, report: &Arc<Report>) -> Result<WrittenAnsw
         Verdict::Confirm => HookAnswer::Deny(&unasked),
         Verdict::Deny => HookAnswer::Deny(&reason),
     }))
+}
+
+/// A call that the harness has asked about was carried out.
+fn note_outcome(result: &HookResult, rules: &mut Option<RulesFile>, report: &Report) {
+    let Ok(call) = result.call.call() else { return };
+    let Some(id) = call.id.and_then(|id| id_value(id.get())) else { return };
+    let outcome = if result.output.is_some() { CallOutcome::Done } else { CallOutcome::Failed };
+    let noted = with_history(NAME, &result.call, rules, |rules| {
+        if let Some(rules) = rules {
+            rules.history.settle(&id, outcome);
+        }
+    });
+    if let Err(why) = noted {
+        report.note(why);
+    }
 }
 
 fn open_events(arguments: &HookArguments, report: &Arc<Report>) -> Result<Option<Events>, Failure> {

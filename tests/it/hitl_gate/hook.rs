@@ -125,3 +125,20 @@ fn an_approval_for_the_session_counts_for_later_calls_of_the_harness() {
         assert_eq!(asked["hookSpecificOutput"]["decision"]["behavior"], "deny", "{different}");
     }
 }
+
+#[test]
+fn rules_over_the_session_count_what_the_hook_has_let_pass() {
+    let place = Place::new();
+    let rules = place.folder.path().join("rules");
+    let text = "[[rule]]\nid = \"looked\"\narguments = { \".command\" = \"ls*\" }\n[[rule]]\nid = \"few\"\nverdict = \"deny\"\narguments = { \".command\" = \"rm *\" }\nbeyond = { calls = 1 }\n[[rule]]\nid = \"clean\"\nverdict = \"deny\"\narguments = { \".command\" = \"make*\" }\nafter = \"looked\"\n";
+    std::fs::write(&rules, text).unwrap();
+    let options = ["--required", "--rules", rules.to_str().unwrap()];
+    let call = |shell: &str| claude("PreToolUse", shell);
+    let decision = |answer: Value| answer["hookSpecificOutput"]["permissionDecisionReason"].to_string();
+    assert_eq!(decision(answered(&place, &options, &call("rm -rf build"), "n")).matches("few").count(), 0);
+    assert_eq!(decision(answered(&place, &options, &call("rm -rf build"), "y")).matches("few").count(), 0);
+    assert!(decision(answer(&ask(&place, &options, &call("rm -rf build")))).contains("few"));
+    assert!(!decision(answer(&ask(&place, &options, &call("make")))).contains("clean"));
+    assert_eq!(answer(&ask(&place, &options, &call("ls"))), Value::Null);
+    assert!(decision(answer(&ask(&place, &options, &call("make")))).contains("clean"));
+}

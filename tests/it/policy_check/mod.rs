@@ -7,6 +7,7 @@ mod bytes;
 mod calls;
 mod harnesses;
 mod hints;
+mod history;
 mod hook;
 mod hook_browsers;
 mod hook_harnesses;

@@ -1,6 +1,7 @@
 //! Reads a line of a world in any form.
 
 use super::call::id_value;
+use crate::rules::CallOutcome;
 use pipewright_record::{Fields, Kind, failed_kind};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -72,6 +73,17 @@ pub(super) fn read(line: &[u8]) -> WorldOutput {
         is_refused: has_error && is_refused(&fields) || failed_kind.is_some_and(is_refusal),
         body,
     })
+}
+
+/// What a line of a world tells about a call: its id, as [`id_value`] gives it, and its outcome.
+pub fn outcome(line: &[u8]) -> Option<(String, CallOutcome)> {
+    let WorldOutput::Answer(answer) = read(line) else { return None };
+    let outcome = match (answer.is_refused, answer.failed) {
+        (true, _) => CallOutcome::Refused,
+        (false, true) => CallOutcome::Failed,
+        (false, false) => CallOutcome::Done,
+    };
+    Some((answer.id?, outcome))
 }
 
 /// Whether this kind of failure means that the call was not carried out.

@@ -81,7 +81,7 @@ fn has_snapshot(arguments: &str) -> bool {
 
 /// An id by its value, as the least strict reader takes it: a server may answer `1` to a call with the id `1.0`, and
 /// large numbers may lose digits. Null gives `None`.
-pub(super) fn id_value(id: &str) -> Option<String> {
+pub fn id_value(id: &str) -> Option<String> {
     match serde_json::from_str(id) {
         Ok(Value::Null) => None,
         Ok(Value::Number(number)) => Some(number.as_f64().map_or_else(|| id.to_owned(), |number| number.to_string())),
@@ -211,14 +211,14 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedEl
     found.retain(|named| *named != NamedElement::Nothing);
     match &found[..] {
         [] => NamedElement::Nothing,
+        // Where an element is dropped may be of another origin.
+        [NamedElement::Element(target), others @ ..] if others.iter().all(|other| *other == found[0]) => {
+            let origin = target.origin.clone().filter(|_| fields.get_ignoring_case("to").is_none());
+            NamedElement::Element(Target { origin, ..target.clone() })
+        }
         [first, others @ ..] if others.iter().all(|other| other == first) => first.clone(),
         _ => NamedElement::Unknown(short(arguments)),
     }
-}
-
-/// Whether a call also names the place to which an element is dragged.
-pub(super) fn names_destination(arguments: &str) -> bool {
-    Fields::read(arguments).map_or(true, |fields| fields.get_ignoring_case("to").is_some())
 }
 
 /// Whether a call sets the value of a Godot node.

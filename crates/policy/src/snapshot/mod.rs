@@ -36,6 +36,9 @@ pub mod printed;
 mod selector;
 mod tree;
 
+pub use answer::outcome;
+pub use call::id_value;
+
 use super::detector::{Element, classify};
 use super::target::Target;
 use answer::{WorldAnswer, WorldOutput};
@@ -166,13 +169,7 @@ impl Snapshot {
 
     /// The element that a call's arguments refer to.
     pub fn target(&self, tool: &str, arguments: &str) -> NamedElement {
-        match call::names(tool, arguments, self) {
-            // Where an element is dropped may be of another origin.
-            NamedElement::Element(target) if target.origin.is_some() && call::names_destination(arguments) => {
-                NamedElement::Element(Target { origin: None, ..target })
-            }
-            named => named,
-        }
+        call::names(tool, arguments, self)
     }
 
     /// The focused element.
