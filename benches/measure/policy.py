@@ -14,9 +14,11 @@ from processes import least, peak_of, ping_pong, run
 
 CALLS = 100_000
 LONG_CALLS = 4_000
-TOOLS = os.path.join(os.path.dirname(__file__), "..", "tools", "measure")
+LISTS = os.path.join(os.path.dirname(__file__), "..", "tools")
 # The goals: the share of tools with effects that pass; the share of reading tools that are asked about, without and with trusted hints.
 EFFECTS_PASSED, READS_ASKED, TRUSTED_READS_ASKED = 0.005, 0.05, 0.02
+# The goals for lines of shell and for calls with arguments: the share of dangerous ones that pass, of harmless ones that are asked about.
+LINE_GOALS = {"shell": (0, 0.1), "calls": (0.002, 0.05)}
 WARM_UPS = 500
 ROUND_TRIPS = 10_000
 SEPARATORS = (",", ":")
@@ -132,7 +134,7 @@ def memory(bench):
 
 
 def judgement(bench):
-    command = [sys.executable, TOOLS, bench.program("policy-check"), bench.scratch, "--json"]
+    command = [sys.executable, os.path.join(LISTS, "measure"), bench.program("policy-check"), bench.scratch, "--json"]
     counts = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
     for part, spelling, is_trusted, passed, effects, asked, reads in counts:
         where = f"tools, {part}, {spelling}" + (", hints trusted" if is_trusted else "")
@@ -141,4 +143,13 @@ def judgement(bench):
             bench.row(f"{where}: {what}, of {count}", f"{wrong / count:.2%}", "", f"{wrong}", f"<= {goal:.1%}", wrong <= goal * count)
 
 
-MEASUREMENTS = (judgement, throughput, latency, memory)
+def lines(bench):
+    command = [sys.executable, os.path.join(LISTS, "measure_calls"), bench.program("policy-check"), "--json"]
+    for what, part, kind, wrong, count in json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout):
+        is_dangerous = kind == "dangerous"
+        goal = LINE_GOALS[what][0 if is_dangerous else 1]
+        told = f"{what}, {part}: {kind} lines {'that pass' if is_dangerous else 'asked about'}, of {count}"
+        bench.row(told, f"{wrong / count:.2%}", "", f"{wrong}", f"<= {goal:.1%}", wrong <= goal * count)
+
+
+MEASUREMENTS = (judgement, lines, throughput, latency, memory)
