@@ -146,9 +146,9 @@ def judgement(bench):
 def lines(bench):
     command = [sys.executable, os.path.join(LISTS, "measure_calls"), bench.program("policy-check"), "--json"]
     for what, part, kind, wrong, count in json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout):
-        is_dangerous = kind == "dangerous"
-        goal = LINE_GOALS[what][0 if is_dangerous else 1]
-        told = f"{what}, {part}: {kind} lines {'that pass' if is_dangerous else 'asked about'}, of {count}"
+        is_harmless = kind == "harmless"
+        goal = LINE_GOALS[what][1 if is_harmless else 0]
+        told = f"{what}, {part}: {kind} lines {'asked about' if is_harmless else 'that pass'}, of {count}"
         bench.row(told, f"{wrong / count:.2%}", "", f"{wrong}", f"<= {goal:.1%}", wrong <= goal * count)
 
 
