@@ -86,9 +86,11 @@ fn readers() -> Result<String, Box<dyn Error>> {
             for Group { reads, options, operands, marks } in group {
                 let operands = match &*operands {
                     "any" => "Any",
+                    "buckets" => "Buckets",
                     "imports" => "Imports",
                     "paths" => "Paths",
                     "none" => "None",
+                    "one" => "One",
                     "packages" => "Packages",
                     "remote" => "Remote",
                     "marked" => "Marked",

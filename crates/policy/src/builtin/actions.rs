@@ -5,7 +5,7 @@ use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{JudgedCall, address, database, files, flags, found, found_text, parts, plain_key, request, run, sql};
 use crate::detector::ActionKind;
-use crate::lists::actions::{CALLS, OBJECTS, PROSE};
+use crate::lists::actions::{CALLS, OBJECTS, PROSE, WRITING_STAGES};
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -193,8 +193,15 @@ impl JudgedTool<'_> {
             None if may_lack_arguments => Some(unreadable_call()),
             called => called,
         };
+        let is_call = called.is_some();
+        // MongoDB's stages of a pipeline that write what it finds.
+        let stage = fields.keys().find(|key| WRITING_STAGES.contains(&key.as_str()));
+        let called = stricter(
+            called,
+            stage.and_then(|stage| ask(ActionKind::Overwrite, format!("the pipeline's stage {stage:?} writes"))),
+        );
         // The arguments of a call are judged with it, and only once: calls may be nested deeply.
-        let is_judged = |key: &ArgumentKey<'_>| called.is_some() && key.is(ARGUMENTS);
+        let is_judged = |key: &ArgumentKey<'_>| is_call && key.is(ARGUMENTS);
         let fields: Vec<_> = fields.iter().map(|(key, value)| (ArgumentKey::new(key), value)).collect();
         let judged =
             JudgedTool { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };

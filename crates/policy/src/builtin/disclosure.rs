@@ -134,8 +134,10 @@ fn program_discloses(words: &[String]) -> bool {
     let program = program.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
     match program {
-        "env" | "printenv" => true,
+        "crontab" | "env" | "printenv" => true,
         "set" => arguments.is_empty(),
+        // Its paths are not read here.
+        "powershell" | "pwsh" => true,
         // Their pages have a person's logins, and an action is no reading.
         "agent-browser" | "playwright-cli" => true,
         // Without a folder it leads home.
@@ -149,6 +151,9 @@ fn program_discloses(words: &[String]) -> bool {
         "brew" | "npm" | "pnpm" | "pip" | "pip3" => {
             ["c", "config", "inspect"].iter().any(|command| arguments.iter().any(|word| word == command))
         }
+        "cargo" => has("search") || has("info"),
+        // It reads files of any name.
+        "find" => has("-exec"),
         "go" => has("env"),
         _ if has("files0-from") => true,
         // `diff -r` reads all files of a folder.

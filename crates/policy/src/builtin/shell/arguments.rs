@@ -135,11 +135,10 @@ pub(super) fn printf_reads(words: &[Word]) -> bool {
     let Some((format, operands)) = words.split_first() else { return false };
     let Some(format) = format.text().filter(|format| !format.starts_with('-')) else { return false };
     // zsh decodes escapes before it looks for conversions.
-    let has_plain_escapes = format
-        .replace("\\\\", "")
-        .split('\\')
-        .skip(1)
-        .all(|behind| behind.starts_with(['n', 't', 'r', 'a', 'b', 'e', 'f', 'v']));
+    let has_plain_escapes = format.replace("\\\\", "").split('\\').skip(1).all(|behind| {
+        let is_zero = behind.strip_prefix('0').is_some_and(|rest| !rest.starts_with(|one: char| one.is_ascii_digit()));
+        is_zero || behind.starts_with(['n', 't', 'r', 'a', 'b', 'e', 'f', 'v'])
+    });
     let format = format.replace("%%", "");
     let mut conversions = format.split('%').skip(1).map(|behind| {
         behind.trim_start_matches(|one: char| one.is_ascii_digit() || "-+ #.".contains(one)).chars().next()

@@ -1,6 +1,6 @@
 //! git's subcommands that read.
 
-use super::arguments::{has_none, options};
+use super::arguments::{has_none, is_digits, options};
 use super::readers;
 use crate::lists::shell_git::{READ_COMMANDS, WRITE_OPTIONS};
 use pipewright_syntax::shell::Word;
@@ -45,7 +45,12 @@ fn only_lists(subcommand: &str, arguments: &[&str]) -> bool {
         "stash" => matches!(arguments, ["list" | "show", ..]) && has_none(arguments, WRITE_OPTIONS),
         "config" if arguments.len() == 1 && arguments[0].contains('.') => has_operands_only(arguments),
         "config" => matches!(arguments, ["--list" | "-l"] | ["--get" | "--get-all" | "--get-regexp", ..]),
-        "reflog" => matches!(arguments, [] | ["-n", _] | ["show", ..]) && has_none(arguments, WRITE_OPTIONS),
+        "reflog" => {
+            // Among these is no other subcommand.
+            let is_shown = |word: &&str| word.starts_with('-') || *word == "HEAD" || is_digits(word);
+            let shows = matches!(arguments, ["show", ..]) || arguments.iter().all(is_shown);
+            shows && has_none(arguments, WRITE_OPTIONS)
+        }
         _ => {
             let words: Vec<&str> = [&[subcommand], arguments].concat();
             readers::reads("git", &words).unwrap_or(false)

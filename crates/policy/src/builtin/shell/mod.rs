@@ -4,10 +4,12 @@
 mod arguments;
 mod awk;
 pub mod browser;
+mod find;
 mod git;
 mod program_arguments;
 mod programs;
 mod readers;
+mod sql_clients;
 
 use super::working_folder::{FolderUse, WorkingFolder};
 use crate::lists::shell::{PLAIN_VARIABLES, SETTINGS, TAKEN};
@@ -172,12 +174,16 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
             skip(arguments).is_some_and(|inner| program_reads(inner, deep - 1, visits))
         }
         (Some(ReadOnlyWhen::EachInput), _) => each_input_reads(arguments, deep, visits),
+        (Some(ReadOnlyWhen::EachFile), _) => each_file_reads(arguments, deep, visits),
         (Some(ReadOnlyWhen::Shell), Some(arguments)) => match arguments[..] {
             ["-c" | "-lc" | "-ec" | "-euc", text, ..] => text_reads(text, deep - 1, visits),
             _ => arguments == ["--version"],
         },
         (Some(ReadOnlyWhen::IfWords(reads)), _) => reads(arguments),
-        (None, Some(arguments)) => readers::reads(name, &arguments).unwrap_or(false),
+        (None, Some(arguments)) => {
+            let reads = readers::reads(name, &arguments).or_else(|| sql_clients::reads(name, &arguments));
+            reads == Some(true) || programs::prints_version(name, &arguments)
+        }
         _ => false,
     }
 }
@@ -194,6 +200,15 @@ fn visit(name: &str, arguments: &[Word], visits: &mut FolderUse) {
         ("git", _) => visits.runs(name, git::folders(arguments)),
         _ => visits.runs(name, Vec::new()),
     }
+}
+
+/// Judges `find` by the commands that it runs. It may repeat them, and so runs none of a browser.
+fn each_file_reads(arguments: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
+    let browsers = visits.browsers().len();
+    find::commands(arguments).is_some_and(|commands| {
+        commands.iter().all(|command| !command.is_empty() && program_reads(command, deep - 1, visits))
+            && visits.browsers().len() == browsers
+    })
 }
 
 /// Judges `xargs`: its command gets further words, which may be anything.

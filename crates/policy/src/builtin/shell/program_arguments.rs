@@ -1,5 +1,6 @@
 //! Arguments that are small programs: those of sed and awk, and of builtins that set something.
 
+use super::super::powershell;
 use super::arguments::is_digits;
 use super::{awk, is_own_name};
 
@@ -171,6 +172,20 @@ fn is_on_this_machine(address: &str) -> bool {
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
         && super::super::address::judge_fetched(&format!("http://localhost/{path}")).is_none()
+}
+
+/// PowerShell with a text that only reads. As with other shells, the settings of the user count as harmless.
+pub(super) fn powershell_reads(arguments: &[&str]) -> bool {
+    let is = |word: &str, options: &[&str]| options.iter().any(|option| word.eq_ignore_ascii_case(option));
+    let mut rest = arguments;
+    while let [word, behind @ ..] = rest {
+        match behind {
+            _ if is(word, &["-NoProfile", "-NoLogo", "-NonInteractive"]) => rest = behind,
+            [_, ..] if is(word, &["-Command", "-c"]) => return powershell::only_reads(&behind.join(" ")),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// `top` that prints to its output.

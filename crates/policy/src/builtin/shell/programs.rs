@@ -6,6 +6,7 @@ use super::arguments::{
 };
 use super::{git, program_arguments};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
+use crate::lists::shell_programs::VERSION_PRINTERS;
 use pipewright_syntax::shell::Word;
 
 /// When a program only reads.
@@ -20,6 +21,8 @@ pub(super) enum ReadOnlyWhen {
     Wrapper(fn(&[Word]) -> Option<&[Word]>),
     /// If the command in its arguments only reads with any further arguments: `xargs`.
     EachInput,
+    /// If the commands in its arguments only read, with the names of files: `find`.
+    EachFile,
     /// If the text after `-c` only reads.
     Shell,
     /// If this is true of its arguments, some of which may be expansions.
@@ -43,12 +46,12 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "date" => ReadOnlyWhen::If(program_arguments::date_reads),
         "env" => ReadOnlyWhen::Wrapper(assignments_then),
         "fd" | "fdfind" => ReadOnlyWhen::Without(&["-x", "-X", "--exec", "--exec-batch"]),
-        "file" => ReadOnlyWhen::Without(&["-C", "--compile"]),
-        // After `--`, it still takes words with a dash for its tests and actions.
-        "find" => ReadOnlyWhen::IfWords(|words| {
-            let acting = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"];
-            options(words, false).is_some_and(|options| !options.iter().any(|option| acting.contains(option)))
+        // They load a plugin, and take further arguments from `@FILE`.
+        "addr2line" | "c++filt" | "nm" | "objdump" | "readelf" | "size" => ReadOnlyWhen::IfWords(|words| {
+            options(words, false).is_some_and(|options| has_none(&options, &["--plugin", "@"]))
         }),
+        "file" => ReadOnlyWhen::Without(&["-C", "--compile"]),
+        "find" => ReadOnlyWhen::EachFile,
         "hostname" => ReadOnlyWhen::If(|arguments| {
             arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument))
         }),
@@ -105,6 +108,7 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
         "cmake" | "java" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
         "bash" | "dash" | "sh" => ReadOnlyWhen::Shell,
+        "powershell" | "pwsh" => ReadOnlyWhen::If(program_arguments::powershell_reads),
         "[" | "test" => ReadOnlyWhen::IfWords(test_reads),
         "xargs" => ReadOnlyWhen::EachInput,
         "command" => ReadOnlyWhen::Wrapper(|words| {
@@ -117,6 +121,11 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         }),
         _ => return None,
     })
+}
+
+/// Whether a program that is not known otherwise only prints its version.
+pub(super) fn prints_version(program: &str, arguments: &[&str]) -> bool {
+    arguments == ["--version"] && VERSION_PRINTERS.contains(&program)
 }
 
 /// `command -v NAME` tells where a program is.

@@ -34,6 +34,10 @@ enum Operands {
     None,
     /// Any but addresses.
     Any,
+    /// One at most, as a second one is written to.
+    One,
+    /// Addresses of a store of files, which is only listed.
+    Buckets,
     /// Paths of a service's interface, without its address.
     Paths,
     /// Modules in Go without a version, which go looks up at their address.
@@ -95,11 +99,15 @@ impl Reader {
             }
         }
         let may_be_path = group.operands == Operands::Paths;
-        let only_here = operands.iter().all(|word| self.stays_here(word, may_be_path));
+        let is_bucket = |word: &str| group.operands == Operands::Buckets && word.starts_with("s3://");
+        let only_here = operands.iter().all(|word| is_bucket(word) || self.stays_here(word, may_be_path));
         only_here
             && match group.operands {
                 Operands::None => operands.is_empty(),
-                Operands::Any | Operands::Paths => operands.iter().all(|word| !word.starts_with('@')),
+                Operands::One if operands.len() > 1 => false,
+                Operands::Any | Operands::One | Operands::Buckets | Operands::Paths => {
+                    operands.iter().all(|word| !word.starts_with('@'))
+                }
                 Operands::Imports => !operands.iter().any(|word| word.contains('@')),
                 Operands::Packages => operands.iter().all(|word| is_package(word) && !is_package_file(word)),
                 Operands::Remote => operands.first().is_none_or(|name| ["origin", "upstream"].contains(name)),

@@ -24,6 +24,34 @@ fn arguments_are_judged_as_words_without_a_shell() {
     );
 }
 
+#[test]
+fn no_disguise_lets_a_command_with_an_effect_pass() {
+    let lines = include_str!("attacks.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let passed: Vec<&str> = lines.filter(|line| only_reads(&line.replace('⏎', "\n"))).collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+}
+
+#[test]
+fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
+    for text in [
+        "find . -exec ls -lh {} +",
+        "find src -type f -exec grep -l TODO {} \\;",
+        "find . -type l ! -exec test -e {} \\; -print",
+        "find . -exec sed -n 1p {} \\; -exec wc -l {} +",
+        "psql -At -c 'SELECT count(*) FROM a' shop",
+        "psql -c '\\d users'",
+        "sqlite3 -readonly a.db 'SELECT 1' .tables",
+        "mysql -D shop -e 'SELECT 1'",
+        "printf '%s\\0' a b | xargs -0 ls",
+        "git reflog -10",
+        "pwsh -NoProfile -c 'Get-ChildItem -Recurse | Select-Object -First 5'",
+        "nm -C a.o && objdump -d a.out | head",
+        "sudo --version",
+    ] {
+        assert!(only_reads(text), "{text}");
+    }
+}
+
 /// Commands around another that only read.
 const WRAPPERS: &[&str] = &[
     "%",
@@ -54,6 +82,8 @@ const WRAPPERS: &[&str] = &[
     "timeout 5 %",
     "command %",
     "ls | xargs %",
+    "find . -exec % \\;",
+    "find . -exec % {} +",
     "time %",
     "ls\n%\n",
     "ls & %",
