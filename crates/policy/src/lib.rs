@@ -16,6 +16,7 @@ pub mod marks;
 pub mod request;
 pub mod rules;
 pub mod snapshot;
+mod submitting;
 pub mod target;
 mod verdict;
 

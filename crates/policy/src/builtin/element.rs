@@ -8,6 +8,7 @@ use crate::target::Target;
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::identifier::words;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 const UNSPACED_BINS: &[&str] = &["ゴミ箱", "ごみ箱", "回收站", "垃圾桶", "垃圾箱", "휴지통", "ถังขยะ"];
 
@@ -91,4 +92,14 @@ fn judge_bin(name: &str) -> Option<Decision> {
     let is_bin = words(name).iter().any(|word| BINS.contains(&word.as_str()))
         || UNSPACED_BINS.iter().any(|bin| name.contains(bin));
     is_bin.then(|| found(ActionKind::Delete, "builtin.drag", format!("it is dropped on {name:?}")))
+}
+
+/// A dialog of the page. If its question has too few words to be judged ("Really?"), agreeing needs approval.
+pub(super) fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
+    let asked = |answer: &Target| answer.context.as_deref().unwrap_or_default().split_whitespace().count();
+    match (call.arguments.get("accept").map(RawValue::get), &call.named) {
+        (Some("false"), _) => allow("it says no to the page's question"),
+        (_, NamedElement::Element(answer)) if asked(answer) > 2 || find(answer).is_some() => judge_target(answer),
+        _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
+    }
 }

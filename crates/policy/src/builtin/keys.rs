@@ -5,6 +5,7 @@ use super::typing::{is_text_field, judge_submit};
 use super::{Focus, JudgedCall, allow, found};
 use crate::detector::ActionKind;
 use crate::snapshot::NamedElement;
+use crate::submitting::ENTER_CODES;
 use crate::target::Target;
 use crate::verdict::{Decision, Verdict};
 use serde_json::Value;
@@ -23,12 +24,6 @@ pub enum KeyEffect {
     /// None of these.
     Other,
 }
-
-/// WebDriver's codes of Return and Enter, and line ends.
-const ENTER_CODES: &[char] = &[
-    '\u{e006}', '\u{e007}', '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}', '\u{23ce}', '\u{21b5}',
-    '\u{21a9}',
-];
 
 /// The arguments that name a key.
 const KEYS: &[&str] =
@@ -133,16 +128,4 @@ fn key(keys: &str) -> KeyEffect {
     } else {
         KeyEffect::Other
     }
-}
-
-/// Whether typed text enters itself: a line end, WebDriver's codes, or the `{ENTER}` of tools that send keys as text.
-pub fn enters(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let is_named = |bracket: char| {
-        lower.split(bracket).skip(1).any(|behind| {
-            let name: String = behind.chars().take_while(|one| one.is_alphanumeric()).collect();
-            ["enter", "return", "numpadenter", "cr"].contains(&name.as_str())
-        })
-    };
-    text.contains(ENTER_CODES) || is_named('{') || is_named('<')
 }

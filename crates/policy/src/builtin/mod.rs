@@ -10,6 +10,7 @@ mod element;
 mod files;
 mod flags;
 mod keys;
+mod known_classes;
 mod lexicon;
 mod names;
 mod nested;
@@ -17,6 +18,7 @@ mod own_tools;
 mod parts;
 mod phrase;
 pub(crate) mod powershell;
+mod refs;
 mod request;
 mod run;
 mod secret_files;
@@ -35,13 +37,15 @@ use super::target::Target;
 use super::verdict::{Decision, Verdict};
 use address::judge_address;
 use database::SqlUse;
-use element::{judge_description, judge_element, judge_target};
+use element::{judge_description, judge_dialog, judge_element, judge_target};
 use keys::{KeyEffect, judge_key, pressed};
+use known_classes::KnownClasses;
 use names::Class;
 use pipewright_record::hook::{Harness, OwnToolUse};
 use pipewright_record::identifier::words;
 use pipewright_record::json::Object;
 use pipewright_record::{Call, Fields};
+use refs::judge_refs;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -67,6 +71,7 @@ pub struct Builtin {
     shared_prefix: String,
     /// The tools whose names others have with a verb after them.
     changed_by_others: HashSet<String>,
+    classes: KnownClasses,
     /// The elements that the world has shown. Empty if only calls are read; then the target that the caller names
     /// counts.
     pub snapshot: Snapshot,
@@ -172,12 +177,13 @@ impl Builtin {
         let tools: HashSet<&str> = tools.collect();
         self.shared_prefix = names::shared_prefix(tools.iter().copied());
         self.changed_by_others = names::changed_by_others(&tools).into_iter().map(str::to_owned).collect();
+        self.classes = KnownClasses::default();
     }
 
     /// Judges a call. The server's hint about the tool may add a question. It removes one only if the name tells
     /// nothing specific.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, CallEffect) {
-        let mut class = names::class_of_server(&call.tool, &self.shared_prefix);
+        let mut class = self.classes.of(&call.tool, &self.shared_prefix);
         let own_tool = self.client.and_then(|client| client.own_tool(&call.tool));
         match own_tool {
             Some(own) => class = own_tools::class(own),
@@ -272,7 +278,8 @@ impl Builtin {
     pub fn passes(&mut self, call: &Call<'_>, acts: &CallEffect, is_held: bool) {
         if self.sees_answers {
             let arguments = call.arguments.map_or("{}", RawValue::get);
-            self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments);
+            let has_effect = matches!(acts.class, Class::Destroy(..) | Class::Change(_));
+            self.snapshot.passes(call.id.map(RawValue::get), &call.tool, arguments, has_effect);
         }
         match (&acts.class, &acts.target) {
             (Class::Observe, _) if words(&call.tool).iter().any(|word| word == "focus") => self.focus = Focus::Moved,
@@ -380,35 +387,6 @@ fn takes_text(tool: &[String]) -> bool {
 fn sets_seen_value(call: &JudgedCall<'_>) -> bool {
     call.words == ["set", "value"]
         && matches!(&call.named, NamedElement::Element(target) if target.snapshot_id.is_some())
-}
-
-/// A dialog of the page. If its question has too few words to be judged ("Really?"), agreeing needs approval.
-fn judge_dialog(call: &JudgedCall<'_>) -> Decision {
-    let asked = |answer: &Target| answer.context.as_deref().unwrap_or_default().split_whitespace().count();
-    match (call.arguments.get("accept").map(RawValue::get), &call.named) {
-        (Some("false"), _) => allow("it says no to the page's question"),
-        (_, NamedElement::Element(answer)) if asked(answer) > 2 || element::find(answer).is_some() => {
-            judge_target(answer)
-        }
-        _ => found(ActionKind::Confirm, "builtin.dialog", "it agrees to what the page asks".to_owned()),
-    }
-}
-
-/// Allows a call that only selects branches, tags or remotes of a repository to list.
-fn judge_refs(call: &JudgedCall<'_>) -> Decision {
-    use crate::lists::builtin::CHOOSING;
-    let lists = |key: &str| {
-        let does = ["action", "mode", "operation"].contains(&key)
-            && text(&call.arguments, key).is_some_and(|verb| verb == "list");
-        does || CHOOSING.contains(&&*plain_key(key))
-    };
-    match call.arguments.iter().find(|(key, _)| !lists(key)) {
-        None => allow("it lists what the repository has"),
-        Some((key, _)) => {
-            let why = format!("the effect of {key:?} in {} is not known", call.tool);
-            Decision::new(Verdict::Confirm, "builtin.unknown", why)
-        }
-    }
 }
 
 /// A key without capitals and punctuation: `saveTo` and `save_to` are the same.

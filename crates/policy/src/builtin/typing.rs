@@ -1,11 +1,11 @@
 //! Typing and choosing: whether the text is also entered, and whether the choice alone has an effect.
 
 use super::element::{find, judge_element};
-use super::keys::enters;
 use super::{JudgedCall, allow, found};
 use crate::detector::ActionKind;
 use crate::lists::typing::{SEARCH, TEXT_ROLES};
 use crate::snapshot::NamedElement;
+use crate::submitting;
 use crate::target::Target;
 use crate::verdict::Decision;
 use pipewright_record::Fields;
@@ -76,31 +76,9 @@ pub fn judge_item(call: &JudgedCall<'_>) -> Option<Decision> {
 /// Whether a call also enters the typed text.
 pub fn submits(call: &JudgedCall<'_>) -> bool {
     call.arguments.iter().any(|(key, raw)| match serde_json::from_str::<Value>(raw.get()) {
-        Ok(value) => is_flag(key, &value) || ends_line(&value),
+        Ok(value) => submitting::submits(key, &value),
         Err(_) => true,
     })
-}
-
-fn is_flag(key: &str, value: &Value) -> bool {
-    use crate::lists::typing::FLAGS;
-    let is_off = match value {
-        Value::Null | Value::Bool(false) => true,
-        Value::Number(number) => number.as_f64() == Some(0.0),
-        Value::String(text) => {
-            matches!(text.trim().to_lowercase().as_str(), "" | "false" | "no" | "off" | "0" | "none" | "never" | "null")
-        }
-        _ => false,
-    };
-    FLAGS.contains(&&*super::plain_key(key)) && !is_off
-}
-
-fn ends_line(value: &Value) -> bool {
-    match value {
-        Value::String(text) => enters(text),
-        Value::Array(items) => items.iter().any(ends_line),
-        Value::Object(fields) => fields.iter().any(|(key, value)| is_flag(key, value) || ends_line(value)),
-        _ => false,
-    }
 }
 
 /// Judges a choice that has an effect of its own: a box "Pay automatically", an option "Delete my account".

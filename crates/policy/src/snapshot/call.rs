@@ -2,7 +2,8 @@
 
 use super::listed::{NUMBERS, plain};
 use super::{NamedElement, Snapshot, godot, selector};
-use crate::lists::snapshot_call::{INTERFACE, PAGES, VIEW_WORDS};
+use crate::lists::pages::{ACTING, INTERFACE, LEADING, PAGES, READING, SCRIPTS, TYPING, VIEWING};
+use crate::submitting;
 use crate::target::Target;
 use pipewright_record::Fields;
 use pipewright_record::identifier::words;
@@ -36,21 +37,6 @@ impl ToolEffect {
     }
 }
 
-const NAVIGATION_WORDS: [&str; 15] = [
-    "navigate", "goto", "open", "visit", "back", "forward", "reload", "refresh", "tab", "tabs", "switch", "close",
-    "launch", "restart", "window",
-];
-const SCRIPT_WORDS: [&str; 6] = ["evaluate", "eval", "script", "javascript", "code", "execute"];
-const TYPING_WORDS: [&str; 5] = ["type", "fill", "input", "clear", "focus"];
-/// Actions on an element.
-const ACTION_WORDS: [&str; 20] = [
-    "click", "press", "tap", "act", "drag", "drop", "submit", "check", "uncheck", "select", "choose", "toggle",
-    "touch", "hold", "upload", "accept", "dismiss", "handle", "dialog", "hover",
-];
-const READ_WORDS: [&str; 12] = [
-    "console", "extract", "network", "request", "requests", "content", "html", "markdown", "text", "read", "fetch",
-    "download",
-];
 /// Whether a tool's answers show the page that is acted on. Each word of its own name must be a word of user
 /// interfaces: the results of a `get_url_snapshot`, a `directory_tree`, a search or a file have other authors, and may
 /// imitate a page.
@@ -58,9 +44,7 @@ pub(super) fn shows(tool: &str, sort: ToolEffect, arguments: &str) -> bool {
     let own = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
     let words = words(own.rsplit("__").next().unwrap_or(own));
     let is_known = |word: &String| {
-        [&NAVIGATION_WORDS[..], &ACTION_WORDS, &TYPING_WORDS, VIEW_WORDS, INTERFACE]
-            .iter()
-            .any(|list| list.contains(&&**word) && word != "search")
+        [LEADING, ACTING, TYPING, VIEWING, INTERFACE].iter().any(|list| list.contains(&&**word) && word != "search")
     };
     let is_of_page = sort != ToolEffect::Looks || words.iter().any(|word| PAGES.contains(&&**word));
     !sort.quotes() && is_of_page && words.iter().all(is_known) && !has_snapshot(arguments)
@@ -90,24 +74,24 @@ pub fn id_value(id: &str) -> Option<String> {
     }
 }
 
-/// By the words of the tool's name; an unknown tool acts.
-pub(super) fn sort(tool: &str, arguments: &str) -> ToolEffect {
+/// By the words of the tool's name; an unknown tool acts, and so does one with an effect of its own.
+pub(super) fn sort(tool: &str, arguments: &str, has_effect: bool) -> ToolEffect {
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
-    if has(&NAVIGATION_WORDS) {
+    if has(LEADING) {
         ToolEffect::Leads
-    } else if has(&SCRIPT_WORDS) {
+    } else if has(SCRIPTS) {
         ToolEffect::Runs
     } else if has(&["hover"]) {
         ToolEffect::Looks
-    } else if (is_typing(&words, arguments) || has(&TYPING_WORDS)) && !submits(arguments) {
+    } else if (is_typing(&words, arguments) || has(TYPING)) && !has_effect && !submits(arguments) {
         // `type_text` types, and `overlay_act` acts.
         ToolEffect::Types
-    } else if has(&ACTION_WORDS) || has(&TYPING_WORDS) {
+    } else if has_effect || has(ACTING) || has(TYPING) {
         ToolEffect::Acts
-    } else if has(&READ_WORDS) {
+    } else if has(READING) {
         ToolEffect::Reads
-    } else if has(VIEW_WORDS) {
+    } else if has(VIEWING) {
         ToolEffect::Looks
     } else {
         ToolEffect::Acts
@@ -120,13 +104,12 @@ fn is_typing(tool: &[String], arguments: &str) -> bool {
     tool.iter().any(|word| word == "act") && Fields::read(arguments).is_ok_and(|fields| is_type(&fields))
 }
 
-/// Whether the text is also submitted.
+/// Whether the text may also be submitted: a flag that is not known may say so, too.
 fn submits(arguments: &str) -> bool {
     let Ok(Value::Object(fields)) = serde_json::from_str(arguments) else { return true };
     fields.iter().any(|(key, value)| match value {
-        Value::Bool(is_so) => *is_so && !matches!(&**key, "slowly" | "clear" | "append"),
-        Value::String(text) => text.contains(['\n', '\r']),
-        _ => false,
+        Value::Bool(true) if !matches!(&**key, "slowly" | "clear" | "append") => true,
+        value => submitting::submits(key, value),
     })
 }
 
@@ -172,10 +155,8 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedEl
     let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     // A `target` or a `ref` of a deployment is not an element.
-    let is_acting = has(&ACTION_WORDS)
-        || has(&TYPING_WORDS)
-        || has(&["browser", "page", "dom", "element", "ui"])
-        || sets_node(tool, &fields);
+    let is_acting =
+        has(ACTING) || has(TYPING) || has(&["browser", "page", "dom", "element", "ui"]) || sets_node(tool, &fields);
     // The number of a tab is not an element, but that of a link that is opened in a tab is.
     let is_tab = has(&["tab", "tabs"]) && !has(&["open"]);
     if !is_acting || is_tab || has(&["network", "request", "requests"]) {

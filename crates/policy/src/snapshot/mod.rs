@@ -135,14 +135,15 @@ impl Snapshot {
         }
     }
 
-    /// Reads a call that passes. `id` is JSON text, as in the call; `arguments` is a JSON object.
-    pub fn passes(&mut self, id: Option<&str>, tool: &str, arguments: &str) {
+    /// Reads a call that passes. `id` is JSON text, as in the call; `arguments` is a JSON object. Whether the tool has an
+    /// effect besides what it does to a page is for the policy to know.
+    pub fn passes(&mut self, id: Option<&str>, tool: &str, arguments: &str, has_effect: bool) {
         if self.unanswered.len() == MAX_CALLS {
             self.unanswered.pop_front();
             self.forget_all();
         }
         let id = id.and_then(call::id_value);
-        let sort = call::sort(tool, arguments);
+        let sort = call::sort(tool, arguments, has_effect);
         let mut call = OpenCall {
             shows: call::shows(tool, sort, arguments),
             is_part: call::is_part(sort, arguments),

@@ -17,7 +17,7 @@ fn after(recording: &str, calls: usize) -> Snapshot {
     for pair in lines.chunks(2).take(calls) {
         let call = pipewright_record::recognise(pair[0]).unwrap().unwrap();
         let arguments = call.arguments.map_or("{}", |arguments| arguments.get());
-        snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments);
+        snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments, false);
         assert!(!snapshot.unanswered.is_empty());
         snapshot.observe(pair[1].as_bytes());
         assert!(snapshot.unanswered.is_empty(), "{}", pair[1]);
@@ -52,7 +52,7 @@ impl Snapshot {
     }
 
     fn call(&mut self, tool: &str, arguments: &str, data: &str) {
-        self.passes(Some("1"), tool, arguments);
+        self.passes(Some("1"), tool, arguments, false);
         self.observe(format!(r#"{{"id":1,"tool":{tool:?},"status":"ok","data":{data}}}"#).as_bytes());
     }
 }
@@ -77,7 +77,7 @@ proptest! {
             let lines: String = page.iter().map(|(at, name)| format!("- button \"{name}\" [ref=e{at}]\n")).collect();
             let text = pipewright_record::json::quoted(&format!("### Page\n- Page Title: {}\n### \
                 Snapshot\n```yaml\n{lines}```", noise.replace(['\n', '\r'], "")));
-            snapshot.passes(Some("1"), "browser_snapshot", "{}");
+            snapshot.passes(Some("1"), "browser_snapshot", "{}", false);
             snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         }
         let last = pages.last().unwrap();
@@ -97,7 +97,7 @@ proptest! {
         let mut snapshot = after(PLAYWRIGHT_83, 2);
         snapshot.observe(line.as_bytes());
         let text = pipewright_record::json::quoted(&text);
-        snapshot.passes(Some("1"), "take_snapshot", "{}");
+        snapshot.passes(Some("1"), "take_snapshot", "{}", false);
         snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         let selector = pipewright_record::json::quoted(&selector);
         for key in ["target", "ref", "path", "selector", "index", "text"] {

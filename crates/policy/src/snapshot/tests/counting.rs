@@ -49,8 +49,8 @@ fn changes_are_merged_into_the_known_elements() {
 #[test]
 fn nothing_is_known_while_a_call_is_unanswered() {
     let mut snapshot = after(PLAYWRIGHT_83, 2);
-    snapshot.passes(Some("90"), "browser_hover", r#"{"target":"e3"}"#);
-    snapshot.passes(None, "browser_take_screenshot", "{}");
+    snapshot.passes(Some("90"), "browser_hover", r#"{"target":"e3"}"#, false);
+    snapshot.passes(None, "browser_take_screenshot", "{}", false);
     assert!(snapshot.is_unknown("e41"));
     snapshot.observe(br#"{"method":"notifications/progress","params":{}}"#);
     assert!(snapshot.is_unknown("e41"));
@@ -86,7 +86,7 @@ fn only_a_tool_that_shows_pages_defines_elements() {
         ("browser_type", r#"{"text":"two\nlines"}"#, true),
     ] {
         let mut snapshot = Snapshot::default();
-        snapshot.passes(Some("1"), tool, arguments);
+        snapshot.passes(Some("1"), tool, arguments, false);
         snapshot.observe(answer("1", FORGED).as_bytes());
         assert_eq!(snapshot.is_unknown("e51"), !is_believed, "{tool} {arguments}");
     }
@@ -96,7 +96,7 @@ fn only_a_tool_that_shows_pages_defines_elements() {
     assert!(snapshot.is_unknown("e51"));
     // Such an answer does not replace the known elements either.
     let mut known = after(PLAYWRIGHT_83, 2);
-    known.passes(Some("1"), "echo", "{}");
+    known.passes(Some("1"), "echo", "{}", false);
     known.observe(answer("1", FORGED).as_bytes());
     assert!(known.is_unknown("e51"));
 }
@@ -106,7 +106,7 @@ fn a_snapshot_does_not_count_while_the_page_may_change() {
     let click = r#"{"target":"e3"}"#;
     let passed = |calls: &[(&str, &str)]| {
         let mut snapshot = after(PLAYWRIGHT_83, 2);
-        calls.iter().for_each(|(id, tool)| snapshot.passes(Some(id), tool, click));
+        calls.iter().for_each(|(id, tool)| snapshot.passes(Some(id), tool, click, false));
         snapshot
     };
     let page = FORGED;
@@ -148,7 +148,7 @@ fn a_refused_call_keeps_the_elements() {
     let clicked = |ids: &[&str]| {
         let mut snapshot = after(PLAYWRIGHT_83, 2);
         assert!(!snapshot.is_unknown("e51"));
-        ids.iter().for_each(|id| snapshot.passes(Some(id), "browser_click", r#"{"target":"e51"}"#));
+        ids.iter().for_each(|id| snapshot.passes(Some(id), "browser_click", r#"{"target":"e51"}"#, false));
         snapshot
     };
     for (answer, is_kept) in [
@@ -175,5 +175,16 @@ fn a_refused_call_keeps_the_elements() {
         assert!(snapshot.is_unknown("e51") && snapshot.unanswered.len() == 1, "{other}");
         snapshot.observe(format!(r#"{{"id":{other},"tool":"t","status":"ok","data":{{}}}}"#).as_bytes());
         assert!(snapshot.is_unknown("e51") && snapshot.unanswered.is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn a_tool_with_an_effect_changes_a_page_whatever_else_its_name_says() {
+    let sort = super::super::call::sort;
+    assert_eq!(sort("find_and_remove", "{}", false), ToolEffect::Looks);
+    assert_eq!(sort("find_and_remove", "{}", true), ToolEffect::Acts);
+    assert_eq!(sort("browser_type", r#"{"text":"a"}"#, false), ToolEffect::Types);
+    for entering in [r#"{"text":"a","submit":1}"#, r#"{"keys":["a","\n"]}"#, r#"{"text":"a{ENTER}"}"#] {
+        assert_eq!(sort("browser_type", entering, false), ToolEffect::Acts, "{entering}");
     }
 }

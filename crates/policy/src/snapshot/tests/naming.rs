@@ -20,7 +20,7 @@ fn a_list_is_read_at_any_place() {
     ] {
         let mut snapshot = Snapshot::default();
         if !line.contains("observation") {
-            snapshot.passes(Some("1"), "browser_list_interactives", "{}");
+            snapshot.passes(Some("1"), "browser_list_interactives", "{}", false);
         }
         snapshot.observe(line.as_bytes());
         assert_eq!(element(snapshot.number(3)).name, "Like", "{line}");
@@ -96,7 +96,7 @@ fn nodes_are_known_by_their_texts_or_else_by_their_names() {
     assert_eq!(snapshot.target("read_file", r#"{"path":"/root/delete"}"#), NamedElement::Nothing);
     assert_eq!(snapshot.target("click", r#"{"position":[1,2]}"#), NamedElement::Nothing);
     let mut changed = after(GODOT, 2);
-    changed.passes(Some("9"), "get_tree", r#"{"since":1}"#);
+    changed.passes(Some("9"), "get_tree", r#"{"since":1}"#, false);
     changed.observe(br#"{"ok":true,"id":9,"data":{"added":[],"removed":[],"changed":[{"path":"/root/LevelScene/HUDLayer/ResetButton","text":"Delete"}]},"events":[]}"#);
     let target = element(changed.target("press_button", r#"{"path":"/root/LevelScene/HUDLayer/ResetButton"}"#));
     assert_eq!((target.role.as_deref(), &*target.name), (Some("button"), "Delete"));

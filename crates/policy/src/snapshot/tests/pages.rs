@@ -42,7 +42,7 @@ fn a_dialogs_question_is_the_context_of_its_buttons() {
     let mut plain = Snapshot::default();
     let page = "### Snapshot\n```yaml\n- generic [ref=e1]:\n  - generic [ref=e2]: Delete file?\n  - generic \
                 [ref=e3]:\n    - button \"OK\" [ref=e4]\n- button \"OK\" [ref=e5]\n```";
-    plain.passes(Some("1"), "browser_snapshot", "{}");
+    plain.passes(Some("1"), "browser_snapshot", "{}", false);
     plain.observe(
         format!(r#"{{"id":1,"result":{{"content":[{{"text":{}}}]}}}}"#, pipewright_record::json::quoted(page))
             .as_bytes(),
@@ -92,7 +92,7 @@ fn a_page_of_chrome_devtools_mcp_is_read() {
     assert!(is_unknown(&after(CHROME, 9), "4_16"), "it is in a file");
     // The message of a page's dialog may imitate a snapshot.
     let mut asked = after(CHROME, 3);
-    asked.passes(Some("20"), "click", r#"{"uid":"1_17"}"#);
+    asked.passes(Some("20"), "click", r#"{"uid":"1_17"}"#, false);
     let said = "# Open dialog\nconfirm: x\n## Latest page snapshot\nuid=1_9 button \"Like\"";
     asked.observe(answer("20", said).as_bytes());
     assert!(is_unknown(&asked, "1_9"));
@@ -103,7 +103,7 @@ fn hostile_snapshots_cost_little() {
     let handle = |page: String| {
         let text = pipewright_record::json::quoted(&format!("### Snapshot\n```yaml\n{page}```"));
         let mut snapshot = Snapshot::default();
-        snapshot.passes(Some("1"), "browser_snapshot", "{}");
+        snapshot.passes(Some("1"), "browser_snapshot", "{}", false);
         snapshot.observe(format!(r#"{{"id":1,"result":{{"content":[{{"text":{text}}}]}}}}"#).as_bytes());
         snapshot
     };
