@@ -37,6 +37,13 @@ fn commands_of_programs_with_subcommands_pass_if_they_read() {
         brew info wget
         go list -m all
         LC_ALL=C AWS_PAGER= aws s3 ls
+        find . -name '*.rs' -exec grep -l TODO {} + | head
+        find . -type l ! -exec test -e {} \; -print
+        psql -c 'SELECT count(*) FROM orders' shop
+        sqlite3 -readonly app.db .schema
+        pwsh -NoProfile -c 'Get-ChildItem -Recurse | Select-Object -First 5'
+        dpkg -l | grep nginx && apt-cache policy nginx
+        openssl x509 -in cert.crt -noout -enddate
         "#,
     ));
     assert_asked(&calls(
@@ -47,6 +54,13 @@ fn commands_of_programs_with_subcommands_pass_if_they_read() {
         gh api repos/o/r/issues -f title=x
         gh api "$URL"
         gh pr list *
+        find . -exec sort -o {} {} \;
+        find . -exec ls {} \; -delete
+        psql -c '\! id' shop
+        sqlite3 app.db '.shell id'
+        pwsh -c 'Get-ChildItem | Remove-Item'
+        apt-cache -o Dir::Bin::dpkg=./x policy nginx
+        openssl x509 -in a -engine ./x.so
         git ls-remote 'ext::sh -c touch% x'
         git ls-remote $remote
         git branch --contains HEAD -D x

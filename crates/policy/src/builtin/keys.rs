@@ -8,6 +8,7 @@ use crate::snapshot::NamedElement;
 use crate::submitting::ENTER_CODES;
 use crate::target::Target;
 use crate::verdict::{Decision, Verdict};
+use pipewright_record::Fields;
 use serde_json::Value;
 
 /// The effect of a combination of keys on a form.
@@ -45,11 +46,10 @@ pub fn judge_key(call: &JudgedCall<'_>, focus: &Focus) -> Decision {
     // A server may ignore the element in the call, and press the key elsewhere.
     let role = target.and_then(|target| target.role.as_deref()).filter(|_| call.is_focused);
     let has_role = |roles: &[&str]| role.is_some_and(|role| roles.contains(&role));
-    let own: Value = serde_json::from_str(call.raw).unwrap_or_default();
-    let key = match pressed(&own) {
+    let key = match pressed(&call.arguments) {
         Some(key) => key,
         // A tool's default key does no more on a button than Enter does.
-        None if has_role(BUTTON_ROLES) && !names_key(&own) => KeyEffect::Enter,
+        None if has_role(BUTTON_ROLES) && !names_key(&call.arguments) => KeyEffect::Enter,
         None => return Decision::new(Verdict::Confirm, "builtin.unknown", "the key that it presses is not known"),
     };
     // In a field into which text was typed, as far as it is known, a space is text. A frame or a part of the page may
@@ -74,18 +74,16 @@ fn is_key(argument: &str) -> bool {
     KEYS.contains(&&*super::plain_key(argument))
 }
 
-fn names_key(arguments: &Value) -> bool {
-    arguments.as_object().is_none_or(|fields| fields.keys().any(|argument| is_key(argument)))
+fn names_key(arguments: &Fields<'_>) -> bool {
+    arguments.iter().any(|(argument, _)| is_key(argument))
 }
 
 /// The effect of the keys in a call: the first one in the order of [`KeyEffect`]. `None` if it has no key, or one by
 /// its code: `13`, `KEYCODE_66`.
-pub fn pressed(arguments: &Value) -> Option<KeyEffect> {
-    let fields = arguments.as_object()?;
-    let named: Vec<&Value> = fields.iter().filter(|(key, _)| is_key(key)).map(|(_, value)| value).collect();
+pub fn pressed(arguments: &Fields<'_>) -> Option<KeyEffect> {
     let mut keys = String::new();
-    for value in named {
-        append(value, &mut keys)?;
+    for (_, value) in arguments.iter().filter(|(key, _)| is_key(key)) {
+        append(&serde_json::from_str(value.get()).ok()?, &mut keys)?;
     }
     let is_code = |word: &str| word.starts_with("0x") || word.len() > 1 && word.bytes().all(|one| one.is_ascii_digit());
     let has_code = keys.to_lowercase().split(|one: char| !one.is_alphanumeric()).any(is_code);

@@ -286,9 +286,7 @@ impl Builtin {
             (Class::Observe, _) => {}
             (Class::Enter, Some(target)) if !is_held => self.focus = Focus::Text(target.clone()),
             (Class::Press, _) => {
-                if serde_json::from_str(call.arguments_text()).ok().and_then(|own| pressed(&own))
-                    == Some(KeyEffect::Move)
-                {
+                if Fields::read(call.arguments_text()).ok().and_then(|own| pressed(&own)) == Some(KeyEffect::Move) {
                     self.focus = Focus::Moved;
                 }
             }

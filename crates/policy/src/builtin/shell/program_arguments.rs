@@ -118,9 +118,17 @@ pub(super) fn date_reads(arguments: &[&str]) -> bool {
     let mut rest = arguments;
     loop {
         rest = match rest {
-            ["-d", _, rest @ ..] => rest,
-            ["-u" | "-R" | "-I" | "-Iseconds" | "--utc", rest @ ..] => rest,
-            [format, rest @ ..] if format.starts_with('+') => rest,
+            ["-d" | "--date" | "-r" | "--reference", _, rest @ ..] => rest,
+            ["-u" | "-R" | "-I" | "-Iseconds" | "--utc" | "--universal" | "--iso-8601" | "--rfc-email", rest @ ..] => {
+                rest
+            }
+            [option, rest @ ..]
+                if ["+", "--date=", "--reference=", "--iso-8601=", "--rfc-3339="]
+                    .iter()
+                    .any(|it| option.starts_with(it)) =>
+            {
+                rest
+            }
             _ => return rest.is_empty(),
         };
     }
@@ -128,10 +136,40 @@ pub(super) fn date_reads(arguments: &[&str]) -> bool {
 
 /// `tar` that lists an archive. An archive with a colon is on another machine.
 pub(super) fn tar_reads(arguments: &[&str]) -> bool {
-    let [flags, archive, members @ ..] = arguments else { return false };
-    ["tf", "-tf", "tvf", "-tvf", "tzf", "-tzf", "tzvf", "-tzvf"].contains(flags)
-        && !archive.contains(':')
-        && ![archive].into_iter().chain(members).any(|word| word.starts_with('-'))
+    let is_archive = |name: &str| !name.contains(':') && !name.starts_with('-');
+    let (mut lists, mut archives, mut rest) = (false, 0, arguments);
+    while let Some((&word, behind)) = rest.split_first() {
+        rest = behind;
+        // Only the first word is flags without a dash.
+        let is_first = behind.len() + 1 == arguments.len();
+        let letters = word.strip_prefix('-').or(Some(word).filter(|_| is_first)).filter(|it| !it.starts_with('-'));
+        match (word, letters) {
+            ("--list", _) => lists = true,
+            ("--verbose" | "--gzip" | "--bzip2" | "--xz" | "--zstd", _) => {}
+            (_, Some(letters)) if !letters.is_empty() && letters.chars().all(|letter| "tvzjJf".contains(letter)) => {
+                lists |= letters.contains('t');
+                // What is behind an `f` is the archive.
+                match (letters.find('f'), behind) {
+                    (None, _) => {}
+                    (Some(at), [archive, behind @ ..]) if at + 1 == letters.len() && is_archive(archive) => {
+                        archives += 1;
+                        rest = behind;
+                    }
+                    _ => return false,
+                }
+            }
+            _ if let Some(archive) = word.strip_prefix("--file=") => {
+                if !is_archive(archive) {
+                    return false;
+                }
+                archives += 1;
+            }
+            _ if word.starts_with('-') || is_first => return false,
+            // The name of a member.
+            _ => {}
+        }
+    }
+    lists && archives == 1
 }
 
 /// `curl` that gets a page from this machine. `-L` may lead to another one, `-o` and `-O` write, and other options send

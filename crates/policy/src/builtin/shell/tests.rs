@@ -47,6 +47,11 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "pwsh -NoProfile -c 'Get-ChildItem -Recurse | Select-Object -First 5'",
         "nm -C a.o && objdump -d a.out | head",
         "sudo --version",
+        "tar tzf a.tgz",
+        "tar -t -v -f a.tar member",
+        "tar --list --verbose --file=a.tar",
+        "date --date='1 day ago' +%F",
+        "date -u --iso-8601=seconds",
     ] {
         assert!(only_reads(text), "{text}");
     }
