@@ -30,6 +30,7 @@ REASONS = (
     (r"^browser-bridge: from its start", "Nearly all of it is Chromium's own start."),
     (r"^browser-bridge", "Chromium does nearly all of the work, in several processes, which other load slows down."),
     (r"^policy-check", "A call is judged by its tool, its arguments and its target, in seventy languages, not only by six rules."),
+    (r"^shell, .*: harmless", "A program that no list knows may do anything, and an address may carry data to another machine."),
     (r"^tools, .*hints trusted: reads", "If a tool has no hint and no verb in its name (repo_branch), only its arguments show what it does, so a"
      " person is asked."),
     (r"^detector, ..: recall", "No native speaker has corrected this language's list of words yet (`crates/words/lists`). The fewer labels there are,"
