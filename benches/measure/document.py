@@ -34,8 +34,8 @@ GROUPS = {
     "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so the figures show what the command adds."
             " The lower bound is a bare client with the same HTTP library. The rivals are a command that is started for each prompt, and a loop"
             " with OpenAI's own library."),
-    "policy": ("policy-check and hitl-gate", "Tools, lines of shell and calls with arguments are judged; the programs of the part that is held out were"
-               " not used to tune a list. Calls are judged, compared with jq and the same rules. Then a call goes to a world and back, with and without"
+    "policy": ("policy-check and hitl-gate", "Tools, lines of shell and calls with arguments are judged; no list was tuned to the lines"
+               " that are held out. Calls are judged, compared with jq and the same rules. Then a call goes to a world and back, with and without"
                " a gate around it."),
     "labels": ("What policy-check knows by its words", "Labels from catalogs of other applications, which no list of words was tuned to: the share"
                " of destructive labels that are found (recall), and the share of harmless labels that are taken for destructive (false positives). Buttons of shops,"
