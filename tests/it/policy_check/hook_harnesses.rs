@@ -234,11 +234,11 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
             "TodoWrite BashOutput ExitPlanMode EnterPlanMode AskUserQuestion TaskCreate Skill WebSearch ToolSearch",
         ),
         ("codex", "update_plan view_image web_search request_user_input"),
-        ("gemini", "write_todos list_directory search_file_content read_many_files google_web_search activate_skill"),
+        ("gemini", "write_todos list_directory google_web_search activate_skill invoke_agent read_background_output"),
         ("qwen", "todo_write exit_plan_mode list_directory glob skill"),
-        ("copilot", "report_intent update_todo view read_bash ask_user task"),
+        ("copilot", "report_intent update_todo view read_bash ask_user task write_agent"),
         ("opencode", "todowrite todoread list codesearch question task"),
-        ("cline", "search_codebase attempt_completion ask_question read_files"),
+        ("cline", "search_codebase attempt_completion ask_question read_files spawn_agent team_status"),
         ("cursor", "TodoWrite SemanticSearch ReadLints Grep"),
     ] {
         for form in forms().iter().filter(|form| form.harness == harness).take(1) {
@@ -270,6 +270,7 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
             "fetch_web_content",
             json!({"requests": [{"url": "https://example.org/users/5/delete", "prompt": "x"}]}),
         ),
+        ("cline", "attempt_completion", json!({"result": "done", "command": "rm -rf build"})),
         ("cursor", "Delete", json!({"file_path": "a"})),
         ("cursor", "WriteShellStdin", json!({"shell_id": "1", "chars_length": 2})),
         ("cursor", "MCP:delete_repo", json!({"name": "x"})),
@@ -284,7 +285,7 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
         (
             "gemini",
             "run_shell_command",
-            json!({"command": "ls", "description": "x", "dir_path": "src", "is_background": false}),
+            json!({"command": "ls", "description": "x", "dir_path": "src", "is_background": false, "delay_ms": 5}),
         ),
         ("gemini", "web_fetch", json!({"prompt": "Summarise https://example.org/docs/a.html"})),
         (
@@ -292,7 +293,8 @@ fn the_own_tools_of_a_harness_that_change_nothing_are_not_asked_about() {
             "run_shell_command",
             json!({"command": "ls", "description": "x", "directory": "/tmp", "is_background": false, "timeout": 5}),
         ),
-        ("copilot", "bash", json!({"command": "ls", "description": "x", "mode": "sync", "shellId": "a"})),
+        ("copilot", "bash", json!({"command": "ls", "mode": "async", "shellId": "a", "detach": true})),
+        ("gemini", "mcp_x_read_file", json!({"path": "a", "wait_for_previous": true})),
         ("opencode", "bash", json!({"command": "ls", "description": "x", "workdir": "/tmp", "timeout": 5})),
         ("cursor", "Shell", json!({"command": "ls", "cwd": "/tmp"})),
         ("cursor", "Fetch", json!({"url": "https://example.org/docs"})),
@@ -505,6 +507,9 @@ fn an_input_with_the_keys_of_two_harnesses_is_refused() {
         ("opencode", "toolName", json!("bash")),
         ("cursor", "clineVersion", json!("3")),
         ("claude", "toolArgs", json!({})),
+        ("cline", "hook_event_name", json!("PreToolUse")),
+        ("cline", "tool_name", json!("Bash")),
+        ("copilot", "tool_input", json!({})),
     ] {
         let form = forms().into_iter().find(|form| form.harness == harness).unwrap();
         let mut input: Value = serde_json::from_str(&form.shell("ls")).unwrap();

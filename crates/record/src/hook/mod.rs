@@ -117,6 +117,7 @@ pub struct HookError {
 pub fn read(input: &str, named: Option<&'static Harness>) -> Result<HookInput, HookError> {
     let unnamed = |why| HookError { harness: named, why };
     let fields = Fields::read(input).map_err(unnamed)?;
+    owner::check(&fields).map_err(unnamed)?;
     let harness = match named {
         Some(harness) => match harness.other_owner(&fields) {
             Some(other) => {
@@ -177,7 +178,7 @@ impl Harness {
                 Ok(HookInput::Other("postToolUse".to_owned(), Some(self)))
             }
             (Some(event), _) => self.read_call(event, fields).map(|call| HookInput::Call(Box::new(call))),
-            (None, Some(name)) if self.events.iter().any(|event| event.name.eq_ignore_ascii_case(&name)) => {
+            (None, Some(name)) if self.events.iter().any(|event| event.name.eq_ignore_ascii_case(name.trim())) => {
                 unreadable(format_args!("the event {name:?} is known in another spelling"))
             }
             (None, Some(name)) if is_judged(&name) => {

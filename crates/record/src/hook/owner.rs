@@ -15,6 +15,21 @@ pub(super) struct Marks {
 /// Events have one of these keys.
 const EVENT_KEYS: [&str; 3] = ["hook_event_name", "hookName", "hookEventName"];
 
+/// An input has one key of each kind: harnesses name them differently.
+const KINDS: [&[&str]; 3] =
+    [&EVENT_KEYS, &["tool_name", "toolName", "tool_call"], &["tool_input", "toolInput", "toolArgs", "tool_call"]];
+
+/// Refuses an input that has the event, the tool or the arguments twice, of which a harness would take either.
+pub(super) fn check(fields: &Fields<'_>) -> Result<(), Unreadable> {
+    for kind in KINDS {
+        let mut there = kind.iter().filter(|key| fields.get(key).is_some());
+        if let (Some(one), Some(other)) = (there.next(), there.next()) {
+            return unreadable(format_args!("it has both {one:?} and {other:?}"));
+        }
+    }
+    Ok(())
+}
+
 /// The harness to which the keys belong; none if they belong to none.
 pub(super) fn recognised(fields: &Fields<'_>) -> Result<Option<&'static Harness>, Unreadable> {
     let of_two = |one: &Harness, other: &Harness| {
@@ -44,7 +59,7 @@ fn fitting(fields: &Fields<'_>) -> Vec<&'static Harness> {
 
 /// Whether a harness has an event of this name, in any case, that asks for a decision.
 pub(super) fn is_judged(name: &str) -> bool {
-    HARNESSES.iter().flat_map(|harness| harness.events).any(|event| name.eq_ignore_ascii_case(event.name))
+    HARNESSES.iter().flat_map(|harness| harness.events).any(|event| name.trim().eq_ignore_ascii_case(event.name))
 }
 
 pub(super) fn event_name(fields: &Fields<'_>) -> Result<Option<String>, Unreadable> {
