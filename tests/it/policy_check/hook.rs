@@ -175,7 +175,7 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
 }
 
 #[test]
-fn an_address_for_a_package_is_asked_about() {
+fn a_command_that_contacts_another_machine_is_never_allowed() {
     for (command, expected) in [
         ("npm view https://example.org/x.tgz?secret", "ask"),
         ("npm view git+ssh://git@example.org/x.git", "ask"),
@@ -183,8 +183,20 @@ fn an_address_for_a_package_is_asked_about() {
         ("npm view x@https://example.org/x.tgz", "ask"),
         ("npm view @me/x@github:me/x", "ask"),
         ("pip list --outdated -f https://example.org/secret", "ask"),
-        ("npm view @me/x@^1.2 dist.tarball --json", "allow"),
-        ("npm view left-pad version", "allow"),
+        // The name itself may carry data.
+        ("npm view @me/x@^1.2 dist.tarball --json", "none"),
+        ("npm view left-pad version", "none"),
+        ("timeout 5 npm v left-pad", "none"),
+        ("npm outdated", "none"),
+        ("pnpm view left-pad", "none"),
+        ("pip list -lo", "none"),
+        ("brew info left-pad", "none"),
+        ("cargo tree -p left-pad", "none"),
+        ("go list -m all", "none"),
+        ("git ls-remote origin left-pad", "none"),
+        ("kubectl get pods left-pad", "none"),
+        ("npm ls left-pad", "allow"),
+        ("pip list", "allow"),
     ] {
         let input = input("Bash", &json!({ "command": command }));
         assert_eq!(permission(&["--allow-reads"], &input).0, expected, "{command}");

@@ -3,7 +3,7 @@
 
 use super::lexicon::is_about_access;
 use super::{plain_key, powershell, secret_files};
-use crate::lists::disclosure::{REQUESTING_PROGRAMS, SECRETS};
+use crate::lists::disclosure::{REQUESTING_PROGRAMS, REQUESTING_SUBCOMMANDS, SECRETS};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
 use pipewright_syntax::shell::{ShellStep, Word, steps};
@@ -142,16 +142,12 @@ fn program_discloses(words: &[String]) -> bool {
         "agent-browser" | "playwright-cli" => true,
         // Without a folder it leads home.
         "cd" => arguments.is_empty() || arguments == ["-"],
-        program if REQUESTING_PROGRAMS.contains(&program) => true,
+        program if REQUESTING_PROGRAMS.contains(&program) || requests(program, arguments) => true,
         "bash" | "dash" | "sh" => arguments.iter().any(|text| command_discloses(text)),
         "docker" | "podman" => has("inspect"),
-        // They send the request to another machine, or print settings.
-        "aws" | "az" | "curl" | "gcloud" | "helm" => true,
-        "gh" => ["api", "gist", "search", "variable", "config"].into_iter().any(has),
-        "brew" | "npm" | "pnpm" | "pip" | "pip3" => {
-            ["c", "config", "inspect"].iter().any(|command| arguments.iter().any(|word| word == command))
-        }
-        "cargo" => has("search") || has("info"),
+        "npm" | "pnpm" => has_word(arguments, &["c", "config"]),
+        // Versions are compared with those of an index.
+        "pip" | "pip3" => has_word(arguments, &["config", "inspect"]) || has_flag(arguments, "ou", &["out", "upt"]),
         // It reads files of any name.
         "find" => has("-exec"),
         "go" => has("env"),
@@ -166,7 +162,6 @@ fn program_discloses(words: &[String]) -> bool {
         "grep" | "egrep" | "fgrep" => has_flag(arguments, "rRd", &["rec", "der", "dir"]),
         "rg" => has_flag(arguments, "u.", &["hid", "unr", "no-ig"]),
         "jq" | "yq" => has("env") || has("load"),
-        "kubectl" => has("secret") || has("config"),
         "ps" => arguments
             .iter()
             .any(|argument| argument.contains('E') || !argument.starts_with('-') && argument.contains('e')),
@@ -175,6 +170,16 @@ fn program_discloses(words: &[String]) -> bool {
         "xargs" => true,
         _ => false,
     }
+}
+
+/// Whether a subcommand contacts another machine, often with names that the caller chooses.
+fn requests(program: &str, arguments: &[String]) -> bool {
+    let mut listed = REQUESTING_SUBCOMMANDS.iter().filter_map(|listed| listed.split_once(' '));
+    listed.any(|(name, word)| name == program && has_word(arguments, &[word]))
+}
+
+fn has_word(arguments: &[String], words: &[&str]) -> bool {
+    arguments.iter().any(|argument| words.contains(&argument.as_str()))
 }
 
 /// Whether a short option has one of these letters, or a long one begins so.
