@@ -58,11 +58,11 @@ impl Pages {
         self.open.push((id, false));
     }
 
-    /// Whether the call's page may be another one by now.
+    /// Whether the call's page may be another one by now, as it may if its begin is not known.
     fn end(&mut self, id: &str) -> bool {
         self.shown.clear();
         let at = self.open.iter().position(|(open, _)| open == id);
-        at.is_some_and(|at| self.open.remove(at).1)
+        at.is_none_or(|at| self.open.remove(at).1)
     }
 }
 

@@ -197,6 +197,11 @@ fn a_snapshot_does_not_count_if_the_page_may_have_changed_before_its_end() {
     more.as_object_mut().unwrap().extend(id.as_object().unwrap().clone());
     assert_eq!(session.run("PostToolUse", "Bash", snapshot, &more), "");
     assert!(session.asked(NEXT).is_some());
+    // The end of a call whose begin is not known, or was taken already.
+    session.printed(snapshot, PAGE);
+    session.asked("agent-browser press Enter");
+    session.ended("Bash", snapshot, &json!({"stdout": PAGE, "stderr": "", "interrupted": false}));
+    assert!(session.asked(NEXT).is_some());
 }
 
 #[test]
@@ -252,6 +257,25 @@ fn a_call_is_blocked_if_labels_cannot_be_forgotten() {
         assert!(text(&output.stderr).contains("cannot be forgotten"), "{change}");
     }
     assert_eq!(session.asked("agent-browser get text @e2"), None);
+    // Anything else than labels is none.
+    std::fs::remove_dir(&file).unwrap();
+    std::fs::write(&file, b"{\xff").unwrap();
+    assert!(session.asked(NEXT).is_some());
+    assert_eq!(session.asked_after(PAGE, NEXT), None);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_the_file_of_labels_leads_nowhere() {
+    let session = Session::new();
+    session.printed("agent-browser snapshot", PAGE);
+    let (file, other) = (kept(&session), session.folder.path().join("other"));
+    std::fs::rename(&file, &other).unwrap();
+    std::os::unix::fs::symlink(&other, &file).unwrap();
+    let before = std::fs::read_to_string(&other).unwrap();
+    let output = session.hook("PreToolUse", "Bash", NEXT, &json!({}));
+    assert_eq!((output.status.code(), std::fs::read_to_string(&other).unwrap()), (Some(2), before));
+    assert!(text(&output.stderr).contains("not a regular file"), "{}", text(&output.stderr));
 }
 
 /// The only file of the session.
