@@ -55,6 +55,10 @@ fn settings_have_the_limit_and_fail_closed() {
     let hook = &claude["hooks"][0];
     assert_eq!((&hook["timeout"], &hook["onFailure"], &hook["args"]), (&json!(600), &json!("block"), &Value::Null));
     assert!(hook["command"].as_str().unwrap().ends_with("policy-check hook"), "{hook}");
+    // The dialog stays open beside this one, also if it fails.
+    let asks = &printed("claude")["hooks"]["PermissionRequest"][0]["hooks"][0];
+    assert_eq!((&asks["timeout"], &asks["onFailure"]), (&json!(600), &Value::Null));
+    assert!(asks["command"].as_str().unwrap().ends_with("hitl-gate hook --timeout 590s"), "{asks}");
     for (client, event, timeout) in
         [("codex", "PreToolUse", 600), ("gemini", "BeforeTool", 600_000), ("qwen", "PreToolUse", 600)]
     {
@@ -266,6 +270,25 @@ fn hooks_that_install_did_not_write_stay() {
     std::fs::write(&script, text).unwrap();
     assert_eq!(install(home.path(), &["cline", "--write"]).status, Some(2));
     assert_eq!(std::fs::read_to_string(&script).unwrap(), text);
+}
+
+#[test]
+fn a_hook_that_asks_an_approver_in_another_way_stays_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(".claude/settings.json");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    let installed = |command: &str| {
+        let hook = json!({"type": "command", "command": command});
+        let former = json!({"hooks": {"PermissionRequest": [{"matcher": "x", "hooks": [hook]}]}});
+        std::fs::write(&file, former.to_string()).unwrap();
+        assert_eq!(install(home.path(), &["claude", "--write"]).status, Some(0));
+        let groups = json_of(&file)["hooks"]["PermissionRequest"].as_array().unwrap().clone();
+        groups.iter().map(|group| group["hooks"][0]["command"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(installed("hitl-gate hook --required"), ["hitl-gate hook --required"]);
+    let replaced = installed("/old/hitl-gate hook --timeout 590s");
+    assert!(replaced.len() == 1 && !replaced[0].starts_with("/old"), "{replaced:?}");
+    assert_eq!(installed("other").len(), 2);
 }
 
 #[test]

@@ -9,14 +9,16 @@ use crate::cmd::working_tree::home;
 use pipewright_io::printable::printable;
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_record::hook::{HookAnswer, HookInput, WrittenAnswer, read};
+use pipewright_sys::process::start;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 pub struct DoctorArguments {
@@ -28,7 +30,7 @@ pub struct DoctorArguments {
 /// The calls that are tried.
 const HARMLESS: &str = "ls";
 const DANGEROUS: &str = "rm -rf build";
-/// A hook takes a few milliseconds.
+/// A hook takes a few milliseconds, and blocks the call by itself after 20 s.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A hook in a file.
@@ -151,7 +153,7 @@ fn text_of(file: &Path, report: &Report) -> Option<String> {
 fn programs() -> Vec<String> {
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
     let quoted = own.and_then(|own| shlex::try_quote(own.to_str()?).map(|own| own.into_owned()).ok());
-    program_name().ok().into_iter().chain(quoted).collect()
+    program_name(NAME).ok().into_iter().chain(quoted).collect()
 }
 
 /// A file that is a program.
@@ -173,7 +175,8 @@ fn program(client: &Client, file: PathBuf, text: String, is_own: bool) -> Instal
 
 /// The hooks of a file that run policy-check, by their commands.
 fn in_settings(client: &Client, file: &Path, settings: &Value, own: &[String], switches: &Switches) -> Vec<Installed> {
-    let by_event: Vec<Vec<FoundHook<'_>>> = client.events().iter().map(|event| mentions(settings, event)).collect();
+    let by_event: Vec<Vec<FoundHook<'_>>> =
+        client.events().iter().map(|event| mentions(settings, event, NAME)).collect();
     let mut texts: Vec<String> = by_event.iter().flatten().map(|found| shown(found.hook)).collect();
     let mut seen = Vec::new();
     texts.retain(|text| {
@@ -232,7 +235,7 @@ fn trials(client: &Client, trial: &(String, Vec<String>)) -> Vec<String> {
         Ok((status, answer)) => {
             wrong.push(format!("`{HARMLESS}` does not pass: status {status}, {}", printable(answer.trim())))
         }
-        Err(why) => wrong.push(format!("`{HARMLESS}`: {why}")),
+        Err(why) => return vec![format!("`{HARMLESS}`: {why}")],
     }
     match tried(DANGEROUS) {
         Ok((0, answer)) if !is_free(client, &answer) => {}
@@ -251,8 +254,8 @@ fn is_free(client: &Client, answer: &str) -> bool {
 }
 
 /// Runs a hook as the harness does: its exit status and its stdout.
-fn answer((program, arguments): &(String, Vec<String>), client: &Client, text: &str) -> Result<(i32, String), String> {
-    let failed = |error: io::Error| format!("{program}: {error}");
+fn answer(trial: &(String, Vec<String>), client: &Client, text: &str) -> Result<(i32, String), String> {
+    let (program, arguments) = trial;
     let mut command = match (arguments.is_empty(), &client.layout) {
         (false, _) | (true, Layout::Program(_)) => Command::new(program),
         (true, _) => {
@@ -261,29 +264,38 @@ fn answer((program, arguments): &(String, Vec<String>), client: &Client, text: &
             shell
         }
     };
-    let child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let mut child = child.map_err(failed)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A hook that ends without reading shows that by its status.
-        let _ = stdin.write_all(client.sample.replace("COMMAND", text).as_bytes());
-    }
-    let status = wait(&mut child).map_err(failed)?;
-    let mut answer = String::new();
-    let stdout = child.stdout.take().map_or(Ok(0), |mut stdout| stdout.read_to_string(&mut answer));
-    stdout.map_err(failed)?;
-    Ok((status, answer))
+    let output = output_within(TRIAL_TIMEOUT, command.args(arguments), &client.sample.replace("COMMAND", text));
+    let output = output.map_err(|error| format!("{program}: {error}"))?;
+    Ok((output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-fn wait(child: &mut Child) -> io::Result<i32> {
-    let until = Instant::now() + TRIAL_TIMEOUT;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.code().unwrap_or(-1));
-        }
-        if Instant::now() > until {
-            child.kill()?;
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        thread::sleep(Duration::from_millis(5));
+/// Gives a short input to a command, and kills it with all that it has started if it does not end in time.
+fn output_within(time: Duration, command: &mut Command, input: &str) -> io::Result<Output> {
+    let (mut child, group) = start(command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()))?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A hook that ends without reading shows that by its status.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let (send, ended) = channel();
+    thread::spawn(move || send.send(child.wait_with_output()));
+    ended.recv_timeout(time).unwrap_or_else(|_| {
+        group.kill();
+        Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer within {} s", time.as_secs())))
+    })
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_that_leaves_a_program_behind_does_not_stop_doctor() {
+        let mut shell = Command::new("sh");
+        let slow = output_within(Duration::from_millis(200), shell.args(["-c", "sleep 600 & echo x"]), "{}");
+        assert_eq!(slow.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let mut shell = Command::new("sh");
+        let quick = output_within(Duration::from_secs(600), shell.args(["-c", "cat; exit 2"]), "{}").unwrap();
+        assert_eq!((quick.status.code(), &quick.stdout[..]), (Some(2), &b"{}"[..]));
     }
 }

@@ -1,7 +1,7 @@
 //! `policy-check hooks install`: prints the settings with which a harness runs `policy-check hook`, or writes them.
 
 use super::settings::{merged, skeleton};
-use super::{CLIENTS, Client, Layout};
+use super::{ASKER, CLIENTS, Client, Layout, NAME};
 use crate::cmd::usage;
 use crate::cmd::working_tree::home;
 use pipewright_io::report::{Failure, Report, Status};
@@ -50,19 +50,19 @@ pub fn run(arguments: &HooksArguments, report: &Report) -> Result<Status, Failur
     };
     let path = path(client, own)?;
     let failed = |why: &dyn std::fmt::Display| usage(format_args!("{}: {why}", path.display()));
-    let program = program().map_err(|error| failed(&error))?;
+    let programs = Programs { judge: program(NAME).map_err(|error| failed(&error))?, asker: program(ASKER).ok() };
     let former = match fs::read_to_string(&path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(&error)),
     };
     if !own.write {
-        let settings = new_text(client, None, &program).map_err(|why| failed(&why))?;
+        let settings = new_text(client, None, &programs).map_err(|why| failed(&why))?;
         print(&settings)?;
         report.note(format_args!("for {}; --write merges it into that file", path.display()));
     } else {
         is_writable(&path, former.is_some()).map_err(|why| failed(&why))?;
-        let settings = new_text(client, former.as_deref(), &program).map_err(|why| failed(&why))?;
+        let settings = new_text(client, former.as_deref(), &programs).map_err(|why| failed(&why))?;
         if former.as_deref() == Some(&settings) {
             report.note(format_args!("{}: it has these settings already", path.display()));
         } else {
@@ -86,8 +86,16 @@ fn path(client: &Client, own: &InstallArguments) -> Result<PathBuf, Failure> {
     }
 }
 
+/// The programs that hooks run, for a shell.
+struct Programs {
+    judge: String,
+    /// If it is installed.
+    asker: Option<String>,
+}
+
 /// The new text of the file.
-fn new_text(client: &Client, former: Option<&str>, program: &str) -> Result<String, String> {
+fn new_text(client: &Client, former: Option<&str>, programs: &Programs) -> Result<String, String> {
+    let program = &programs.judge;
     if let Layout::Program(text) = client.layout {
         return match former {
             Some(former) if former != text(program) && !client.is_written_by_us(former) => {
@@ -109,7 +117,7 @@ fn new_text(client: &Client, former: Option<&str>, program: &str) -> Result<Stri
         }
         None => json!({}),
     };
-    let settings = merged(&former_value, client, program)?;
+    let settings = merged(&former_value, client, program, programs.asker.as_deref())?;
     match former {
         // How the file is written is its owner's.
         Some(former) if settings == former_value => Ok(former.to_owned()),
@@ -174,15 +182,18 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// This program, for a shell: its name if the `PATH` leads to it.
-pub(super) fn program() -> io::Result<String> {
+/// This program, or another one in its folder, for a shell: its name if the `PATH` leads to it.
+pub(super) fn program(name: &str) -> io::Result<String> {
     let own = std::env::current_exe()?;
-    let own = own.canonicalize().unwrap_or(own);
-    let name = own.file_name().unwrap_or_default().to_owned();
+    let mut own = own.canonicalize().unwrap_or(own);
+    if name != NAME {
+        own = own.with_file_name(name).with_extension(std::env::consts::EXE_EXTENSION).canonicalize()?;
+    }
+    let file_name = own.file_name().unwrap_or_default().to_owned();
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).map(|folder| folder.join(&name)).find(|path| path.is_file());
+    let found = std::env::split_paths(&folders).map(|folder| folder.join(&file_name)).find(|path| path.is_file());
     let is_own = found.and_then(|path| path.canonicalize().ok()).is_some_and(|path| path == own);
-    let text = if is_own { name.to_string_lossy().into_owned() } else { own.to_string_lossy().into_owned() };
+    let text = if is_own { file_name.to_string_lossy().into_owned() } else { own.to_string_lossy().into_owned() };
     Ok(shlex::try_quote(&text).map_or(text.clone(), |quoted| quoted.into_owned()))
 }
 

@@ -21,6 +21,8 @@ pub struct Client {
     /// A project's file, below its folder.
     project_file: &'static str,
     layout: Layout,
+    /// The event with which it asks, if its dialog stays open meanwhile: it gets `hitl-gate hook` as well.
+    asks: Option<&'static str>,
     /// An input of the hook: a shell call whose text is `COMMAND`.
     sample: &'static str,
     /// What is needed besides the settings.
@@ -39,6 +41,8 @@ enum Layout {
     Program(fn(&str) -> String),
 }
 
+/// The command that asks an approver.
+const ASKER: &str = "hitl-gate";
 /// Every harness lets a hook wait this long, if its settings say so.
 const HOOK_TIMEOUT: u64 = 600;
 
@@ -56,6 +60,7 @@ pub static CLIENTS: &[Client] = &[
             // One command: a harness that loads these settings may append its input to the text.
             hook: |program| json!({"type": "command", "command": format!("{program} hook"), "timeout": HOOK_TIMEOUT, "onFailure": "block"}),
         },
+        asks: Some("PermissionRequest"),
         sample: NESTED,
         note: "versions before 2.1.295 ignore onFailure",
         blind: "sessions with --bare or disableAllHooks",
@@ -69,6 +74,7 @@ pub static CLIENTS: &[Client] = &[
             events: &["PreToolUse"],
             hook: |program| json!({"type": "command", "command": failing_closed(program, "codex"), "timeout": HOOK_TIMEOUT}),
         },
+        asks: None,
         sample: r#"{"session_id":"doctor","turn_id":"doctor","transcript_path":"/dev/null","cwd":"/","hook_event_name":"PreToolUse","model":"doctor","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"COMMAND"},"tool_use_id":"doctor"}"#,
         note: "Codex skips new and changed hooks until you trust them: run /hooks in Codex",
         blind: "whether Codex trusts the hook, hosted web search, and a hook that runs into its timeout",
@@ -86,6 +92,7 @@ pub static CLIENTS: &[Client] = &[
                 json!({"type": "command", "name": "policy-check", "command": command, "timeout": HOOK_TIMEOUT * 1000})
             },
         },
+        asks: None,
         sample: r#"{"session_id":"doctor","transcript_path":"/dev/null","cwd":"/","hook_event_name":"BeforeTool","timestamp":"2026-01-01T00:00:00.000Z","tool_name":"run_shell_command","tool_input":{"command":"COMMAND"}}"#,
         note: "a run without a terminal waits at a question: add --unattended to the command there",
         blind: "folders that Gemini does not trust (a project's hooks do not run there), and a hook that runs into its timeout",
@@ -99,6 +106,7 @@ pub static CLIENTS: &[Client] = &[
             events: &["PreToolUse"],
             hook: |program| json!({"type": "command", "name": "policy-check", "command": failing_closed(program, "qwen"), "timeout": HOOK_TIMEOUT}),
         },
+        asks: None,
         sample: r#"{"session_id":"doctor","transcript_path":"/dev/null","cwd":"/","hook_event_name":"PreToolUse","timestamp":"2026-01-01T00:00:00.000Z","permission_mode":"default","tool_name":"run_shell_command","tool_input":{"command":"COMMAND"},"tool_use_id":"doctor","tool_call_id":"doctor"}"#,
         note: "of several hooks the last one decides: add none behind it",
         blind: "hooks in other settings files behind this one, and a hook that runs into its timeout",
@@ -113,6 +121,7 @@ pub static CLIENTS: &[Client] = &[
             hook: |program| json!({"type": "command", "bash": format!("{program} hook --for copilot"), "timeoutSec": HOOK_TIMEOUT}),
             has_version: true,
         },
+        asks: None,
         sample: r#"{"sessionId":"doctor","timestamp":1767225600000,"cwd":"/","toolName":"bash","toolArgs":{"command":"COMMAND"}}"#,
         note: "a project's hooks run only in trusted folders (with -p: --trust-folder)",
         blind: "whether the folder is trusted, and a hook that runs into its timeout",
@@ -123,6 +132,7 @@ pub static CLIENTS: &[Client] = &[
         folder_variable: None,
         project_file: ".opencode/plugins/policy-check.js",
         layout: Layout::Program(plugin),
+        asks: None,
         sample: r#"{"hook_event_name":"tool.execute.before","tool_name":"bash","tool_input":{"command":"COMMAND"},"sessionID":"doctor","callID":"doctor","cwd":"/"}"#,
         note: "calls that would be asked about are denied",
         blind: "whether OpenCode loads the plugin",
@@ -133,6 +143,7 @@ pub static CLIENTS: &[Client] = &[
         folder_variable: None,
         project_file: ".clinerules/hooks/PreToolUse",
         layout: Layout::Program(script),
+        asks: None,
         sample: r#"{"clineVersion":"doctor","hookName":"tool_call","taskId":"doctor","workspaceRoots":["/"],"tool_call":{"id":"doctor","name":"run_commands","input":{"commands":["COMMAND"]}}}"#,
         note: "a denial ends the whole run, and calls that would be asked about are denied",
         blind: "the editor's extension, which was not tried",
@@ -147,6 +158,7 @@ pub static CLIENTS: &[Client] = &[
             hook: |program| json!({"command": format!("{program} hook --for cursor"), "timeout": HOOK_TIMEOUT, "failClosed": true}),
             has_version: true,
         },
+        asks: None,
         sample: r#"{"conversation_id":"doctor","generation_id":"doctor","cursor_version":"doctor","workspace_roots":["/"],"hook_event_name":"preToolUse","tool_name":"Shell","tool_input":{"command":"COMMAND","cwd":"/"},"tool_use_id":"doctor"}"#,
         note: "preToolUse cannot ask: calls that would be asked about are denied. Built from documents, not yet tried in Cursor",
         blind: "whether this version of Cursor runs the hooks",
@@ -198,13 +210,23 @@ impl Client {
             (_, Some(hook)) => settings::command(&hook).unwrap_or_default().to_owned(),
             (_, None) => return false,
         };
-        let Some((before, after)) = own.split_once(MARK) else { return false };
-        let program = text.strip_prefix(before).and_then(|text| text.strip_suffix(after));
-        program.is_some_and(|program| match shlex::split(program).as_deref() {
-            Some([word]) => Path::new(word).file_stem().is_some_and(|name| name == NAME),
-            _ => false,
-        })
+        own.split_once(MARK).is_some_and(|(before, after)| runs(NAME, text, before, after))
     }
+}
+
+/// Whether a text names a program, at any place, between two parts.
+fn runs(name: &str, text: &str, before: &str, after: &str) -> bool {
+    let program = text.strip_prefix(before).and_then(|text| text.strip_suffix(after));
+    program.is_some_and(|program| match shlex::split(program).as_deref() {
+        Some([word]) => Path::new(word).file_stem().is_some_and(|stem| stem == name),
+        _ => false,
+    })
+}
+
+/// The hook that asks an approver. It denies before the harness ends it; if it fails, the harness's dialog stays.
+fn asking(program: &str) -> Value {
+    let command = format!("{program} hook --timeout {}s", HOOK_TIMEOUT - 10);
+    json!({"type": "command", "command": command, "timeout": HOOK_TIMEOUT})
 }
 
 /// A shell's text that blocks the call if the program fails or is missing.
