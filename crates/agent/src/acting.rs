@@ -23,14 +23,24 @@ pub(super) struct PlannedCall {
 /// The purpose of a call.
 #[derive(Debug, Clone)]
 pub(super) enum CallPurpose {
-    /// The model decided on it: its own id of the call, and the ids of its further calls.
-    Action { call_id: Option<String>, others: Vec<String> },
+    /// The model decided on it: its own id of the call, and the answers to calls that stand behind it in the turn.
+    Action { call_id: Option<String>, then: Vec<CallAnswer> },
     /// Its result is for the model.
     Observation { image: Option<String>, is_silent: bool, fields: Vec<String> },
     /// The loop waits until an action has settled.
     Settling,
     /// The profile's call after actions with this number.
     After(usize),
+}
+
+/// The answer to a call of the model's.
+#[derive(Debug, Clone)]
+pub(super) struct CallAnswer {
+    /// The model's own id of the call; `None` if the call was found in the turn's text.
+    pub(super) call_id: Option<String>,
+    pub(super) tool: String,
+    pub(super) text: String,
+    pub(super) is_error: bool,
 }
 
 /// A call that the world is carrying out.
@@ -91,6 +101,9 @@ impl Agent {
     /// Makes the next planned call; false if there is none.
     pub(super) fn make_call(&mut self, now: Duration) -> bool {
         let Some(planned) = self.queue.pop_front() else { return false };
+        if matches!(planned.purpose, CallPurpose::Action { .. }) {
+            self.begin_call(now);
+        }
         self.calls += 1;
         let id = format!("a{}", self.calls);
         let call_id = quoted(&id);
@@ -201,7 +214,7 @@ impl Agent {
     ) {
         let tool = &call.planned.tool;
         let profile = &self.settings.profile;
-        let is_look = profile.looks.iter().any(|glob| pipewright_record::glob::matches(glob, tool));
+        let is_look = profile.is_look(tool);
         let (mut text, outcome) = match &result {
             Ok(result) => (presented(result.get(), &[]), "ok"),
             Err(error) => (describe(error), if is_plain(&error.kind) { &*error.kind } else { "failed" }),
@@ -226,8 +239,9 @@ impl Agent {
         self.result.clone_from(&framed);
         self.answer_call(call, &framed, result.is_err());
         self.history.add(history);
-        let repeated = self.effort.repetition.record(format!("{tool} {}", call.planned.arguments), framed, watched);
-        self.report_repetition(repeated);
+        let action = format!("{tool} {}", call.planned.arguments);
+        let repeated = self.effort.repetition.record(action, framed, watched, self.run.limits.repetition);
+        self.report_repetition(repeated.as_deref());
         match result {
             Err(_) => {
                 let steps: Vec<PlannedCall> =
@@ -255,33 +269,42 @@ impl Agent {
         }
     }
 
-    /// Gives the model the result of its call.
+    /// Gives the model the result of its call, and the answers that follow.
     pub(super) fn answer_call(&mut self, call: &OpenCall, text: &str, is_error: bool) {
-        if let CallPurpose::Action { call_id, others } = &call.planned.purpose {
-            self.answer_own(call_id.as_deref(), &call.planned.tool, text, is_error);
-            self.refuse_others(others);
+        self.answer_planned(call.planned.clone(), text, is_error);
+    }
+
+    fn answer_planned(&mut self, planned: PlannedCall, text: &str, is_error: bool) {
+        if let CallPurpose::Action { call_id, then } = planned.purpose {
+            let first = CallAnswer { call_id, tool: planned.tool, text: text.to_owned(), is_error };
+            [first].into_iter().chain(then).for_each(|answer| self.give(answer));
         }
     }
 
-    /// Answers any call of the model; a call that was found in the turn's text is answered in text.
-    pub(super) fn answer_own(&mut self, call_id: Option<&str>, tool: &str, text: &str, is_error: bool) {
+    /// The planned calls are not made.
+    pub(super) fn drop_calls(&mut self) {
+        for planned in std::mem::take(&mut self.queue) {
+            self.answer_planned(planned, "not executed: the turn was interrupted", true);
+        }
+    }
+
+    /// Answers a call of the model's, behind those calls of its turn that the world still has to carry out.
+    pub(super) fn answer(&mut self, answer: CallAnswer) {
+        match self.queue.back_mut().map(|planned| &mut planned.purpose) {
+            Some(CallPurpose::Action { then, .. }) => then.push(answer),
+            _ => self.give(answer),
+        }
+    }
+
+    /// A call that was found in the turn's text is answered in text.
+    fn give(&mut self, answer: CallAnswer) {
+        let CallAnswer { call_id, tool, text, is_error } = answer;
         match call_id {
-            Some(call_id) => self.conversation.result(call_id, text, is_error),
+            Some(call_id) => self.conversation.result(&call_id, &text, is_error),
             None => {
                 let error = if is_error { " error" } else { "" };
                 self.conversation.say(&Part::Text(format!("function_result: name={tool}{error}\n{text}")));
             }
-        }
-    }
-
-    /// Every call of a turn needs a result, even if it is not carried out.
-    pub(super) fn refuse_others(&mut self, others: &[String]) {
-        for call_id in others {
-            self.conversation.result(
-                call_id,
-                "not executed: only the first call of a turn is. Call it in a turn of its own",
-                true,
-            );
         }
     }
 

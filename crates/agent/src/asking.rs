@@ -2,8 +2,6 @@
 
 use super::budget::{Limit, Limits};
 use super::conversation::{Choice, Part};
-use super::deciding::ids;
-use super::decision::InvalidTurn;
 use super::turn::{self, ModelAnswer, Turn};
 use super::{Activity, Agent, Effect, FAILED, Outcome};
 use pipewright_record::{AgentQuestion, AssistantMessage, Fields, GoalLimit, MessageKind, Pending, Record, State};
@@ -49,8 +47,8 @@ impl Agent {
         }
         if !self.shown.is_empty() {
             let shown = std::mem::take(&mut self.shown);
-            let repeated = self.effort.repetition.show(&shown);
-            self.report_repetition(repeated);
+            let repeated = self.effort.repetition.show(&shown, self.run.limits.repetition);
+            self.report_repetition(repeated.as_deref());
         }
         if !self.inbox.is_empty() {
             if self.run.goal.is_none() {
@@ -136,8 +134,7 @@ impl Agent {
         match purpose {
             RequestPurpose::Decision => {
                 self.count_turn();
-                let why = format!("the turn cannot be read: {why}. Call exactly one tool");
-                self.take_undecided(InvalidTurn { call_id: None, why }, now);
+                self.take_undecided(&format!("the turn cannot be read: {why}. Call exactly one tool"), now);
             }
             RequestPurpose::Report { limit, why } => self.report(limit, &why, None, now),
             RequestPurpose::Summary => self.ask_to_continue(None, now),
@@ -195,11 +192,11 @@ impl Agent {
                     RequestPurpose::Decision => self.take_turn(&turn, now),
                     // If the turn makes calls anyway, they get results.
                     RequestPurpose::Report { limit, why } => {
-                        self.refuse_others(&ids(&turn.calls));
+                        self.refuse_all(&turn.calls);
                         self.report(limit, &why, Some(&turn), now);
                     }
                     RequestPurpose::Summary => {
-                        self.refuse_others(&ids(&turn.calls));
+                        self.refuse_all(&turn.calls);
                         self.ask_to_continue(Some(turn.text), now);
                     }
                 }

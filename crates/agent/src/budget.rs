@@ -1,6 +1,7 @@
 //! The limits of a run, and what it has used. Clocks stop while a call is held for approval, and while the person is
 //! asked.
 
+use super::repetition::RepetitionLimits;
 use pipewright_record::{GoalLimit, Usage};
 use std::fmt;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub struct Limits {
     pub max_tokens: Option<u64>,
     /// US dollars of all requests together.
     pub max_cost: Option<f64>,
+    /// What counts as a repetition.
+    pub repetition: RepetitionLimits,
 }
 
 /// A limit that was reached.

@@ -1,12 +1,12 @@
 //! Carries out the decision of a turn, and the loop's own tools.
 
-use super::acting::{CallPurpose, PlannedCall};
+use super::acting::{CallAnswer, CallPurpose, PlannedCall};
 use super::conversation::Part;
-use super::decision::{Decision, InvalidTurn};
+use super::decision::{Decision, WrittenCall};
 use super::local::{self, LocalCall};
 use super::turn::Turn;
 use super::{Agent, Effect, FAILED, Outcome, decision, evidence};
-use pipewright_record::{MessageKind, ModelCall, Pending, PlanProgress, PlanUpdate, Record, State};
+use pipewright_record::{Fields, MessageKind, ModelCall, OwnedTool, Pending, PlanProgress, PlanUpdate, Record, State};
 use std::time::Duration;
 
 /// The most turns in a row that may decide nothing.
@@ -14,6 +14,17 @@ const UNDECIDED: u32 = 3;
 
 /// The longest line of a text that is shown as progress, in characters.
 const PROGRESS: usize = 300;
+
+/// The most reads that one turn may make.
+const READS: u32 = 16;
+
+/// Why a call of a turn is not carried out.
+const ONE_ACTION: &str =
+    "not executed: only the first action of a turn is. Look at its result, and call this in the next turn";
+const AT_LIMIT: &str = "not executed: this was one call too many. Look at the results first";
+const UNREAD: &str = "not executed: the results of the other calls come first. Call it in the next turn";
+const BEHIND_ERROR: &str = "not executed: a call before it has an error";
+const BEHIND_WORD: &str = "not executed: it stands behind a word to the person. Call it in the next turn";
 
 /// The answer to a turn of text alone.
 const ONLY_TEXT: &str = "the turn holds no call (one that is only quoted, or that text follows, does not count). Is the goal reached? \
@@ -25,13 +36,14 @@ impl Agent {
         self.budget.all_steps += 1;
     }
 
-    pub(super) fn take_undecided(&mut self, undecided: InvalidTurn, now: Duration) {
-        let InvalidTurn { call_id, why } = undecided;
-        self.step.fail(&why);
-        match &call_id {
-            Some(call_id) => self.conversation.result(call_id, &why, true),
-            None => self.conversation.say(&Part::Text(format!("Error: {why}"))),
-        }
+    /// The turn decides nothing, and the model has been told why, if `why` is the answer to a call.
+    pub(super) fn take_undecided(&mut self, why: &str, now: Duration) {
+        self.conversation.say(&Part::Text(format!("Error: {why}")));
+        self.count_undecided(why, now);
+    }
+
+    fn count_undecided(&mut self, why: &str, now: Duration) {
+        self.step.fail(why);
         self.effort.undecided += 1;
         if self.effort.undecided == UNDECIDED {
             let why = format!("{UNDECIDED} turns of the model in a row decide nothing: {why}");
@@ -41,7 +53,6 @@ impl Agent {
 
     pub(super) fn take_turn(&mut self, turn: &Turn, now: Duration) {
         self.count_turn();
-        let others = others(&turn.calls);
         if turn.stop == "refusal" && turn.calls.is_empty() {
             return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
         }
@@ -49,28 +60,73 @@ impl Agent {
             let text = text.to_owned();
             return self.take_text(&text, now);
         }
-        let decision = decision::read(turn, &self.world.offered).and_then(|decision| {
-            let own = local::read(&decision.tool, &decision.arguments);
-            let call_id = decision.call_id.clone();
-            own.transpose().map(|own| (decision, own)).map_err(|why| InvalidTurn { call_id, why })
-        });
-        match decision {
-            Err(undecided) => {
-                self.take_undecided(undecided, now);
-                self.refuse_others(&others);
-            }
-            Ok((decision, own)) => {
-                self.effort.undecided = 0;
-                if !decision.progress.is_empty() {
-                    self.say(MessageKind::Progress, &decision.progress);
-                    self.step.progress(&decision.progress);
+        match decision::calls(turn, &self.world.offered) {
+            Err(why) => self.take_undecided(&why, now),
+            Ok((calls, progress)) => {
+                if !progress.is_empty() {
+                    self.say(MessageKind::Progress, &progress);
+                    self.step.progress(&progress);
                 }
-                match own {
-                    Some(own) => self.take_own(own, &decision, &others, now),
-                    None => self.act(decision, others),
-                }
+                self.take_calls(calls, now);
             }
         }
+    }
+
+    /// Takes the calls of a turn in their order: any number of notes and some reads, and one action or one word to the person. The model
+    /// is told why a call is not carried out.
+    fn take_calls(&mut self, calls: Vec<WrittenCall>, now: Duration) {
+        let (mut end, mut invalid, mut reads) = (None, None, 0);
+        for call in calls {
+            let (call_id, tool) = (call.call_id.clone(), call.tool.clone());
+            let refused = |text: String| CallAnswer { call_id, tool, text, is_error: true };
+            let decided = call.decide(&self.world.offered).and_then(|decision| {
+                let own = local::read(&decision.tool, &decision.arguments).transpose()?;
+                Ok((decision, own))
+            });
+            let why = match (decided, end) {
+                (Ok((decision, Some(own))), None | Some(ONE_ACTION)) if own.is_note() => {
+                    self.take_own(own, &decision, now);
+                    continue;
+                }
+                (_, Some(why)) => why,
+                (Err(why), None) => {
+                    self.answer(refused(why.clone()));
+                    (end, invalid) = (Some(BEHIND_ERROR), Some(why));
+                    continue;
+                }
+                (Ok((_, Some(_))), None) if !self.queue.is_empty() => UNREAD,
+                (Ok((decision, Some(own))), None) => {
+                    self.take_own(own, &decision, now);
+                    end = Some(BEHIND_WORD);
+                    continue;
+                }
+                (Ok((decision, None)), None) => {
+                    let is_read = self.is_read(&decision.tool);
+                    reads += u32::from(is_read);
+                    self.act(decision);
+                    let is_full = self.run.limits.turn_steps.is_some_and(|most| self.budget.actions >= most);
+                    end = if is_read { (is_full || reads == READS).then_some(AT_LIMIT) } else { Some(ONE_ACTION) };
+                    continue;
+                }
+            };
+            self.answer(refused(why.to_owned()));
+            end = Some(why);
+        }
+        match invalid.filter(|_| self.queue.is_empty()) {
+            Some(why) => self.count_undecided(&why, now),
+            None => self.effort.undecided = 0,
+        }
+    }
+
+    /// Whether a tool of the world changes nothing, as far as the profile or the world says so.
+    fn is_read(&self, tool: &str) -> bool {
+        let is_annotated = |tool: &OwnedTool| {
+            let annotations = tool.annotations.as_deref().map(Fields::read).and_then(Result::ok);
+            annotations
+                .is_some_and(|annotations| annotations.get("readOnlyHint").is_some_and(|hint| hint.get() == "true"))
+        };
+        self.settings.profile.is_look(tool)
+            || self.world.offered.iter().any(|offered| offered.name == tool && is_annotated(offered))
     }
 
     /// Takes a turn of text alone. In a conversation it is the answer; with a goal, the model has to say by a call whether the goal is
@@ -85,23 +141,24 @@ impl Agent {
         let line: String = text.lines().next().unwrap_or_default().chars().take(PROGRESS).collect();
         self.say(MessageKind::Progress, &line);
         self.step.progress(&line);
-        self.take_undecided(InvalidTurn { call_id: None, why: ONLY_TEXT.to_owned() }, now);
+        self.take_undecided(ONLY_TEXT, now);
     }
 
-    fn act(&mut self, decision: Decision, others: Vec<String>) {
+    fn act(&mut self, decision: Decision) {
         self.budget.actions += 1;
-        let Decision { call_id, tool, arguments, .. } = decision;
-        let purpose = CallPurpose::Action { call_id, others };
+        let Decision { call_id, tool, arguments } = decision;
+        let purpose = CallPurpose::Action { call_id, then: Vec::new() };
         self.queue.push_back(PlannedCall { tool, arguments: arguments.get().to_owned(), purpose });
     }
 
     /// Carries out a call of one of the loop's own tools.
-    fn take_own(&mut self, own: LocalCall, decision: &Decision, others: &[String], now: Duration) {
+    fn take_own(&mut self, own: LocalCall, decision: &Decision, now: Duration) {
         let reply = |agent: &mut Agent, text: &str, is_error: bool| {
             let error = is_error.then_some(("invalid_args", text));
-            agent.step.call(&decision.tool, decision.arguments.get(), error);
-            agent.answer_own(decision.call_id.as_deref(), &decision.tool, text, is_error);
-            agent.refuse_others(others);
+            let Decision { call_id, tool, arguments } = decision;
+            agent.begin_call(now);
+            agent.step.call(tool, arguments.get(), error);
+            agent.answer(CallAnswer { call_id: call_id.clone(), tool: tool.clone(), text: text.to_owned(), is_error });
         };
         // With --goal, nothing follows after this call.
         let is_last_word = self.run.goal.is_some() && matches!(own, LocalCall::Done { .. });
@@ -165,24 +222,17 @@ impl Agent {
         }
     }
 
+    /// No call is made in a report; each needs an answer.
+    pub(super) fn refuse_all(&mut self, calls: &[ModelCall]) {
+        for ModelCall { call_id, tool_name, .. } in calls {
+            let text = "not executed: this turn is a report, without calls".to_owned();
+            let (call_id, tool) = (Some(call_id.clone()), tool_name.clone());
+            self.answer(CallAnswer { call_id, tool, text, is_error: true });
+        }
+    }
+
     fn report_plan(&mut self) {
         let update = PlanUpdate { agent: self.settings.ids.borrowed(), ..self.plan.record() };
         self.effects.push(Effect::Session(update.json()));
     }
-}
-
-/// The ids of calls, each once.
-pub(super) fn ids(calls: &[ModelCall]) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    for call in calls {
-        if !ids.contains(&call.call_id) {
-            ids.push(call.call_id.clone());
-        }
-    }
-    ids
-}
-
-/// The ids of the calls that are not carried out.
-fn others(calls: &[ModelCall]) -> Vec<String> {
-    ids(calls).into_iter().skip(1).collect()
 }

@@ -1,10 +1,19 @@
-//! The decision of a turn: one call. Every turn is a decision, or an error that is reported to the model.
+//! The decisions of a turn: its calls. A turn without any is an error that is reported to the model.
 
 use super::turn::Turn;
 use pipewright_record::{Arguments, Fields, OwnedTool, text_calls};
 use serde_json::value::RawValue;
 
-/// One call.
+/// A call as the model wrote it.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenCall {
+    /// The model's own id of the call; `None` if the call was found in the text.
+    pub(super) call_id: Option<String>,
+    pub(super) tool: String,
+    arguments: Arguments,
+}
+
+/// A call that can be carried out.
 #[derive(Debug, Clone)]
 pub(super) struct Decision {
     /// The model's own id of the call; `None` if the call was found in the text.
@@ -12,15 +21,6 @@ pub(super) struct Decision {
     pub(super) tool: String,
     /// A JSON object.
     pub(super) arguments: Box<RawValue>,
-    /// One line for the person: the model's text besides the call.
-    pub(super) progress: String,
-}
-
-/// Why a turn decides nothing, as text for the model; and the call that this is about, if there is one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InvalidTurn {
-    pub(super) call_id: Option<String>,
-    pub(super) why: String,
 }
 
 /// The text of a turn that is nothing else: neither calls, in whatever form, nor cut.
@@ -33,45 +33,56 @@ pub(super) fn only_text<'t>(turn: &'t Turn, tools: &[OwnedTool]) -> Option<&'t s
 /// The longest line of progress, in characters.
 const LINE: usize = 300;
 
-/// Reads the first call of a turn: a structured one, otherwise one in its text.
+/// The calls of a turn, at least one: the structured ones, otherwise those in its text. Also gives one line for the person: the model's
+/// text besides the calls.
 ///
 /// # Errors
-/// There is no call, or it cannot be carried out.
-pub(super) fn read(turn: &Turn, tools: &[OwnedTool]) -> Result<Decision, InvalidTurn> {
-    let (call_id, tool, arguments, text) = match turn.calls.first() {
-        Some(call) => (Some(call.call_id.clone()), call.tool_name.clone(), call.arguments.clone(), turn.text.clone()),
-        // The last call in a text that was cut may be missing.
-        None if turn.stop == "length" => return Err(InvalidTurn { call_id: None, why: no_call(&turn.stop) }),
-        None => {
-            let text = text_calls::reasoning(&turn.text).map_or(&*turn.text, |(_, rest)| rest);
-            let (mut calls, rest) = text_calls::calls(text, tools);
-            if calls.is_empty() {
-                return Err(InvalidTurn { call_id: None, why: no_call(&turn.stop) });
-            }
-            let (tool, arguments) = calls.swap_remove(0);
-            (None, tool, arguments, rest)
-        }
-    };
-    let undecided = |why: String| Err(InvalidTurn { call_id: call_id.clone(), why });
-    let Some(offered) = tools.iter().find(|offered| offered.name == tool) else {
-        let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
-        return undecided(format!("there is no tool {tool:?}. The tools: {}", names.join(", ")));
-    };
-    let arguments = match arguments {
-        Arguments::Object(object) => object,
-        Arguments::Text(text) => {
-            return undecided(format!(
-                "the arguments of {tool} are not a JSON object: {}",
-                super::conversation::cut(&text, LINE)
-            ));
-        }
-    };
-    if let Some(missing) = missing(offered, &arguments) {
-        return undecided(format!("the arguments of {tool} are incomplete: {missing:?} is required"));
+/// There is no call: why, as text for the model.
+pub(super) fn calls(turn: &Turn, tools: &[OwnedTool]) -> Result<(Vec<WrittenCall>, String), String> {
+    let written = turn.calls.iter().map(|call| {
+        let (tool, arguments) = (call.tool_name.clone(), call.arguments.clone());
+        WrittenCall { call_id: Some(call.call_id.clone()), tool, arguments }
+    });
+    let mut calls: Vec<WrittenCall> = written.collect();
+    let mut text = turn.text.clone();
+    // The last call in a text that was cut may be missing.
+    if calls.is_empty() && turn.stop != "length" {
+        let said = text_calls::reasoning(&turn.text).map_or(&*turn.text, |(_, rest)| rest);
+        let (found, rest) = text_calls::calls(said, tools);
+        let written = |(tool, arguments)| WrittenCall { call_id: None, tool, arguments };
+        calls.extend(found.into_iter().map(written));
+        text = rest;
+    }
+    if calls.is_empty() {
+        return Err(no_call(&turn.stop));
     }
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let progress = line.chars().take(LINE).collect();
-    Ok(Decision { call_id, tool, arguments, progress })
+    Ok((calls, line.chars().take(LINE).collect()))
+}
+
+impl WrittenCall {
+    /// The call, if it can be carried out.
+    ///
+    /// # Errors
+    /// Why not, as text for the model.
+    pub(super) fn decide(self, tools: &[OwnedTool]) -> Result<Decision, String> {
+        let WrittenCall { call_id, tool, arguments } = self;
+        let Some(offered) = tools.iter().find(|offered| offered.name == tool) else {
+            let names: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();
+            return Err(format!("there is no tool {tool:?}. The tools: {}", names.join(", ")));
+        };
+        let arguments = match arguments {
+            Arguments::Object(object) => object,
+            Arguments::Text(text) => {
+                let text = super::conversation::cut(&text, LINE);
+                return Err(format!("the arguments of {tool} are not a JSON object: {text}"));
+            }
+        };
+        match missing(offered, &arguments) {
+            Some(missing) => Err(format!("the arguments of {tool} are incomplete: {missing:?} is required")),
+            None => Ok(Decision { call_id, tool, arguments }),
+        }
+    }
 }
 
 /// A field that a tool of the world requires and its arguments do not have. (The loop's own tools require less than

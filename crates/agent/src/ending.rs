@@ -23,7 +23,6 @@ impl Agent {
 
     /// Gives up the open call or request.
     pub(super) fn abandon(&mut self, why: &str, now: Duration) {
-        self.queue.clear();
         match std::mem::replace(&mut self.doing, Activity::Working) {
             Activity::Model(id, _) => self.effects.push(Effect::Model(Cancel::request(&id).json())),
             Activity::World(call) => {
@@ -36,6 +35,7 @@ impl Agent {
             Activity::Starting => self.doing = Activity::Starting,
             _ => {}
         }
+        self.drop_calls();
     }
 
     /// The open call has no result.
@@ -123,7 +123,7 @@ impl Agent {
         let record = self.final_record(outcome, content);
         self.report_final(&record, status);
         self.ended = Some(GoalEnd { outcome, record, status });
-        self.queue.clear();
+        self.drop_calls();
         self.denied = 0;
         self.question = None;
         if outcome == Outcome::Done {
@@ -141,7 +141,18 @@ impl Agent {
 
     /// Reports the current step, and begins the next.
     pub(super) fn end_step(&mut self, now: Duration) {
-        let next = self.step.next(self.budget.all_steps + 1, now);
+        self.report_step(self.budget.all_steps + 1, now);
+    }
+
+    /// A call of the turn follows. Each has an event of its own, with the number of the step.
+    pub(super) fn begin_call(&mut self, now: Duration) {
+        if self.step.has_call() {
+            self.report_step(self.budget.all_steps, now);
+        }
+    }
+
+    fn report_step(&mut self, next: u32, now: Duration) {
+        let next = self.step.next(next, now);
         let step = std::mem::replace(&mut self.step, next);
         if let Some(event) = step.end(now) {
             self.effects.push(Effect::Step(event));

@@ -139,6 +139,11 @@ fn steps(fields: &Fields<'_>) -> Result<Vec<(String, String)>, String> {
 }
 
 impl LocalCall {
+    /// Whether it only tells the person something, so that the turn goes on.
+    pub(super) fn is_note(&self) -> bool {
+        matches!(self, LocalCall::Goal(_) | LocalCall::Plan(_) | LocalCall::Progress { .. })
+    }
+
     /// The entry in the list of steps.
     pub(super) fn describe(&self) -> String {
         let (name, what) = match self {

@@ -1,7 +1,7 @@
 //! Profiles: how the loop observes and uses a kind of world around the model's calls. They are data, and none is for a
 //! single site or game.
 
-use pipewright_record::{Reason, toml_error};
+use pipewright_record::{Reason, glob, toml_error};
 use serde::Deserialize;
 use std::time::Duration;
 
@@ -151,6 +151,11 @@ impl Profile {
             return Err(format!("{condition:?} is not FIELD=VALUE").into());
         }
         Ok(profile)
+    }
+
+    /// Whether it says that a tool changes nothing.
+    pub(super) fn is_look(&self, tool: &str) -> bool {
+        self.looks.iter().any(|glob| glob::matches(glob, tool))
     }
 
     /// The tools that the profile calls itself.

@@ -61,7 +61,7 @@ impl Agent {
             Activity::Model(..) | Activity::Pausing(_) | Activity::Working => self.then = Activity::Working,
         }
         if matches!(self.then, Activity::Working) {
-            self.queue.clear();
+            self.drop_calls();
             self.is_stale = true;
             self.conversation
                 .say(&Part::Text("The run was interrupted and goes on. The world was started anew.".to_owned()));

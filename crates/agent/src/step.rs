@@ -62,6 +62,11 @@ impl Step {
         Step { number, begun: now, before, ..Step::default() }
     }
 
+    /// Whether it has its call: another call of the turn has an event of its own.
+    pub(super) fn has_call(&self) -> bool {
+        self.call.is_some()
+    }
+
     /// How often the same call was made in the previous steps.
     fn retries(&self) -> u32 {
         match (&self.call, &self.before) {

@@ -2,6 +2,7 @@
 
 use pipewright_record::json::Object;
 use pipewright_record::{Fields, Message, ModelCall, ModelRequest, Unreadable, Usage, unreadable};
+use std::collections::HashSet;
 
 /// The cost and the delivery of a turn are not part of the conversation: they would differ in a replay.
 const OMITTED_FIELDS: [&str; 4] = ["usage", "latency_ms", "retries", "from_cache"];
@@ -60,13 +61,16 @@ pub(super) fn read(line: &str) -> Result<Option<(String, ModelAnswer)>, Unreadab
     Ok(Some((id, answer)))
 }
 
-/// The calls of a turn, read in the same way as in the next request.
+/// The calls of a turn, read in the same way as in the next request. Each id counts once, since it has one result.
 fn calls(turn: &str) -> Result<Vec<ModelCall>, Unreadable> {
     let request = format!(r#"{{"type":"model_request","messages":[{{"role":"assistant","turn":{turn}}}]}}"#);
     let request = ModelRequest::read(&request)?;
     let message = request.and_then(|request| request.messages.into_iter().next());
-    Ok(match message {
+    let mut calls = match message {
         Some(Message::Assistant(turn)) => turn.calls,
         _ => Vec::new(),
-    })
+    };
+    let mut ids = HashSet::new();
+    calls.retain(|call| ids.insert(call.call_id.clone()));
+    Ok(calls)
 }

@@ -1,20 +1,20 @@
 //! The lines of a session file.
 //!
 //! ```text
-//! {"format":"pipewright-session","version":2,"profile":"…","max_steps":20,…}
+//! {"format":"pipewright-session","version":3,"profile":"…","max_steps":20,…}
 //! {"t":1200,"in":"person","line":{"type":"user_message","content":"…"}}
 //! {"t":1500,"in":"world","line":{"type":"tool_result",…}}
 //! ```
 
 use pipewright_agent::profile::Profile;
-use pipewright_agent::{AgentSettings, Input, Limits, Run, Stored};
+use pipewright_agent::{AgentSettings, Input, Limits, RepetitionLimits, Run, Stored};
 use pipewright_record::json::{self, Object, quoted};
 use pipewright_record::{AgentIds, Fields};
 use serde_json::value::RawValue;
 use std::time::Duration;
 
 const FORMAT: &str = "pipewright-session";
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// How every session file begins.
 const FILE_PREFIX: &[u8] = br#"{"format":"pipewright-session""#;
 pub const NO_SESSION: &str = "not a session file of agent-loop";
@@ -149,10 +149,11 @@ fn put_options(entry: Object, settings: &AgentSettings, run: &Run) -> Object {
     let entry = entry.text("profile", &settings.profile.text);
     let entry = entry.put("allow", json::text(&settings.allow)).put("deny", json::text(&settings.deny));
     let entry = entry.put_some("compact_at", settings.compact_at);
-    let Limits { max_steps, turn_steps, deadline, max_tokens, max_cost } = &run.limits;
+    let Limits { max_steps, turn_steps, deadline, max_tokens, max_cost, repetition } = &run.limits;
     let entry = entry.put("max_steps", max_steps).put_some("turn_steps", *turn_steps);
     let entry = entry.put_some("deadline_ms", deadline.map(|deadline| deadline.as_millis()));
     let entry = entry.put_some("max_tokens", *max_tokens).put_some("max_cost", *max_cost);
+    let entry = entry.put("max_repeats", repetition.repeats).put("max_unchanged", repetition.unchanged);
     entry.text_some("goal", run.goal.as_deref())
 }
 
@@ -176,6 +177,10 @@ pub fn read_options(fields: &Fields<'_>) -> Result<(AgentSettings, Run), String>
         deadline: number(fields, "deadline_ms").map(Duration::from_millis),
         max_tokens: number(fields, "max_tokens"),
         max_cost: number(fields, "max_cost"),
+        repetition: RepetitionLimits {
+            repeats: number(fields, "max_repeats").ok_or("max_repeats is missing")?,
+            unchanged: number(fields, "max_unchanged").ok_or("max_unchanged is missing")?,
+        },
     };
     Ok((settings, Run { limits, goal: fields.text("goal") }))
 }

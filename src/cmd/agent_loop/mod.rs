@@ -14,7 +14,7 @@ use super::{Command, usage};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use images::Images;
 use pipewright_agent::profile::{BUILT_IN, Profile};
-use pipewright_agent::{AgentSettings, Limits, Run};
+use pipewright_agent::{AgentSettings, Limits, RepetitionLimits, Run};
 use pipewright_io::between::{FarEndpoint, Program, Sides, between};
 use pipewright_io::child::Environment;
 use pipewright_io::report::{Failure, Report, Status};
@@ -98,6 +98,13 @@ pub struct Arguments {
     /// The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))
     #[arg(long, value_name = "DOLLARS", value_parser = dollars, help_heading = "Limits")]
     max_cost: Option<f64>,
+    /// The same call with the same outcome so often in a row is a repetition, and so are two that alternate: the model is told, and the second time the run
+    /// ends. 0 means never
+    #[arg(long, value_name = "N", default_value = "3", value_parser = repeats, help_heading = "Limits")]
+    max_repeats: u32,
+    /// So many actions in a row that change nothing visible are a repetition; a call whose result differs from the last time is a change. 0 means never
+    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Limits")]
+    max_unchanged: u32,
     /// Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size, help_heading = "Limits")]
     max_result: usize,
@@ -219,6 +226,11 @@ fn dollars(text: &str) -> Result<f64, String> {
     dollars.ok_or_else(|| "expected US dollars, such as 0.50".to_owned())
 }
 
+fn repeats(text: &str) -> Result<u32, String> {
+    let repeats = text.parse().ok().filter(|repeats: &u32| *repeats != 1);
+    repeats.ok_or_else(|| "expected 0, or a number from 2".to_owned())
+}
+
 fn settings(arguments: &Arguments) -> Result<AgentSettings, Failure> {
     let text = match BUILT_IN.iter().find(|(name, _)| *name == arguments.profile) {
         Some((_, text)) => (*text).to_owned(),
@@ -248,6 +260,7 @@ fn limits(arguments: &Arguments) -> Run {
         deadline: arguments.deadline,
         max_tokens: arguments.max_tokens,
         max_cost: arguments.max_cost,
+        repetition: RepetitionLimits { repeats: arguments.max_repeats, unchanged: arguments.max_unchanged },
     };
     Run { limits, goal: arguments.goal.clone() }
 }

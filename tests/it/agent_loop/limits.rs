@@ -50,6 +50,42 @@ fn a_model_that_repeats_itself_is_warned_once_and_then_stopped() {
 }
 
 #[test]
+fn how_often_an_action_may_repeat_is_a_setting() {
+    let repeated = |options: &[&str]| {
+        let place = Place::new(&[&*echo(1); 7]);
+        let run = place.run(&[&["--goal", "g", "--max-steps", "7"], options].concat(), "");
+        assert_eq!(run.last()["outcome"], "limit", "{}", run.stderr);
+        let first = place.requests().iter().position(|request| request["messages"].to_string().contains("in circles"));
+        (first, run.last()["limit"].clone())
+    };
+    assert_eq!(repeated(&[]), (Some(3), "circles".into()));
+    assert_eq!(repeated(&["--max-repeats", "5"]), (Some(5), "steps".into()));
+    assert_eq!(repeated(&["--max-repeats", "0"]), (None, "steps".into()));
+    let run = Place::new(&[]).run(&["--goal", "g", "--max-repeats", "1"], "");
+    assert!(run.status == Some(2) && run.stderr.contains("0, or a number from 2"), "{}", run.stderr);
+}
+
+#[test]
+fn a_poll_whose_answers_change_is_no_repetition() {
+    let poll = r#"{"calls":[{"tool_name":"seen","arguments":{}}]}"#;
+    let profile = "[[observe]]\ntool = \"region\"\narguments = { region = \"a\" }\n";
+    // What the world shows stays the same, and the result of each `seen` has one more line.
+    let place = Place::new(&[[poll; 12].as_slice(), &[&super::done("")]].concat());
+    std::fs::write(place.path("profile.toml"), profile).unwrap();
+    let path = place.path("profile.toml");
+    let run = place.run(&["--goal", "g", "--profile", path.to_str().unwrap()], "");
+    assert_eq!(run.last()["outcome"], "done", "{:?}", run.last());
+    assert!(!place.requests().pop().unwrap()["messages"].to_string().contains("in circles"));
+    // Different calls that change nothing are one.
+    let calls: Vec<String> = (0..12).map(echo).collect();
+    let place = Place::new(&calls.iter().map(String::as_str).collect::<Vec<_>>());
+    std::fs::write(place.path("profile.toml"), profile).unwrap();
+    let path = place.path("profile.toml");
+    let run = place.run(&["--goal", "g", "--profile", path.to_str().unwrap(), "--max-unchanged", "4"], "");
+    assert_eq!((&run.last()["limit"], &run.last()["steps"]), (&"circles".into(), &8.into()), "{:?}", run.last());
+}
+
+#[test]
 fn turns_that_decide_nothing_are_reported_to_the_model_three_times() {
     let place = Place::new(&[
         r#"{"text":"Hm."}"#,

@@ -13,6 +13,7 @@ mod runs;
 #[cfg(feature = "browser")]
 pub mod sites;
 mod terminal;
+mod turns;
 mod worlds;
 
 use crate::process::{Ended, Talk, command, example, pipe};

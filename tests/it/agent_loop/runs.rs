@@ -7,10 +7,8 @@ const DONE: &str =
 
 #[test]
 fn a_goal_is_reached_step_by_step() {
-    let place = Place::new(&[
-        r#"{"text":"Asking for an echo.","calls":[{"tool_name":"echo","arguments":{"n":1.10}},{"tool_name":"echo","arguments":{}}]}"#,
-        DONE,
-    ]);
+    let place =
+        Place::new(&[r#"{"text":"Asking for an echo.","calls":[{"tool_name":"echo","arguments":{"n":1.10}}]}"#, DONE]);
     let run = place.run(&["--goal", "Say hello"], "");
     let last = run.last();
     assert_eq!(
@@ -24,7 +22,6 @@ fn a_goal_is_reached_step_by_step() {
     let progress = run.of_type("assistant_message");
     assert_eq!((&progress[0]["kind"], &progress[0]["token"]), (&"progress".into(), &"Asking for an echo.".into()));
     // The call and its result are reported, and every digit of it reaches the model.
-    assert_eq!(run.of_type("tool_call").len(), 1, "only the first call of a turn is made");
     assert_eq!(run.of_type("tool_result")[0]["status"], "ok");
     let requests = place.requests();
     let messages = requests[1]["messages"].as_array().unwrap();
@@ -32,7 +29,6 @@ fn a_goal_is_reached_step_by_step() {
     assert_eq!(messages[1]["turn"]["calls"][0]["tool_name"], "echo");
     assert!(messages[1]["turn"]["usage"].is_null() && messages[1]["turn"]["raw"] == serde_json::json!({"n": 0}));
     assert!(said(&messages[2]).contains("{\"n\":1.1") && messages[2]["call_id"] == "call_0_0", "{}", messages[2]);
-    assert!(said(&messages[3]).contains("not executed") && messages[3]["is_error"] == true, "{}", messages[3]);
     // Earlier messages are never changed.
     let first = requests[0]["messages"].as_array().unwrap();
     assert_eq!(first[..], messages[..first.len()]);
