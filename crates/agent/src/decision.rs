@@ -78,6 +78,10 @@ impl WrittenCall {
                 return Err(format!("the arguments of {tool} are not a JSON object: {text}"));
             }
         };
+        // A reader that takes the first of two values and one that takes the last would see different calls.
+        if let Err(why) = Fields::read_deep(arguments.get()) {
+            return Err(format!("the arguments of {tool} cannot be used: {why}"));
+        }
         match missing(offered, &arguments) {
             Some(missing) => Err(format!("the arguments of {tool} are incomplete: {missing:?} is required")),
             None => Ok(Decision { call_id, tool, arguments }),

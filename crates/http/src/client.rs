@@ -78,7 +78,8 @@ impl Client {
 
     /// A request to the client's address.
     pub fn request(&self, method: Method) -> Request {
-        Request { inner: self.inner.request(method, self.address.url().clone()), limits: self.limits }
+        let inner = self.inner.request(method, self.address.url().clone()).header("accept-encoding", "identity");
+        Request { inner, limits: self.limits }
     }
 }
 
@@ -104,8 +105,8 @@ impl Request {
     /// Sends the request and waits for the head of its answer, whatever its status.
     ///
     /// # Errors
-    /// [`Error::Connect`], [`Error::Broken`], [`Error::FirstByte`] or [`Error::Total`]; [`Error::Client`] if a header
-    /// is invalid.
+    /// [`Error::Connect`], [`Error::Broken`], [`Error::Encoded`], [`Error::FirstByte`] or [`Error::Total`];
+    /// [`Error::Client`] if a header is invalid.
     pub async fn send(self) -> Result<Response, Error> {
         let Limits { connect, first_byte, idle, total, .. } = self.limits;
         let sent = Instant::now();
@@ -121,7 +122,11 @@ impl Request {
             }
             _ => error.into(),
         })?;
-        Ok(Response::new(inner, idle, end))
+        let response = Response::new(inner, idle, end);
+        match response.header("content-encoding").map(str::trim).filter(|name| !["", "identity"].contains(name)) {
+            Some(name) => Err(Error::Encoded(name.to_owned())),
+            None => Ok(response),
+        }
     }
 }
 

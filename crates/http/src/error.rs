@@ -14,6 +14,11 @@ pub enum Error {
     /// The connection was lost, or its data is not HTTP.
     #[error("the connection to the server broke: {0}")]
     Broken(String),
+    /// The answer is compressed, although the request asked for an answer that is not: the name of the encoding.
+    #[error(
+        "the answer is compressed ({0}), although that was not asked for: switch compression off in the server or its proxy"
+    )]
+    Encoded(String),
     /// [`crate::Limits::first_byte`] passed.
     #[error("the server did not answer within {0:?}")]
     FirstByte(Duration),

@@ -55,8 +55,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes, and gives the events that end in them. An event that is incomplete at the end of the
-    /// stream is dropped.
+    /// Takes the next bytes, and gives the events that end in them.
     pub fn take(&mut self, mut bytes: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         while let Some(first) = bytes.first() {
@@ -76,6 +75,13 @@ impl Reader {
             events.extend(self.end_line(&line));
         }
         events
+    }
+
+    /// The event at the end of the stream that lacks only the blank line behind it, which some servers leave out. One whose last line is
+    /// incomplete is dropped.
+    pub fn end(&mut self) -> Option<Event> {
+        let is_whole = self.line.is_empty() && self.has_data;
+        if is_whole { self.end_line(b"") } else { None }
     }
 
     fn end_line(&mut self, line: &[u8]) -> Option<Event> {
@@ -126,6 +132,20 @@ mod tests {
 
     fn message(data: &str) -> Event {
         Event { data: data.into(), ..Event::default() }
+    }
+
+    #[test]
+    fn the_last_event_needs_no_blank_line() {
+        for (stream, expected) in [
+            ("data: a\n\ndata: [DONE]\n", Some("[DONE]")),
+            ("data: a\ndata: to", None),
+            ("event: x\n", None),
+            ("data: a\n\n", None),
+        ] {
+            let mut reader = Reader::new(100);
+            reader.take(stream.as_bytes());
+            assert_eq!(reader.end(), expected.map(message), "{stream:?}");
+        }
     }
 
     #[test]

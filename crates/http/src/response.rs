@@ -89,7 +89,7 @@ impl Events {
             if let Some(event) = self.ready.pop_front() {
                 return Ok(Some(event));
             }
-            let Some(piece) = self.response.piece().await? else { return Ok(None) };
+            let Some(piece) = self.response.piece().await? else { return Ok(self.reader.end()) };
             self.ready.extend(self.reader.take(piece.as_ref()));
         }
     }

@@ -96,7 +96,7 @@ pub struct Patience {
 /// How long only the counts of a turn may still come after its end.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// If the provider asks for a longer pause, the request fails.
+/// The longest pause that a provider can ask for after a failure.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
 impl Job {
@@ -241,6 +241,7 @@ impl Job {
         }
         // Without retries, a server is only waited for while it loads its model: it has not failed.
         let is_busy = failure.is_loading || (failure.is_busy && patience.retries > 0);
+        let busy_for = self.busy_since.map_or(Duration::ZERO, |since| since.elapsed());
         let is_enough = match is_busy {
             true => self.busy_since.get_or_insert_with(Instant::now).elapsed() >= patience.busy,
             false => {
@@ -252,11 +253,15 @@ impl Job {
             _ if is_enough => None,
             Retry::Never => None,
             Retry::Backoff => Some(backoff(self.attempts)),
-            Retry::After(pause) if pause <= MAX_PAUSE => Some(pause),
+            // A busy server is waited for no longer than the user wants, and nobody knows whether it is free again before.
             Retry::After(pause) => {
-                failure.what.message +=
-                    &format!("; not sent again: the provider asks for a pause of {} s", pause.as_secs());
-                None
+                let most = if is_busy { patience.busy.saturating_sub(busy_for) } else { MAX_PAUSE };
+                if pause > most {
+                    let (pause, most) = (pause.as_secs(), most.as_secs());
+                    failure.what.message +=
+                        &format!("; the provider asks for a pause of {pause} s: waiting {most} s at most");
+                }
+                Some(pause.min(most))
             }
         };
         match pause.and_then(|pause| Instant::now().checked_add(pause)) {
@@ -331,6 +336,7 @@ fn no_answer(error: &Error, place: &str) -> Failure {
         Error::Connect(_) => (Kind::Unavailable, Retry::Backoff),
         Error::Broken(_) => (Kind::Lost, Retry::Backoff),
         Error::FirstByte(_) | Error::Idle(_) => (Kind::Timeout, Retry::Backoff),
+        Error::Encoded(_) => (Kind::Protocol, Retry::Never),
         // Another attempt would take as long.
         Error::Total(_) => (Kind::Timeout, Retry::Never),
         Error::TooLong { .. } => (Kind::TooLarge, Retry::Never),

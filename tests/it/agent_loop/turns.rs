@@ -100,3 +100,14 @@ fn calls_that_a_cancelled_turn_did_not_make_have_a_result() {
     assert_eq!(results.len(), 3, "{results:?}");
     assert!(results[0].2.contains("cancelled") && results[2].2.contains("interrupted"), "{results:?}");
 }
+
+#[test]
+fn an_argument_that_is_given_twice_is_no_call() {
+    // The script is JSON, in which a key could not be repeated.
+    let twice = r#"{"text":"function_call: name=echo args={\"to\":\"a\",\"to\":\"b\"}"}"#;
+    let place = Place::new(&[twice, &done("")]);
+    let run = place.run(&["--goal", "g"], "");
+    assert_eq!(made(&run), Vec::<&str>::new(), "{}", run.stderr);
+    let said = said(place.requests()[1]["messages"].as_array().unwrap().last().unwrap());
+    assert!(said.contains("\"to\"") && said.contains("appears twice"), "{said}");
+}

@@ -159,11 +159,26 @@ fn unreadable_lines_are_answered_and_the_others_are_sent() {
 }
 
 #[test]
-fn a_pause_of_years_is_not_waited_for() {
+fn a_pause_of_years_is_cut_to_the_time_for_a_busy_server() {
     let limited = Reply::error(429, r#"{"error":{"code":429,"message":"slow","status":"RESOURCE_EXHAUSTED"}}"#);
-    let output = pipe(&mut gemini(&failing_once(limited.header("retry-after", "99999999"))), PROMPT);
-    assert_eq!(records(&output)[0]["kind"], "rate_limited");
-    assert!(text(&output.stderr).contains("not sent again: the provider asks for a pause of 99999999 s"), "{output:?}");
+    let server = failing_once(limited.header("retry-after", "99999999"));
+    let output = pipe(gemini(&server).args(["--busy-timeout", "1s"]), PROMPT);
+    assert_eq!(records(&output)[0]["text"], "x", "{output:?}");
+    let said = text(&output.stderr);
+    assert!(said.contains("asks for a pause of 99999999 s: waiting 1 s at most; sending it again in 1.0 s"), "{said}");
+}
+
+#[test]
+fn a_compressed_answer_is_named_and_none_is_asked_for() {
+    let packed =
+        Reply { headers: vec![("content-type", "text/event-stream".to_owned())], ..Reply::error(200, "\u{1f}") };
+    let server = failing_once(packed.header("content-encoding", "gzip"));
+    let output = pipe(&mut gemini(&server), PROMPT);
+    let turn = &records(&output)[0];
+    let said = turn["error"].as_str().unwrap();
+    assert!(turn["kind"] == "protocol" && said.contains("compressed (gzip)") && said.contains("proxy"), "{turn}");
+    let requests = server.requests();
+    assert_eq!((requests.len(), requests[0].header("accept-encoding")), (1, Some("identity")));
 }
 
 #[test]

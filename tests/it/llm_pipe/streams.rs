@@ -57,7 +57,8 @@ fn cut_at_every_byte((name, stream, last): (&str, &str, &str)) {
     let answer = answer(stream);
     let shown = String::from_utf8_lossy(&answer);
     let marker = shown.find(last).unwrap();
-    let complete = marker + shown[marker..].find("\n\n").unwrap() + 2;
+    // The blank line behind the last event may be missing.
+    let complete = marker + shown[marker..].find("\n\n").unwrap() + 1;
     let prompt = |way: &str, at| format!("{{\"prompt\":\"{way} at {at}.\"}}\n");
     let prompts: String = (0..=answer.len()).map(|at| prompt("ends", at) + &prompt("breaks", at)).collect();
     let cut = answer.clone();
@@ -74,7 +75,7 @@ fn cut_at_every_byte((name, stream, last): (&str, &str, &str)) {
     for (at, turns) in turns.chunks(2).enumerate() {
         let [ended, broken] = turns else { unreachable!() };
         assert_eq!(ended["status"] == "ok", at >= complete, "{name} at {at}: {ended}");
-        assert!(broken["status"] != "ok" || at >= complete, "{name} at {at}: {broken}");
+        assert!(broken["status"] != "ok" || at > complete, "{name} at {at}: {broken}");
         for turn in turns {
             match turn["status"] == "ok" {
                 true => assert_eq!(turn["raw"], whole["raw"], "{name} at {at}"),

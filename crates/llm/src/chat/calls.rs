@@ -76,6 +76,10 @@ impl Calls {
         (!begins).then_some(at)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether the last call has no complete arguments, not even empty ones.
     pub(super) fn is_cut(&self) -> bool {
         self.0.last().is_some_and(|call| !call.is_complete())

@@ -92,6 +92,12 @@ fn a_stream_without_its_end_is_a_failure() {
     let unexplained =
         "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n";
     assert_eq!(read(unexplained).unwrap().stop, Stop::End);
+    // A call has an effect, and another one may be missing.
+    let call = r#"{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}"#;
+    let unexplained = stream(&[r#"{"role":"assistant","content":null}"#, call], "")
+        .replace(r#""finish_reason":"""#, r#""finish_reason":null"#);
+    let failure = read(&unexplained).unwrap_err();
+    assert!(failure.what.kind == Kind::Lost && failure.what.message.contains("no finish_reason"), "{failure:?}");
 }
 
 #[test]
