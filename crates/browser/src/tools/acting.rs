@@ -173,9 +173,14 @@ impl Arguments for Act {
                 })
             }
         }
-        .map_err(
-            |problem| if problem.code == Some("stale_index") { session.with_list(problem, until) } else { problem },
-        )
+        .map_err(|problem| match (problem.code, index) {
+            (Some("stale_index"), _) => session.with_list(problem, until),
+            (Some("unfit"), Some(index)) => {
+                let message = format!("number {index}: {}", problem.message);
+                Problem { message, ..problem }
+            }
+            _ => problem,
+        })
     }
 }
 
