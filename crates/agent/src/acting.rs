@@ -242,6 +242,7 @@ impl Agent {
         let action = format!("{tool} {}", call.planned.arguments);
         let repeated = self.effort.repetition.record(action, framed, watched, self.run.limits.repetition);
         self.report_repetition(repeated.as_deref());
+        self.effort.has_acted = result.is_ok() && !is_look;
         match result {
             Err(_) => {
                 let steps: Vec<PlannedCall> =

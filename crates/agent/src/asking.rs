@@ -25,6 +25,9 @@ const NO_COST: &str = "the cost is limited, but the model command does not repor
 /// The error if a limit of tokens cannot be enforced.
 const NO_TOKENS: &str = "the tokens are limited, but the model command does not report the tokens of a turn";
 
+/// News after an action that succeeded: a result alone looks like progress.
+const UNCHANGED: &str = "The action was carried out, but nothing that is shown has changed.";
+
 /// The instruction for the report at the end of a run.
 const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did \
                       not, and what the next step would be.";
@@ -49,6 +52,9 @@ impl Agent {
             let shown = std::mem::take(&mut self.shown);
             let repeated = self.effort.repetition.show(&shown, self.run.limits.repetition);
             self.report_repetition(repeated.as_deref());
+            if std::mem::take(&mut self.effort.has_acted) && self.effort.repetition.is_unchanged() {
+                self.conversation.say(&Part::Text(UNCHANGED.to_owned()));
+            }
         }
         if !self.inbox.is_empty() {
             if self.run.goal.is_none() {

@@ -110,6 +110,8 @@ struct MessageProgress {
     /// The observations since the last action as plain text, for evidence.
     seen: String,
     repetition: Repetition,
+    /// Whether the last action succeeded, so that it is news if nothing has changed.
+    has_acted: bool,
     /// Turns in a row that decided nothing.
     undecided: u32,
     /// Whether the next turn must make a call: the last one was text alone.

@@ -116,6 +116,11 @@ impl Repetition {
         Some(why)
     }
 
+    /// Whether the last action changed nothing visible.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.unchanged > 0
+    }
+
     /// Whether the repetition continues after it was reported.
     pub(super) fn has_persisted(&self) -> bool {
         self.reports > 1

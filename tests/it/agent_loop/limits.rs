@@ -86,6 +86,22 @@ fn a_poll_whose_answers_change_is_no_repetition() {
 }
 
 #[test]
+fn an_action_that_changes_nothing_is_said() {
+    let place = Place::new(&[&echo(1), r#"{"calls":[{"tool_name":"fail","arguments":{}}]}"#, &super::done("")]);
+    let profile = place.path("profile.toml");
+    std::fs::write(&profile, "[[observe]]\ntool = \"region\"\n").unwrap();
+    let run = place.run(&["--goal", "g", "--profile", profile.to_str().unwrap()], "");
+    assert_eq!(run.status, Some(0), "{}", run.stderr);
+    let requests = place.requests();
+    let news = |request: usize| {
+        let last = requests[request]["messages"].as_array().unwrap().last().unwrap();
+        said(last).contains("nothing that is shown has changed")
+    };
+    // A failure is news itself.
+    assert_eq!((news(0), news(1), news(2)), (false, true, false), "{}", requests[1]);
+}
+
+#[test]
 fn turns_that_decide_nothing_are_reported_to_the_model_three_times() {
     let place = Place::new(&[
         r#"{"text":"Hm."}"#,
