@@ -22,6 +22,8 @@ fuzz_target!(|text: &str| {
         provider: "openai",
         model: String::new(),
         raw: RawValue::from_string("{}".to_owned()).expect("JSON"),
+        form: None,
+        context: None,
     };
     let turn = recognise(turn, &request);
     let ids: HashSet<&str> = turn.calls.iter().map(|call| &*call.call_id).collect();

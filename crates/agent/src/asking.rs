@@ -188,8 +188,12 @@ impl Agent {
                     return self.finish(Outcome::Failed, why, FAILED, now);
                 }
                 self.conversation.answer(&turn);
-                self.conversation.is_long =
-                    self.settings.compact_at.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
+                // The answer and the next observation have to fit as well.
+                let fitting = turn.context.map(|tokens| tokens / 4 * 3);
+                let most = self.settings.compact_at.into_iter().chain(fitting).min();
+                self.conversation.is_long = most.zip(turn.usage.input).is_some_and(|(most, input)| input >= most);
+                self.form.clone_from(&turn.form);
+                self.step.form(&turn.form);
                 if !turn.reasoning.is_empty() {
                     self.effects.push(Effect::Reasoning(turn.reasoning.clone()));
                     self.say(MessageKind::Thought, &turn.reasoning);

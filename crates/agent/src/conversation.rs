@@ -2,8 +2,8 @@
 //! signatures to everything that precedes them.
 
 use super::turn::Turn;
-use pipewright_record::OwnedTool;
 use pipewright_record::json::{Object, quoted};
+use pipewright_record::{OwnedTool, glob};
 
 /// One part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub(super) struct Conversation {
     system: String,
     /// A JSON list.
     tools: String,
+    /// A JSON list of names; empty if all tools are core tools.
+    core_tools: String,
     /// JSON texts separated by commas.
     messages: String,
     /// The parts of the user's next message, as JSON texts.
@@ -50,10 +52,13 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn begin(system: &str, tools: &[OwnedTool]) -> Conversation {
+    pub(super) fn begin(system: &str, tools: &[OwnedTool], core: &[String]) -> Conversation {
+        let is_core = |tool: &&OwnedTool| core.iter().any(|pattern| glob::matches(pattern, &tool.name));
+        let core: Vec<String> = tools.iter().filter(is_core).map(|tool| quoted(&tool.name)).collect();
+        let core_tools = if core.is_empty() { String::new() } else { format!("[{}]", core.join(",")) };
         let tools: Vec<String> = tools.iter().map(OwnedTool::json).collect();
         let tools = format!("[{}]", tools.join(","));
-        Conversation { system: quoted(system), tools, ..Conversation::default() }
+        Conversation { system: quoted(system), tools, core_tools, ..Conversation::default() }
     }
 
     /// Appends a part to the user's next message.
@@ -92,7 +97,8 @@ impl Conversation {
             Choice::Any => Some("any"),
             Choice::None => Some("none"),
         };
-        request.text_some("tool_choice", choice).end()
+        let core_tools = Some(&self.core_tools).filter(|names| !names.is_empty());
+        request.put_some("core_tools", core_tools).text_some("tool_choice", choice).end()
     }
 
     /// Whether it has a system text and tools.
@@ -102,7 +108,7 @@ impl Conversation {
 
     /// Whether both have the same system text and tools.
     pub(super) fn has_beginning_of(&self, other: &Conversation) -> bool {
-        (&self.system, &self.tools) == (&other.system, &other.tools)
+        (&self.system, &self.tools, &self.core_tools) == (&other.system, &other.tools, &other.core_tools)
     }
 
     /// The parts of the message that was not sent yet.

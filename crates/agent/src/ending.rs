@@ -95,6 +95,7 @@ impl Agent {
             steps: self.budget.all_steps,
             denied: self.denied,
             limit: outcome.limit().map(Cow::from),
+            form: Some(Cow::from(&*self.form)).filter(|form| !form.is_empty()),
             ..Final::default()
         };
         record.json()

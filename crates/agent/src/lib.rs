@@ -162,6 +162,8 @@ pub struct Agent {
     /// The current step.
     step: Step,
     history: History,
+    /// The form in which the model was last asked for calls.
+    form: String,
     /// Calls for this goal that were denied or rejected.
     denied: u32,
     closed: bool,
@@ -204,6 +206,7 @@ impl Agent {
             effort: MessageProgress::default(),
             step: Step::default(),
             history: History::default(),
+            form: String::new(),
             denied: 0,
             closed: false,
             foreign: Vec::new(),

@@ -89,6 +89,9 @@ pub struct Profile {
     /// Calls before each decision, if anything has changed.
     #[serde(default)]
     pub observe: Vec<ProfileCall>,
+    /// The world's tools that a small model is told about first, as globs; all if empty.
+    #[serde(default)]
+    pub core: Vec<String>,
     /// Tools that change nothing, as globs.
     #[serde(default)]
     pub looks: Vec<String>,

@@ -160,7 +160,7 @@ impl Agent {
 
     pub(super) fn new_conversation(&self) -> Conversation {
         let system = [self.settings.profile.system.trim(), RULES].join("\n\n");
-        Conversation::begin(system.trim(), &self.world.offered)
+        Conversation::begin(system.trim(), &self.world.offered, &self.settings.profile.core)
     }
 
     /// The world did not start.

@@ -21,6 +21,8 @@ const TYPED_ARGUMENTS: [&str; 4] = ["text", "value", "keys", "key"];
 pub(super) struct Step {
     number: u32,
     begun: Duration,
+    /// The form in which the model was asked for calls.
+    form: String,
     /// The model's text besides its call.
     progress: String,
     call: Option<ActionCall>,
@@ -59,7 +61,8 @@ impl Step {
     /// The step after this one.
     pub(super) fn next(&self, number: u32, now: Duration) -> Step {
         let before = self.call.clone().map(|call| (call, self.retries())).or_else(|| self.before.clone());
-        Step { number, begun: now, before, ..Step::default() }
+        let form = if number == self.number { self.form.clone() } else { String::new() };
+        Step { number, begun: now, before, form, ..Step::default() }
     }
 
     /// Whether it has its call: another call of the turn has an event of its own.
@@ -77,6 +80,11 @@ impl Step {
             }
             _ => 0,
         }
+    }
+
+    /// Sets the form of the turn.
+    pub(super) fn form(&mut self, form: &str) {
+        form.clone_into(&mut self.form);
     }
 
     /// Sets the model's text besides its call.
@@ -188,6 +196,7 @@ impl Step {
         let event = Object::default().put("step", self.number).text("level", if is_error { "error" } else { "info" });
         let event = event.put("started_ms", milliseconds(self.begun)).put("ended_ms", milliseconds(now));
         let event = event.put("duration_ms", milliseconds(now.saturating_sub(self.begun)));
+        let event = event.text_some("form", Some(&*self.form).filter(|form| !form.is_empty()));
         let event = event.text_some("progress", Some(&*self.progress).filter(|progress| !progress.is_empty()));
         let event = event.put_some("call", call).text_some("undecided", self.undecided.as_deref());
         let parts = [

@@ -5,7 +5,7 @@ use pipewright_record::{Fields, Message, ModelCall, ModelRequest, Unreadable, Us
 use std::collections::HashSet;
 
 /// The cost and the delivery of a turn are not part of the conversation: they would differ in a replay.
-const OMITTED_FIELDS: [&str; 4] = ["usage", "latency_ms", "retries", "from_cache"];
+const OMITTED_FIELDS: [&str; 5] = ["usage", "latency_ms", "retries", "from_cache", "context"];
 
 /// A turn of the model's.
 #[derive(Debug, Clone)]
@@ -19,6 +19,10 @@ pub(super) struct Turn {
     pub(super) is_cached: bool,
     /// Why it ended: `call`, `end`, `length` or `refusal`.
     pub(super) stop: String,
+    /// The form in which the model was asked for calls; empty if it is not known.
+    pub(super) form: String,
+    /// The model's context window in tokens.
+    pub(super) context: Option<u64>,
     /// The assistant's message for the next request, as JSON text.
     pub(super) kept: String,
 }
@@ -50,7 +54,8 @@ pub(super) fn read(line: &str) -> Result<Option<(String, ModelAnswer)>, Unreadab
             let reasoning = fields.text("reasoning").unwrap_or_default();
             let (text, stop) = (fields.text("text").unwrap_or_default(), fields.text("stop").unwrap_or_default());
             let is_cached = fields.get("from_cache").is_some_and(|value| value.get() == "true");
-            ModelAnswer::Turn(Turn { text, reasoning, calls, usage, is_cached, stop, kept })
+            let (form, context) = (fields.text("form").unwrap_or_default(), fields.count("context"));
+            ModelAnswer::Turn(Turn { text, reasoning, calls, usage, is_cached, stop, form, context, kept })
         }
         Some("error") => {
             let kind = fields.text("kind").unwrap_or_else(|| "protocol".to_owned());

@@ -15,6 +15,7 @@ mod conversation;
 mod failure;
 mod gemini;
 mod interactions;
+pub mod object_calls;
 mod overflow;
 mod responses;
 mod retry;
@@ -27,6 +28,7 @@ pub use conversation::without_schema;
 pub use failure::{Failure, Headers, Retry};
 pub use gemini::Gemini;
 pub use interactions::Interactions;
+pub use overflow::context_window;
 pub use responses::Responses;
 
 use bounded::{Bounded, MAX_TURN};
@@ -151,6 +153,18 @@ fn models_of(answer: &str) -> Vec<String> {
         Some(id.strip_prefix("models/").map_or(id.clone(), str::to_owned))
     };
     list.into_iter().filter_map(id).collect()
+}
+
+/// The context window in tokens that a server names for a model in its answer to GET /models; a server with one model serves it under any name.
+pub fn context_window_of(answer: &str, model: &str) -> Option<u64> {
+    let list = Fields::read(answer).ok()?.list("data").ok()?;
+    let models: Vec<Fields<'_>> = list.iter().filter_map(|json| Fields::read(json.get()).ok()).collect();
+    let named = models.iter().find(|fields| fields.text("id").as_deref() == Some(model));
+    let own = named.or(models.first().filter(|_| models.len() == 1))?;
+    // vLLM, LM Studio and OpenRouter
+    let names = ["max_model_len", "loaded_context_length", "max_context_length", "context_length"];
+    let of_llama = own.object("meta").and_then(|meta| meta.count("n_ctx"));
+    of_llama.or_else(|| names.iter().find_map(|name| own.count(name)))
 }
 
 /// All providers.

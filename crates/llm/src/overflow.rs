@@ -102,6 +102,21 @@ pub(super) fn is_overflow(code: Option<&str>, message: &str) -> bool {
     has(&SENT) && !is_only_output(&message) && (!has(&OTHER) || message.contains("token"))
 }
 
+/// The context window in tokens that a message about an overlong conversation names.
+pub fn context_window(message: &str) -> Option<u64> {
+    const LEAST: u64 = 256;
+    const NAMES: [&str; 4] = ["maximum number of tokens", "maximum prompt length", "limit of", " > "];
+    let message = message.to_lowercase();
+    let numbers = |text: &str| {
+        let words = text.split(|each: char| !each.is_ascii_digit() && each != ',').map(|word| word.replace(',', ""));
+        words.filter_map(|word| word.parse().ok()).filter(|number| *number >= LEAST).collect::<Vec<u64>>()
+    };
+    let names = NAMES.iter().rev().chain(&WINDOW);
+    let (at, name) = names.filter_map(|name| Some((message.find(name)?, name))).next()?;
+    let (before, behind) = (numbers(&message[..at]), numbers(&message[at + name.len()..]));
+    behind.first().or(before.last()).copied()
+}
+
 /// Whether a message (in lower case) is about the limit of the output alone.
 pub(super) fn is_only_output(message: &str) -> bool {
     let names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens", "maxoutputtokens"];
@@ -150,6 +165,27 @@ mod tests {
         }
         for code in ["context_length_exceeded", "exceed_context_size_error", "model_context_window_exceeded", "1261"] {
             assert!(is_overflow(Some(code), ""), "{code}");
+        }
+    }
+
+    #[test]
+    fn the_context_window_is_read_from_the_message() {
+        for (message, window) in [
+            ("prompt is too long: 213462 tokens > 200000 maximum", Some(200_000)),
+            (
+                "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000.",
+                Some(128_000),
+            ),
+            ("The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)", Some(1_048_575)),
+            ("request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it", Some(8192)),
+            ("input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", Some(200_000)),
+            ("Prompt contains 9000 tokens, too large for model with 8192 maximum context length", Some(8192)),
+            ("prompt token count of 130000 exceeds the limit of 128000", Some(128_000)),
+            ("Prompt length 5000 is greater than max_seq_len 4096", Some(4096)),
+            ("Context size has been exceeded.", None),
+            ("Prompt exceeds max length", None),
+        ] {
+            assert_eq!(context_window(message), window, "{message}");
         }
     }
 

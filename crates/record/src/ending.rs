@@ -1,6 +1,6 @@
 //! `final`: the end of the work on a goal.
 
-use super::{AgentIds, PlanStep, Record, Usage, named};
+use super::{AgentIds, CallForm, PlanStep, Record, Usage, named};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -57,6 +57,10 @@ pub struct Final<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<GoalLimit>")]
     pub limit: Option<Cow<'a, str>>,
+    /// The form in which the model was asked for calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<CallForm>")]
+    pub form: Option<Cow<'a, str>>,
     /// The plan and the step that the agent worked on.
     #[serde(flatten)]
     pub step: PlanStep<'a>,

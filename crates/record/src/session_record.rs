@@ -189,6 +189,7 @@ fn end<'a>(fields: &Fields<'a>) -> Final<'a> {
         steps: number("steps").unwrap_or_default(),
         denied: number("denied").unwrap_or_default(),
         limit: fields.borrowed_text("limit"),
+        form: fields.borrowed_text("form"),
         step: step(fields),
         agent: agent(fields),
         exit_status: fields.count("exit_status").and_then(|status| status.try_into().ok()),

@@ -10,7 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The fields of a request that stay the same for a whole run. They are compared apart from the messages: see
 /// [`Comparison::setting_differences`](super::compare::Comparison::setting_differences).
-pub(super) const SETTINGS: [&str; 5] = ["system", "tools", "tool_choice", "schema", "max_output_tokens"];
+pub(super) const SETTINGS: [&str; 6] = ["system", "tools", "core_tools", "tool_choice", "schema", "max_output_tokens"];
 
 /// The conversations of one side, as far as its requests show them.
 #[derive(Debug, Default)]

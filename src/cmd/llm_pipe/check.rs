@@ -7,11 +7,13 @@ use super::job::{AttemptProgress, Job, Patience};
 use super::learnt;
 use super::repair::matches_schema;
 use super::saved::SavedModel;
+use super::served::context_window;
+use pipewright_http::Client;
 use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::between::{NearKind, Sides, between};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_io::stage::{Event, Out, Side, Stage};
-use pipewright_llm::{Abilities, Ability, Encoded, Refusal, encode, text_calls};
+use pipewright_llm::{Abilities, Ability, Encoded, Refusal, encode};
 use pipewright_mcp::Schema;
 use pipewright_record::json::Object;
 use pipewright_record::{
@@ -129,6 +131,7 @@ impl Probe {
 /// Sends one request after the other.
 struct Check {
     endpoint: Endpoint,
+    client: Client,
     exchanges: Exchanges,
     arrivals: ArrivalReceiver,
     report: Arc<Report>,
@@ -157,12 +160,13 @@ struct Check {
 pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let endpoint = Endpoint::find(&arguments.model, report)?;
     let client = endpoint.client(Some(TIMEOUT), Some(TIMEOUT))?;
-    let (exchanges, arrivals, wake) = arrivals::start(client).map_err(Failure::not_started)?;
+    let (exchanges, arrivals, wake) = arrivals::start(client.clone()).map_err(Failure::not_started)?;
     let begun = Instant::now();
     let report = Arc::clone(report);
     let save = arguments.save.then(|| arguments.model.saved());
     let check = Check {
         endpoint,
+        client,
         exchanges,
         arrivals,
         report: Arc::clone(&report),
@@ -218,6 +222,13 @@ impl Check {
         }
         let mut abilities = self.abilities.clone();
         self.found.iter().for_each(|(ability, has)| abilities.set(*ability, *has));
+        if let Some(tokens) = context_window(&self.endpoint, &self.client) {
+            abilities.set_context(tokens);
+            out.add_line(
+                Side::NEAR,
+                &Object::default().text("check", "context").text("status", "ok").put("tokens", tokens).end(),
+            );
+        }
         if let Err(why) = learnt::write(url, model, place, &abilities) {
             self.report.note(format_args!("what the server refuses is not kept for the next run: {why}"));
         }
@@ -266,10 +277,10 @@ impl Check {
                 }
             }
             AttemptProgress::Turn(turn) => {
-                let mut turn = match self.endpoint.provider.has_calls_in_text() {
-                    true => text_calls::recognise(*turn, &job.request),
-                    false => *turn,
-                };
+                let mut turn = *turn;
+                if probe == Probe::Tools && !turn.calls.is_empty() {
+                    self.abilities.prove_calls();
+                }
                 probe.fault(&mut turn)
             }
             AttemptProgress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),

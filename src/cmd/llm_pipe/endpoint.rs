@@ -66,6 +66,7 @@ impl ModelOptions {
 const MIN_SECRET: usize = 4;
 
 /// A model at a server.
+#[derive(Clone)]
 pub struct Endpoint {
     pub provider: &'static dyn Provider,
     /// The provider's name for it.

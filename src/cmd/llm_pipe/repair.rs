@@ -6,11 +6,13 @@ use pipewright_record::{Message, ModelRequest, ModelTurn, OwnTurn, Part};
 /// How often a model is asked again for text that matches the schema.
 pub const MAX_REPAIRS: u32 = 2;
 
-/// Extends the conversation by the turn and its error.
-pub fn send_back(request: &mut ModelRequest, turn: &ModelTurn, why: &str) {
+/// How many tools a model may ask about before it calls one.
+pub const MAX_DESCRIPTIONS: u32 = 4;
+
+/// Extends the conversation by the turn and the answer to it.
+pub fn send_back(request: &mut ModelRequest, turn: &ModelTurn, answer: String) {
     request.messages.push(Message::Assistant(own(turn)));
-    let why = format!("This does not match the JSON Schema: {why}. Answer again, with JSON that matches it.");
-    request.messages.push(Message::User(vec![Part::Text(why)]));
+    request.messages.push(Message::User(vec![Part::Text(answer)]));
 }
 
 /// A turn as part of the conversation.
@@ -21,6 +23,7 @@ pub fn own(turn: &ModelTurn) -> OwnTurn {
         raw: Some(turn.raw.clone()),
         text: turn.text.clone(),
         calls: turn.calls.clone(),
+        form: turn.form,
     }
 }
 

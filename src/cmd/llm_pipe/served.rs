@@ -69,6 +69,15 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
     Err(Failure::new(Status::Fault, endpoint.without_secrets(&failure)))
 }
 
+/// The context window of the endpoint's model in tokens, if the server's list of models has it.
+pub fn context_window(endpoint: &Endpoint, client: &Client) -> Option<u64> {
+    let mut list = endpoint.clone();
+    endpoint.list_urls().into_iter().find_map(|url| {
+        list.url = url;
+        pipewright_llm::context_window_of(&get(client, &list).ok()?, &endpoint.model)
+    })
+}
+
 /// The answer of the endpoint's address.
 fn get(client: &Client, endpoint: &Endpoint) -> Result<String, String> {
     let asked = endpoint.asked();

@@ -8,6 +8,7 @@ mod check;
 mod dialects;
 mod documented;
 mod failures;
+mod forms;
 mod models;
 mod protection;
 mod requests;

@@ -10,22 +10,22 @@ mod shape;
 pub use body::is_setting;
 pub use refusal::{SentBody, refusal};
 
-use crate::{Provider, TurnReader};
+use crate::{Provider, TurnReader, text_calls};
 use body::without_fields;
 use names::ToolNames;
 use pipewright_record::json::{Object, quoted};
-use pipewright_record::{Fields, ModelRequest};
+use pipewright_record::{CallForm, Fields, ModelRequest, ModelTurn, Stop, ToolChoice};
 use shape::shape;
 use std::collections::{BTreeSet, HashSet};
 
 /// A part of requests that not every server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ability {
-    /// Tools with JSON Schemas; otherwise the system text describes them.
+    /// Tools with JSON Schemas, and structured calls of them; otherwise the system text describes the tools, and the answer is a JSON object.
     Tools,
     /// That a call is required.
     RequiredCall,
-    /// A JSON Schema of the answer; otherwise the system text asks for it.
+    /// A JSON Schema of the answer; otherwise the system text asks for it, and calls are asked for as lines of text.
     Schema,
     /// Pictures; otherwise a text stands in their place.
     Images,
@@ -78,7 +78,9 @@ impl Ability {
     /// What is done without it, for people.
     fn remedy(self) -> &'static str {
         match self {
-            Ability::Tools => "does not accept tools: they are described in the prompt",
+            Ability::Tools => {
+                "does not answer with structured calls: they are asked for as JSON, and the prompt describes the tools"
+            }
             Ability::RequiredCall => "does not accept a required call: the model is free to answer with text",
             Ability::Schema => "does not accept the schema: the prompt describes it",
             Ability::Images => "does not accept pictures: they are left out",
@@ -124,6 +126,10 @@ pub struct Abilities {
     fields: BTreeSet<String>,
     /// The highest limit of a turn's tokens that is accepted.
     most_output: Option<u64>,
+    /// Whether it has answered with structured calls: text that looks like a call does not change that.
+    has_called: bool,
+    /// The context window in tokens.
+    context: Option<u64>,
     /// The hashes of pictures that are left out, and of those that were accepted.
     left_out: HashSet<u64>,
     accepted: HashSet<u64>,
@@ -142,11 +148,35 @@ impl Abilities {
 
     /// Declares whether the server has an ability.
     pub fn set(&mut self, ability: Ability, has: bool) {
+        self.has_called |= has && ability == Ability::Tools;
         if has {
             self.refused.remove(&ability)
         } else {
             self.refused.insert(ability)
         };
+    }
+
+    /// Remembers that the model answered with structured calls; true if that was not known.
+    pub fn prove_calls(&mut self) -> bool {
+        !std::mem::replace(&mut self.has_called, true)
+    }
+
+    /// Whether the form of a turn's calls shows that its model does not answer with structured calls: it wrote a call as text, or none
+    /// although one was required.
+    pub fn lacks_calls(&self, turn: &ModelTurn, request: &ModelRequest) -> bool {
+        let is_open = turn.form == Some(CallForm::Structured) && !self.has_called && turn.calls.is_empty();
+        let is_required = request.tool_choice == ToolChoice::Any && turn.stop == Stop::End;
+        is_open && (is_required || !text_calls::recognise(turn.clone(), request).calls.is_empty())
+    }
+
+    /// The context window in tokens, if it is known.
+    pub fn context(&self) -> Option<u64> {
+        self.context
+    }
+
+    /// Remembers the context window.
+    pub fn set_context(&mut self, tokens: u64) {
+        self.context = Some(tokens);
     }
 
     /// Remembers a refusal of this request. Of its pictures, those are left out that were never accepted; all, if there are none.
@@ -169,13 +199,14 @@ impl Abilities {
         self.accepted.extend(shape::pictures(request).filter(|hash| !self.left_out.contains(hash)));
     }
 
-    /// What is refused in every request: `{"refused":[...],"fields":[...],"most_output"?:N}`, one line.
+    /// What is known for every request: `{"refused":[...],"fields":[...],"most_output"?:N,"context"?:N,"has_called"?:true}`, one line.
     pub fn json(&self) -> String {
         let list = |names: Vec<&str>| format!("[{}]", names.into_iter().map(quoted).collect::<Vec<_>>().join(","));
         let refused = list(self.refused.iter().map(|ability| ability.name()).collect());
         let fields = list(self.fields.iter().map(String::as_str).collect());
         let object = Object::default().put("refused", refused).put("fields", fields);
-        object.put_some("most_output", self.most_output).end()
+        let object = object.put_some("most_output", self.most_output).put_some("context", self.context);
+        object.put_some("has_called", self.has_called.then_some(true)).end()
     }
 
     /// Reads [`Abilities::json`]. Names that are not known are skipped.
@@ -187,7 +218,14 @@ impl Abilities {
         };
         let refused = texts("refused").iter().filter_map(|name| Ability::named(name)).collect();
         let left_out = texts("fields").into_iter().filter(|name| body::is_optional(name)).collect();
-        Abilities { refused, fields: left_out, most_output: fields.count("most_output"), ..Abilities::default() }
+        Abilities {
+            refused,
+            fields: left_out,
+            most_output: fields.count("most_output"),
+            context: fields.count("context"),
+            has_called: fields.get("has_called").is_some_and(|value| value.get() == "true"),
+            ..Abilities::default()
+        }
     }
 }
 
@@ -214,11 +252,12 @@ pub fn encode(
 ) -> Result<Encoded, String> {
     let names = ToolNames::of(request);
     let shaped = shape(request, abilities, &names);
+    let form = shape::form(request, abilities);
     let body = provider.encode(&shaped, model)?;
     let body = body::with_settings(body, provider, settings);
     let body = without_fields(body, abilities);
-    let sent = SentBody::of(&body);
-    let reader = names.reader(provider.reader(request, model));
+    let sent = SentBody::of(&body, form);
+    let reader = names.reader(provider.reader(request, model), form);
     Ok(Encoded { body, sent, reader })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Failure, Token, TurnReader};
 use pipewright_record::json::quoted;
-use pipewright_record::{ModelRequest, ModelTurn, Usage};
+use pipewright_record::{CallForm, ModelRequest, ModelTurn, Usage};
 use serde_json::value::RawValue;
 
 /// The longest name that every server accepts.
@@ -54,9 +54,9 @@ impl ToolNames {
         })
     }
 
-    /// A reader whose turns have the tools' own names.
-    pub(super) fn reader(self, inner: Box<dyn TurnReader>) -> Box<dyn TurnReader> {
-        if self.0.is_empty() { inner } else { Box::new(Named { inner, names: self }) }
+    /// A reader whose turns have the tools' own names, and this form of calls.
+    pub(super) fn reader(self, inner: Box<dyn TurnReader>, form: Option<CallForm>) -> Box<dyn TurnReader> {
+        if self.0.is_empty() { inner } else { Box::new(Named { inner, names: self, form }) }
     }
 }
 
@@ -74,6 +74,7 @@ pub(super) fn is_accepted(name: &str) -> bool {
 struct Named {
     inner: Box<dyn TurnReader>,
     names: ToolNames,
+    form: Option<CallForm>,
 }
 
 impl TurnReader for Named {
@@ -104,6 +105,7 @@ impl TurnReader for Named {
             }
             call.tool_name.clone_from(own);
         }
+        turn.form = self.form;
         Ok(turn)
     }
 }

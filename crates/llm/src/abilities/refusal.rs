@@ -5,7 +5,7 @@ use super::body::is_optional;
 use super::{Abilities, Ability, Refusal};
 use crate::Failure;
 use crate::overflow::is_only_output;
-use pipewright_record::{Fields, Kind, Message, ModelRequest, ToolChoice};
+use pipewright_record::{CallForm, Fields, Kind, Message, ModelRequest, ToolChoice};
 
 /// Words of refusal, in lower case.
 const REFUSES: [&str; 30] = [
@@ -57,8 +57,10 @@ const NO_TOOLS: [&str; 6] = [
 ];
 
 /// Names of the JSON Schema of an answer. Old servers support none, others only a part of JSON Schema.
-const SCHEMA: [&str; 12] = [
+const SCHEMA: [&str; 13] = [
     "response_format",
+    // llama.cpp, for a schema that it cannot follow
+    "grammar",
     "response format",
     "json_schema",
     "json schema",
@@ -146,7 +148,8 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
     if has_tools && says(&NO_TOOLS) {
         return ability(Ability::Tools);
     }
-    if request.schema.is_some() && has(Ability::Schema) && says(&SCHEMA) {
+    let has_schema = request.schema.is_some() || sent.form == Some(CallForm::Schema);
+    if has_schema && has(Ability::Schema) && says(&SCHEMA) {
         return ability(Ability::Schema);
     }
     if has_images(request, abilities) && says(&IMAGES) {
@@ -278,13 +281,19 @@ pub struct SentBody {
     fields: Vec<String>,
     /// Its limit of the turn's tokens.
     limit: Option<u64>,
+    form: Option<CallForm>,
 }
 
 impl SentBody {
-    /// Of this body, JSON text.
-    pub fn of(body: &str) -> SentBody {
+    /// The form in which it asks for calls.
+    pub fn form(&self) -> Option<CallForm> {
+        self.form
+    }
+
+    /// Of this body, JSON text, which asks for calls in this form.
+    pub fn of(body: &str, form: Option<CallForm>) -> SentBody {
         let fields = Fields::read(body).unwrap_or_default();
         let limit = fields.iter().find_map(|(name, _)| fields.count(name).filter(|_| name.starts_with("max_")));
-        SentBody { fields: fields.iter().map(|(name, _)| name.to_owned()).collect(), limit }
+        SentBody { fields: fields.iter().map(|(name, _)| name.to_owned()).collect(), limit, form }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::names::{ToolNames, is_accepted};
 use super::{Abilities, Ability};
-use crate::{text_calls, without_schema};
+use crate::{object_calls, text_calls, without_schema};
 use pipewright_record::json::{Object, quoted};
-use pipewright_record::{Fields, Image, ImageSource, Message, ModelRequest, OwnTurn, Part, ToolChoice};
+use pipewright_record::{CallForm, Fields, Image, ImageSource, Message, ModelRequest, OwnTurn, Part, ToolChoice};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,8 +27,10 @@ pub(super) fn shape<'a>(request: &'a ModelRequest, abilities: &Abilities, names:
     if shaped.schema.is_some() && !abilities.has(Ability::Schema) {
         shaped = Cow::Owned(without_schema(&shaped));
     }
-    if !abilities.has(Ability::Tools) && (!shaped.tools.is_empty() || shaped.messages.iter().any(has_calls)) {
-        shaped = Cow::Owned(text_calls::without_tools(&shaped));
+    match form(&shaped, abilities) {
+        None | Some(CallForm::Structured) => {}
+        Some(CallForm::Schema) => shaped = Cow::Owned(object_calls::by_schema(&shaped)),
+        Some(CallForm::Text) => shaped = Cow::Owned(text_calls::without_tools(&shaped)),
     }
     if !abilities.has(Ability::RequiredCall) && shaped.tool_choice == ToolChoice::Any {
         shaped.to_mut().tool_choice = ToolChoice::Auto;
@@ -69,6 +71,24 @@ pub(super) fn shape<'a>(request: &'a ModelRequest, abilities: &Abilities, names:
         join_texts(shaped.to_mut());
     }
     shaped
+}
+
+/// The form in which calls are asked for; `None` if there are none. A conversation that has begun with JSON objects keeps them: what is
+/// known of a server is forgotten after a while.
+pub(super) fn form(request: &ModelRequest, abilities: &Abilities) -> Option<CallForm> {
+    let kept = request.messages.iter().rev().find_map(|message| match message {
+        Message::Assistant(turn) => turn.form,
+        _ => None,
+    });
+    if request.tools.is_empty() && !request.messages.iter().any(has_calls) {
+        None
+    } else if abilities.has(Ability::Tools) && kept.is_none_or(|form| form == CallForm::Structured) {
+        Some(CallForm::Structured)
+    } else if abilities.has(Ability::Schema) && request.schema.is_none() && !request.tools.is_empty() {
+        Some(CallForm::Schema)
+    } else {
+        Some(CallForm::Text)
+    }
 }
 
 fn parts(message: &Message) -> &[Part] {
@@ -218,7 +238,14 @@ fn join_results(request: &mut ModelRequest) {
         if !pictures.is_empty() {
             let text = SEEN.to_owned();
             let (provider, model) = (String::new(), String::new());
-            joined.push(Message::Assistant(OwnTurn { provider, model, raw: None, text, calls: Vec::new() }));
+            joined.push(Message::Assistant(OwnTurn {
+                provider,
+                model,
+                raw: None,
+                text,
+                calls: Vec::new(),
+                form: None,
+            }));
             joined.push(Message::User(std::mem::take(pictures)));
         }
     };

@@ -99,7 +99,7 @@ fn what_a_server_refuses_is_read_from_its_words() {
 fn what_is_known_is_not_learnt_again() {
     let request = request(&rich());
     let failure = Failure::new(Kind::BadRequest, "System role not supported", Retry::Never);
-    let fields = SentBody::of(&sent(&rich(), &Abilities::default()));
+    let fields = SentBody::of(&sent(&rich(), &Abilities::default()), None);
     assert_eq!(refusal(&failure, &request, &fields, &without(&[Ability::System])), None);
 }
 
@@ -244,11 +244,37 @@ fn settings_are_put_where_the_provider_expects_them() {
 fn what_is_known_is_written_and_read() {
     let mut abilities = without(&[Ability::Tools, Ability::System]);
     abilities.learn(&Refusal::Field("seed".to_owned()), &ModelRequest::default());
+    abilities.set_context(4096);
+    abilities.prove_calls();
     let json = abilities.json();
-    assert_eq!(json, r#"{"refused":["tools","system"],"fields":["seed"]}"#);
+    assert_eq!(json, r#"{"refused":["tools","system"],"fields":["seed"],"context":4096,"has_called":true}"#);
     assert_eq!(Abilities::read(&json), abilities);
     assert_eq!(Abilities::read(r#"{"refused":["x",7],"fields":["messages"]}"#), Abilities::default());
     assert_eq!(Abilities::read("no JSON"), Abilities::default());
+}
+
+#[test]
+fn calls_are_asked_for_as_one_object_with_a_compact_list() {
+    let tools = r#""messages":[{"role":"user","content":"x"}],"system":"S","core_tools":["act"],"tools":[
+        {"name":"act","description":"Acts.","input_schema":{"type":"object","properties":{"to":{"$ref":"x","description":"d","type":"string","pattern":"^a"},"how":{"enum":["a","b"]},"list":{"type":"array","items":{"type":"integer","minimum":1}}},"required":["to"]}},
+        {"name":"odd","description":"Long.","input_schema":{"type":"object"}},
+        {"name":"assistant_ask","description":"Asks.","input_schema":{"type":"object","properties":{"question":{"type":"string"}},"required":["question"]}}]"#;
+    let body = sent(tools, &without(&[Ability::Tools]));
+    for part in [
+        r#"- act(to: text, how?: \"a\"|\"b\", list?: [integer, ...]): Acts."#,
+        r#"- {\"mode\":\"ask\",\"question\":text}: Asks."#,
+        r#"Other tools: odd"#,
+        // Only keywords that every server knows.
+        r#""args":{"type":"object","properties":{"to":{"type":"string"},"how":{"enum":["a","b"]},"list":{"type":"array","items":{"type":"integer"}}},"required":["to"],"additionalProperties":false}"#,
+        r#"{"type":"object","properties":{"mode":{"const":"ask"},"question":{"type":"string"}},"required":["mode","question"],"additionalProperties":false}"#,
+        r#"{"mode":{"const":"describe"},"tool":{"enum":["odd"]}}"#,
+    ] {
+        assert!(body.contains(part), "{part}: {body}");
+    }
+    assert!(!body.contains("Long."), "{body}");
+    // A report has the same beginning, and no schema.
+    let report = sent(&format!(r#"{tools},"tool_choice":"none""#), &without(&[Ability::Tools]));
+    assert!(report.contains("Other tools: odd") && !report.contains("response_format"), "{report}");
 }
 
 proptest! {
@@ -258,9 +284,9 @@ proptest! {
         let request = request(&rich());
         let mut abilities = Abilities::default();
         for _ in 0..20 {
-            let body = encode(&ChatServer::VLLM, &request, "m", &abilities, &[]).unwrap().body;
+            let Encoded { body, sent, .. } = encode(&ChatServer::VLLM, &request, "m", &abilities, &[]).unwrap();
             let failure = Failure::new(Kind::BadRequest, words.concat(), Retry::Never);
-            let Some(refused) = refusal(&failure, &request, &SentBody::of(&body), &abilities) else { return Ok(()) };
+            let Some(refused) = refusal(&failure, &request, &sent, &abilities) else { return Ok(()) };
             abilities.learn(&refused, &request);
             let next = encode(&ChatServer::VLLM, &request, "m", &abilities, &[]).unwrap().body;
             prop_assert_ne!(next, body, "{:?}", refused);

@@ -227,6 +227,8 @@ impl TurnReader for Reader {
             provider: NAME,
             model: self.model,
             raw: raw(list(&blocks))?,
+            form: None,
+            context: None,
         })
     }
 }

@@ -244,6 +244,8 @@ impl TurnReader for Reader {
             provider: self.provider,
             model: self.model,
             raw: raw(Value::Object(message).json())?,
+            form: None,
+            context: None,
         })
     }
 }

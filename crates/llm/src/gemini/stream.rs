@@ -194,6 +194,8 @@ impl TurnReader for Reader {
             provider: NAME,
             model: self.model,
             raw: raw(self.content.json())?,
+            form: None,
+            context: None,
         })
     }
 }

@@ -247,6 +247,8 @@ impl TurnReader for Reader {
             provider: NAME,
             model: self.model,
             raw: raw(list(&steps))?,
+            form: None,
+            context: None,
         })
     }
 }

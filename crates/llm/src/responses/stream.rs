@@ -183,6 +183,8 @@ impl TurnReader for Reader {
             provider: super::NAME,
             model: self.model,
             raw: raw(list(&items))?,
+            form: None,
+            context: None,
         })
     }
 }

@@ -57,13 +57,19 @@ pub fn without_tools(request: &ModelRequest) -> ModelRequest {
         let system = request.system.iter().cloned().chain([describe(&request.tools) + must]);
         written.system = Some(system.collect::<Vec<_>>().join("\n\n"));
     }
-    written.messages.clear();
+    written.messages = messages_as_text(&request.messages, line);
+    written
+}
+
+/// A conversation in which calls are text in this form, and results are messages of the user.
+pub(super) fn messages_as_text(messages: &[Message], form: fn(&ModelCall) -> String) -> Vec<Message> {
+    let mut written: Vec<Message> = Vec::new();
     let mut names = std::collections::HashMap::new();
-    for message in &request.messages {
+    for message in messages {
         let content = match message {
             Message::Assistant(turn) => {
                 names.extend(turn.calls.iter().map(|call| (&*call.call_id, &*call.tool_name)));
-                written.messages.push(Message::Assistant(as_text(turn)));
+                written.push(Message::Assistant(as_text(turn, form)));
                 continue;
             }
             Message::User(content) => content.clone(),
@@ -76,20 +82,20 @@ pub fn without_tools(request: &ModelRequest) -> ModelRequest {
             }
         };
         // The templates of such models require alternating roles.
-        match written.messages.last_mut() {
+        match written.last_mut() {
             Some(Message::User(last)) => last.extend(content),
-            _ => written.messages.push(Message::User(content)),
+            _ => written.push(Message::User(content)),
         }
     }
     written
 }
 
-fn as_text(turn: &OwnTurn) -> OwnTurn {
+fn as_text(turn: &OwnTurn, form: fn(&ModelCall) -> String) -> OwnTurn {
     if turn.calls.is_empty() {
         return turn.clone();
     }
     let text = Some(turn.text.clone()).filter(|text| !text.is_empty());
-    let lines: Vec<String> = text.into_iter().chain(turn.calls.iter().map(line)).collect();
+    let lines: Vec<String> = text.into_iter().chain(turn.calls.iter().map(form)).collect();
     OwnTurn { text: lines.join("\n"), raw: None, calls: Vec::new(), ..turn.clone() }
 }
 

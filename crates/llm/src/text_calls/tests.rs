@@ -20,6 +20,8 @@ fn turn(text: &str) -> ModelTurn {
         provider: "ollama",
         model: "m".to_owned(),
         raw: RawValue::from_string("{}".to_owned()).unwrap(),
+        form: None,
+        context: None,
     }
 }
 

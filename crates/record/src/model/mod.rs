@@ -6,4 +6,4 @@ mod request;
 mod turn;
 
 pub use request::{Image, ImageSource, Message, ModelRequest, OwnTurn, Part, ToolChoice};
-pub use turn::{Arguments, Attempts, ModelCall, ModelTurn, Stop, TurnFailure, TurnRecord, Usage};
+pub use turn::{Arguments, Attempts, CallForm, ModelCall, ModelTurn, Stop, TurnFailure, TurnRecord, Usage};

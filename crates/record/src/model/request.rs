@@ -3,7 +3,7 @@
 use crate::{Fields, OwnedTool, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
-/// `{"type":"model_request","request_id"?,"system"?,"messages","tools"?,"tool_choice"?,"schema"?,"max_output_tokens"?}`.
+/// `{"type":"model_request","request_id"?,"system"?,"messages","tools"?,"tool_choice"?,"core_tools"?,"schema"?,"max_output_tokens"?}`.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
     /// JSON text of any type; repeated in the turn.
@@ -16,6 +16,8 @@ pub struct ModelRequest {
     pub tools: Vec<OwnedTool>,
     /// Whether the model must call one of them.
     pub tool_choice: ToolChoice,
+    /// The names of the tools that a compact list describes; all if empty.
+    pub core_tools: Vec<String>,
     /// JSON text: the JSON Schema that the turn's text must match.
     pub schema: Option<Box<RawValue>>,
     /// The token limit of the turn.
@@ -97,6 +99,8 @@ pub struct OwnTurn {
     pub text: String,
     /// Its calls.
     pub calls: Vec<super::ModelCall>,
+    /// The form in which it was asked for calls.
+    pub form: Option<super::CallForm>,
 }
 
 impl ModelRequest {
@@ -147,6 +151,7 @@ impl ModelRequest {
             messages,
             tools: tools(fields)?,
             tool_choice,
+            core_tools: core_tools(fields)?,
             schema: schema.map(RawValue::to_owned),
             max_output_tokens,
         })
@@ -184,6 +189,12 @@ fn tools(fields: &Fields<'_>) -> Result<Vec<OwnedTool>, Unreadable> {
         tools.push(tool);
     }
     Ok(tools)
+}
+
+fn core_tools(fields: &Fields<'_>) -> Result<Vec<String>, Unreadable> {
+    let name = |raw: &RawValue| serde_json::from_str(raw.get());
+    let names: Result<Vec<String>, _> = fields.list("core_tools")?.into_iter().map(name).collect();
+    names.or_else(|_| unreadable("\"core_tools\" is a list of names"))
 }
 
 fn message(raw: &RawValue) -> Result<Message, Unreadable> {
@@ -240,6 +251,7 @@ fn own_turn(fields: &Fields<'_>) -> Result<OwnTurn, Unreadable> {
         raw: fields.present("raw").map(RawValue::to_owned),
         text: fields.string("text")?.unwrap_or_default(),
         calls: calls(fields)?,
+        form: fields.string("form")?.as_deref().and_then(super::CallForm::named),
     })
 }
 
@@ -295,6 +307,8 @@ mod tests {
             provider: "gemini",
             model: "m".to_owned(),
             raw,
+            form: None,
+            context: None,
         };
         let turn = turn.record(None, Attempts::default());
         let line = format!(r#"{{"type":"model_request","messages":[{{"role":"assistant","turn":{turn}}}]}}"#);
@@ -332,6 +346,7 @@ mod tests {
             r#""messages":[{"role":"user","content":"x"}],"tools":[{}]"#,
             r#""messages":[{"role":"user","content":"x"}],"tool_choice":"x""#,
             r#""messages":[{"role":"user","content":"x"}],"max_output_tokens":0"#,
+            r#""messages":[{"role":"user","content":"x"}],"core_tools":[7]"#,
             r#""messages":[{"role":"user","content":"x"}],"schema":true"#,
         ] {
             let line = format!(r#"{{"type":"model_request",{fields}}}"#);

@@ -20,6 +20,18 @@ named! {
     }
 }
 
+named! {
+    /// The form in which a model was asked for calls.
+    pub enum CallForm as "call_form" {
+        /// The structured calls of the provider's API.
+        Structured = "structured",
+        /// One JSON object by schema.
+        Schema = "schema",
+        /// Lines of text.
+        Text = "text",
+    }
+}
+
 /// Tokens as the provider counts them, and their cost. Unknown values are left out.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "usage")]
@@ -145,6 +157,12 @@ pub struct ModelTurn {
     pub model: String,
     /// The provider's turn. It is sent back unchanged, to that provider and model only.
     pub raw: Box<RawValue>,
+    /// The form of calls, if the request has tools. A conversation keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<CallForm>,
+    /// The model's context window in tokens, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<u64>,
 }
 
 /// Why there is no turn.
@@ -235,6 +253,8 @@ impl ModelTurn {
             provider,
             model: fields.string("model")?.unwrap_or_default(),
             raw: raw.to_owned(),
+            form: fields.string("form")?.as_deref().and_then(CallForm::named),
+            context: fields.count("context"),
         })
     }
 }

@@ -2,20 +2,31 @@
 
 use super::ModelStage;
 use crate::cmd::llm_pipe::job::Job;
-use crate::cmd::llm_pipe::repair::{MAX_REPAIRS, matches_schema, own, send_back};
+use crate::cmd::llm_pipe::repair::{MAX_DESCRIPTIONS, MAX_REPAIRS, matches_schema, own, send_back};
 use pipewright_io::report::Status;
 use pipewright_io::stage::{Out, Side};
-use pipewright_llm::{Ability, Token, text_calls};
-use pipewright_record::{Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
+use pipewright_llm::{Ability, Token, object_calls, text_calls};
+use pipewright_record::{CallForm, Kind, Message, ModelTurn, OwnTurn, Stop, TurnFailure};
 use std::time::Instant;
 
 impl ModelStage {
     /// Takes a turn. Text that does not match the schema is sent back to the model.
     pub(super) fn end(&mut self, number: u64, mut turn: ModelTurn, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
+        let has_objects = turn.form == Some(CallForm::Schema) && turn.stop == Stop::End;
+        if let Some(tool) = object_calls::asked_tool(&turn.text, &job.request).filter(|_| has_objects)
+            && job.repairs < MAX_DESCRIPTIONS
+        {
+            let description = object_calls::full(tool);
+            return self.ask_again(number, &turn, description);
+        }
         if self.settings.endpoint.provider.has_calls_in_text() || !self.abilities.has(Ability::Tools) {
             turn = text_calls::recognise(turn, &job.request);
         }
+        if has_objects && turn.calls.is_empty() {
+            turn.text = object_calls::words(&turn.text).unwrap_or(turn.text);
+        }
+        turn.context = self.abilities.context();
         let checked = match &job.schema {
             // A refusal is not questioned, and a turn cut by a limit is incomplete.
             Some(schema) if turn.stop == Stop::End => matches_schema(&mut turn, schema),
@@ -50,13 +61,21 @@ impl ModelStage {
     /// Makes the model answer again, unless it has failed too often.
     fn repair(&mut self, number: u64, turn: &ModelTurn, why: &str, out: &mut Out) {
         let Some(job) = self.jobs.get_mut(&number) else { return };
-        job.add_usage(turn.usage);
         if job.repairs == MAX_REPAIRS {
+            job.add_usage(turn.usage);
             let message = format!("the answer does not match the schema, even after {MAX_REPAIRS} repairs: {why}");
             return self.fail(number, &TurnFailure { kind: Kind::Protocol, message, code: None }, out);
         }
+        let why = format!("This does not match the JSON Schema: {why}. Answer again, with JSON that matches it.");
+        self.ask_again(number, turn, why);
+    }
+
+    /// Sends the conversation again, with the turn and the answer to it.
+    fn ask_again(&mut self, number: u64, turn: &ModelTurn, answer: String) {
+        let Some(job) = self.jobs.get_mut(&number) else { return };
+        job.add_usage(turn.usage);
         job.repairs += 1;
-        send_back(&mut job.request, turn, why);
+        send_back(&mut job.request, turn, answer);
         job.reset();
     }
 

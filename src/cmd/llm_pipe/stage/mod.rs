@@ -17,7 +17,7 @@ use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_lines::Piece;
 use pipewright_llm::{Abilities, Encoded, Token, encode};
 use pipewright_mcp::Schema;
-use pipewright_record::{Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
+use pipewright_record::{CallForm, Kind, Message, ModelRequest, ModelTurn, TurnFailure, is_same_id};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -249,7 +249,8 @@ impl ModelStage {
         let Some(job) = self.jobs.get_mut(&number) else { return };
         let RequestSettings { endpoint, patience, .. } = &self.settings;
         let progress = job.take(piece, endpoint, &self.abilities, *patience, tokens);
-        if self.settings.streams {
+        // A call as JSON is no text for people.
+        if self.settings.streams && job.sent.form() != Some(CallForm::Schema) {
             job.has_streamed |= !tokens.is_empty();
             let id = job.id();
             tokens.iter().for_each(|token| self.settings.answer.token(id, token, out));
@@ -265,8 +266,9 @@ impl ModelStage {
             AttemptProgress::Going => {}
             AttemptProgress::Turn(turn) => {
                 self.await_end(attempt);
-                self.learn_from_turn(number);
-                self.end(number, *turn, out);
+                if self.learn_from_turn(number, &turn, out) {
+                    self.end(number, *turn, out);
+                }
             }
             AttemptProgress::Refused(refused) => {
                 self.exchanges.cancel(attempt);
