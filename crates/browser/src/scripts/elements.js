@@ -126,7 +126,7 @@
     const isStop = () => element.tabIndex >= 0 && Boolean(element.ariaLabel || element.getAttribute("aria-labelledby"));
     const within = inner.get(element) ?? [];
     const outer = outers.get(element);
-    if (element.localName === "label") return shownIn.has(element.control);
+    if (element.localName === "label") return shownIn.has(element.control) || isNameOfAnother(element);
     if (element.matches(CONTAINERS) && !world.listening.has(element)) return true;
     const label = element.closest("label");
     if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
@@ -143,9 +143,18 @@
       if (hasHand(element) || element.matches("[onclick],tr,li")) return false;
       return within.length > 3 || element.parentElement === document.body || element.getBoundingClientRect().height > height / 2;
     }
+    if (begun.has(element) && [element.previousElementSibling, element.nextElementSibling].some((field) => isOver(field, element))) return true;
     if (!outer || !isControl(outer) || isField(outer)) return false;
     const name = named(element);
-    return name ? isNamedLike(element, outer) || name === valueOf(outer, roleOf(outer)) : !begun.has(element);
+    return name ? isNamedLike(element, outer) || name === valueOf(outer, roleOf(outer)) : !begun.has(element) || isMostOf(element, outer);
+  };
+  const isNameOfAnother = (label) => Boolean(label.id && rootOf(label).querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`));
+  // A transparent field over the styled box that a person sees in its place.
+  const isOver = (field, element) => shownIn.get(field) === field && isField(field) && !isVisible(field) && isMostOf(field, element);
+  // An icon in a control may be another one; its body is not.
+  const isMostOf = (element, outer) => {
+    const [own, around] = [element, outer].map((one) => one.getBoundingClientRect());
+    return 2 * own.width * own.height >= around.width * around.height;
   };
   const isNamedLike = (element, outer) => named(element) === named(outer, shownIn.get(outer));
   const isCutOff = (element) => {

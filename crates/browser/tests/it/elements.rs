@@ -266,6 +266,25 @@ fn nothing_is_listed_twice() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn the_body_of_a_control_and_its_label_are_not_listed_beside_it() {
+    let (mut browser, _place) = show(
+        r#"<x-radio role=radio tabindex=0>One</x-radio>
+        <div role=tab style="position:relative;width:200px;height:40px">Tab <i style="cursor:pointer;position:absolute;right:0;width:20px;height:20px"></i></div>
+        <div style="position:relative;width:60px;height:30px"><input type=checkbox role=switch aria-label=Wifi style="opacity:0;position:absolute;inset:0;width:100%;height:100%;margin:0">
+        <span style="cursor:pointer;position:absolute;inset:0">Off</span></div><x-select></x-select>
+        <script>
+        const shadow = (name, html) => document.querySelector(name).attachShadow({mode: "open"}).innerHTML = html;
+        shadow("x-radio", '<span style="cursor:pointer;display:block"><svg width=10 height=10></svg><slot></slot></span>');
+        shadow("x-select", '<label id=label>Size</label><input role=combobox aria-labelledby=label>');
+        document.querySelector("x-select").shadowRoot.firstChild.addEventListener("click", () => 0);
+        </script>"#,
+    );
+    let expected = [r#"radio "One""#, r#"tab "Tab""#, r#"clickable """#, r#"switch "Wifi""#, r#"combobox "Size""#];
+    assert_eq!(read(&list(&mut browser, Scope::Page)), expected);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn an_element_says_its_state_and_equal_ones_where_they_are() {
     let (mut browser, _place) = show(
         r#"<table><tr><td>Anna<td><button>Edit</button><tr><td>Bob<td><button>Edit</button></table>
