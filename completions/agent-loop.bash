@@ -41,7 +41,7 @@ _agent__loop() {
 
     case "${cmd}" in
         agent__loop)
-            opts="-m -h -V --goal --model --base-url --set --busy-timeout --llm --compact-at --profile --allow --deny --start-timeout --max-steps --turn-steps --deadline --max-tokens --max-cost --max-result --max-line --max-depth --session --steps --log --session-id --agent-id --role --chain-id --help --version profile show help"
+            opts="-m -h -V --goal --model --base-url --set --busy-timeout --llm --compact-at --profile --allow --deny --start-timeout --max-steps --turn-steps --deadline --max-tokens --max-cost --max-repeats --max-unchanged --max-result --max-line --max-depth --session --steps --log --session-id --agent-id --role --chain-id --help --version profile show help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -112,6 +112,14 @@ _agent__loop() {
                     return 0
                     ;;
                 --max-cost)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-repeats)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-unchanged)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_agent_loop_global_optspecs
-    string join \n goal= m/model= base-url= set= busy-timeout= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-cost= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
+    string join \n goal= m/model= base-url= set= busy-timeout= llm= compact-at= profile= allow= deny= start-timeout= max-steps= turn-steps= deadline= max-tokens= max-cost= max-repeats= max-unchanged= max-result= max-line= max-depth= session= steps= log= session-id= agent-id= role= chain-id= h/help V/version
 end
 
 function __fish_agent_loop_needs_command
@@ -40,6 +40,8 @@ complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'Th
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Time limit of the goal; without --goal, of each message (exit status 124). Time spent waiting for a person does not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The highest number of input and output tokens in total' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-repeats -d 'The same call with the same outcome so often in a row is a repetition, and so are two that alternate: the model is told, and the second time the run ends. 0 means never' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-unchanged -d 'So many actions in a row that change nothing visible are a repetition; a call whose result differs from the last time is a change. 0 means never' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r
