@@ -12,6 +12,7 @@ mod hook;
 mod hook_browsers;
 mod hook_harnesses;
 mod hook_install;
+mod hook_recorded;
 mod interleaved;
 mod names;
 mod questions;
