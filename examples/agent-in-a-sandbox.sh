@@ -6,7 +6,8 @@
 # Here a few lines of shell take the place of the agent: it tries to reach a gate's approvals from inside, and then makes
 # two calls. The world is a line of shell that answers each call that it gets. In a copy, replace both.
 #
-# Requires bubblewrap (Debian: apt-get install bubblewrap) and user namespaces.
+# Requires bubblewrap (Debian: apt-get install bubblewrap) and user namespaces; with SANDBOX=srt, srt (npm install -g
+# @anthropic-ai/sandbox-runtime), socat and ripgrep as well.
 # Exit status: that of the gate: 1, since a call was rejected.
 set -euo pipefail
 
@@ -27,9 +28,19 @@ echo '{"tool":"delete_file","args":{"path":"a.txt"},"id":2}'
 AGENT
 touch "$work/rules.toml"
 
+# srt allows hosts by name, in allowedDomains; what is to be hidden, it has to be told.
+cat >"$work/srt.json" <<SETTINGS
+{"network": {"allowedDomains": [], "deniedDomains": []},
+ "filesystem": {"allowWrite": ["$work/agent"], "denyWrite": [], "denyRead": ["${XDG_RUNTIME_DIR:-/run}"]}}
+SETTINGS
+
 in_sandbox() {
-    bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --tmpfs /run --bind "$work/agent" /tmp/agent --chdir /tmp/agent \
-        --unshare-all --die-with-parent --new-session "$@"
+    if [ "${SANDBOX:-bwrap}" = srt ]; then
+        (cd "$work/agent" && srt --settings "$work/srt.json" -- "$@")
+    else
+        bwrap --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --tmpfs /run --bind "$work/agent" /tmp/agent \
+            --chdir /tmp/agent --unshare-all --die-with-parent --new-session "$@"
+    fi
 }
 
 OUTSIDE=$$ RULES=$work/rules.toml in_sandbox bash agent.sh |

@@ -100,14 +100,32 @@ fn claude_code(name: &str) -> serde_json::Value {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_agent_in_a_sandbox_has_only_the_pipe() {
-    let sandbox = Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]).output();
-    if !sandbox.is_ok_and(|ended| ended.status.success()) {
-        eprintln!("skipped: bwrap is missing, or may not make user namespaces");
+    runs_in_sandbox("bwrap", &["--ro-bind", "/", "/", "--unshare-all", "true"], &path_with_our_programs());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs agent harnesses: run scripts/test"]
+fn an_agent_in_srt_has_only_the_pipe() {
+    let folder = std::env::var("PIPEWRIGHT_HARNESSES").expect("PIPEWRIGHT_HARNESSES names no folder: run scripts/test");
+    runs_in_sandbox("srt", &["true"], &format!("{folder}:{}", path_with_our_programs()));
+}
+
+/// Skipped if the sandbox cannot run anything.
+#[cfg(target_os = "linux")]
+fn runs_in_sandbox(sandbox: &str, trial: &[&str], path: &str) {
+    let tried = Command::new(sandbox).args(trial).env("PATH", path).output();
+    if !tried.is_ok_and(|ended| ended.status.success()) {
+        eprintln!("skipped: {sandbox} is missing or lacks a program, or may not make user namespaces");
         return;
     }
-    let place = tempfile::tempdir().unwrap();
-    let mut script = script("agent-in-a-sandbox.sh", &path_with_our_programs(), place.path());
-    let output = script.env("XDG_RUNTIME_DIR", place.path()).env("TIMEOUT", "0.2").output().unwrap();
+    let (place, run_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // What an approver has there.
+    std::fs::create_dir(run_folder.path().join("pipewright")).unwrap();
+    std::fs::write(run_folder.path().join("pipewright/approver-1"), "").unwrap();
+    let mut script = script("agent-in-a-sandbox.sh", path, place.path());
+    script.env("XDG_RUNTIME_DIR", run_folder.path()).env("TIMEOUT", "0.2").env("SANDBOX", sandbox);
+    let output = script.output().unwrap();
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     assert_eq!((output.status.code(), stderr.matches(": it cannot").count()), (Some(1), 5), "{stdout}{stderr}");
     assert!(stderr.contains("agent: to write in its folder: it can\n"), "{stderr}");
