@@ -3,6 +3,7 @@
 use crate::process::{command, pipe, text};
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::path::Path;
 use std::process::Output;
 
 /// A session of Claude Code, with a folder for what its hooks keep.
@@ -26,9 +27,7 @@ impl Session {
             "tool_use_id": format!("toolu_{}", self.calls.get()),
         });
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let mut hook = command("policy-check");
-        hook.arg("hook").env("XDG_RUNTIME_DIR", self.folder.path()).env("TMPDIR", self.folder.path());
-        pipe(&mut hook, input.to_string().as_bytes())
+        hook_in(self.folder.path(), &input)
     }
 
     fn run(&self, event: &str, tool: &str, shell: &str, more: &Value) -> String {
@@ -65,6 +64,12 @@ impl Session {
         self.printed("agent-browser snapshot -i", page);
         self.asked(click)
     }
+}
+
+fn hook_in(folder: &Path, input: &Value) -> Output {
+    let mut hook = command("policy-check");
+    hook.arg("hook").env("XDG_RUNTIME_DIR", folder).env("TMPDIR", folder);
+    pipe(&mut hook, input.to_string().as_bytes())
 }
 
 const PAGE: &str = "- textbox \"Name\" [ref=e2]\n- button \"Pay now\" [ref=e10]\n- button \"Next page\" [ref=e11]\n- generic \"Remove item\" [ref=e12] clickable [cursor:pointer, onclick]\n";
@@ -276,6 +281,23 @@ fn a_link_in_place_of_the_file_of_labels_leads_nowhere() {
     let output = session.hook("PreToolUse", "Bash", NEXT, &json!({}));
     assert_eq!((output.status.code(), std::fs::read_to_string(&other).unwrap()), (Some(2), before));
     assert!(text(&output.stderr).contains("not a regular file"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn of_several_clicks_at_once_only_one_has_the_labels() {
+    let session = Session::new();
+    session.printed("agent-browser snapshot", PAGE);
+    let folder = session.folder.path();
+    let input = json!({
+        "session_id": "s1", "transcript_path": "/t", "cwd": folder, "prompt_id": "p", "tool_use_id": "x",
+        "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": NEXT},
+    });
+    let is_free = |output: &Output| output.status.success() && output.stdout.is_empty();
+    let passed = std::thread::scope(|scope| {
+        let clicks: Vec<_> = (0..8).map(|_| scope.spawn(|| hook_in(folder, &input))).collect();
+        clicks.into_iter().map(|click| click.join().unwrap()).filter(is_free).count()
+    });
+    assert_eq!(passed, 1);
 }
 
 /// The only file of the session.

@@ -6,15 +6,15 @@ use crate::process::{command, pipe};
 use serde_json::{Value, json};
 
 /// A harness's input about a call: the marks of this harness, and where the tool and its arguments are.
-struct Form {
-    harness: &'static str,
+pub(super) struct Form {
+    pub(super) harness: &'static str,
     /// The input; the texts `TOOL` and the object `{}` of the arguments are replaced.
     input: Value,
     /// Pointers to the tool's name and the arguments.
     tool: &'static str,
     arguments: &'static str,
     /// The tool that runs shell text, and the key of the text.
-    shell: (&'static str, &'static str),
+    pub(super) shell: (&'static str, &'static str),
     /// Where the answer has its word and its reason.
     word: &'static str,
     reason: &'static str,
@@ -25,10 +25,10 @@ struct Form {
     /// The word for a call that `--allow-reads` allows, if there is one.
     allows: Option<Value>,
     /// What is printed without an opinion.
-    nothing: &'static str,
+    pub(super) nothing: &'static str,
 }
 
-fn forms() -> Vec<Form> {
+pub(super) fn forms() -> Vec<Form> {
     let nested = |event: &str, more: &Value| {
         let mut input = json!({
             "session_id": "s1", "transcript_path": "/home/me/t.jsonl", "cwd": "/home/me/p", "hook_event_name": event,
@@ -139,14 +139,14 @@ fn forms() -> Vec<Form> {
 }
 
 impl Form {
-    fn with(&self, tool: &str, arguments: &Value) -> String {
+    pub(super) fn with(&self, tool: &str, arguments: &Value) -> String {
         let mut input = self.input.clone();
         *input.pointer_mut(self.tool).unwrap() = json!(tool);
         *input.pointer_mut(self.arguments).unwrap() = arguments.clone();
         input.to_string()
     }
 
-    fn shell(&self, text: &str) -> String {
+    pub(super) fn shell(&self, text: &str) -> String {
         let (tool, key) = self.shell;
         let text = if key == "commands" { json!([text]) } else { json!(text) };
         self.with(tool, &json!({ key: text }))
@@ -165,7 +165,7 @@ impl Form {
     }
 }
 
-fn refused(played: &Played) -> bool {
+pub(super) fn refused(played: &Played) -> bool {
     played.status == Some(2) && played.lines.is_empty() && !played.stderr.trim().is_empty()
 }
 

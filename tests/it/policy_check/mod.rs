@@ -11,6 +11,7 @@ mod history;
 mod hook;
 mod hook_browsers;
 mod hook_harnesses;
+mod hook_hostile;
 mod hook_install;
 mod hook_recorded;
 mod interleaved;
