@@ -98,6 +98,18 @@ fn what_must_come_first_counts_when_the_world_has_carried_it_out() {
 }
 
 #[test]
+fn the_answer_to_another_call_with_the_same_id_proves_nothing() {
+    let (_folder, rules) = rules();
+    let world =
+        r#"read -r held; while read -r line; do printf '{"id":1,"tool":"t","status":"ok","data":null}\n'; done"#;
+    let mut gate = Talk::start(command("policy-check").args(["--rules", &rules, "--", "sh", "-c", world]));
+    gate.say(&run(1, "cargo test"));
+    gate.ask(&call(1, "look", &json!({})));
+    assert_eq!(denied(&gate.ask(&run(1, "git push"))).as_deref(), Some("tests-first"));
+    gate.end_after_close();
+}
+
+#[test]
 fn what_must_not_come_first_counts_unless_it_was_refused() {
     let rules =
         RULES.replace("tool = \"read_file\"\narguments = { \".path\" = \"/private/*\" }", "tool = \"run_command\"");

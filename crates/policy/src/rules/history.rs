@@ -86,8 +86,11 @@ pub enum CallOutcome {
 }
 
 impl History {
-    /// Takes a call that these rules count.
+    /// Takes a call that these rules count. If another call with its id is open, an answer may belong to either: what
+    /// has become of the other one is never known.
     pub fn take<'r>(&mut self, rules: impl IntoIterator<Item = &'r str>, call: PassingCall<'_>) {
+        let same = self.0.values_mut().flatten().filter(|other| call.id.is_some() && other.open.as_deref() == call.id);
+        same.for_each(|other| other.open = None);
         let open = call.id.filter(|_| !call.is_certain);
         for rule in rules {
             let counted = self.0.entry(rule.to_owned()).or_default();
@@ -212,7 +215,7 @@ mod tests {
     fn calls_are_counted_within_their_time_until_they_are_refused() {
         let mut history = History::default();
         let call = |id, at, is_certain| PassingCall { id, at, is_certain };
-        for (id, at) in [("1", 100), ("1", 150), ("2", 200)] {
+        for (id, at) in [("1", 100), ("3", 150), ("2", 200)] {
             history.take(["a"], call(Some(id), at, false));
         }
         let hour = Some(Period(60));
@@ -224,11 +227,15 @@ mod tests {
         assert!(history.has("a", false) && !history.has("a", true) && !history.has("b", false));
         history.settle("1", CallOutcome::Refused);
         assert_eq!(history.count("a", None, 200), 2);
-        history.settle("1", CallOutcome::Failed);
+        history.settle("3", CallOutcome::Failed);
         assert!(!history.has("a", true) && history.has_open());
         history.settle("2", CallOutcome::Done);
         history.settle("2", CallOutcome::Refused);
         assert!(history.has("a", true) && !history.has_open());
+        history.take(["b"], call(Some("4"), 1, false));
+        history.take([], call(Some("4"), 1, true));
+        history.settle("4", CallOutcome::Done);
+        assert!(!history.has("b", true), "an answer to either of two calls");
         let kept: History = serde_json::from_str(&serde_json::to_string(&history).unwrap()).unwrap();
         assert_eq!(kept, history);
         for _ in 0..2 * MAX_COUNTED {
