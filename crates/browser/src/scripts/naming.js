@@ -114,7 +114,7 @@ const named = (element, shown = element) => {
   const own = shown && shown !== element && shown.localName === "label" ? shown.innerText : nameOf(element);
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";
-  const drawn = element instanceof SVGElement ? element.id || Object.values(element.dataset)[0] : "";
+  const drawn = element instanceof SVGElement ? textOf(element).trim() || element.id || Object.values(element.dataset)[0] : "";
   return shortened(seen || own || (isField(element) ? "" : element.innerText) || element.placeholder || element.title || drawn || "");
 };
 // Whether a name is only what an empty field shows.

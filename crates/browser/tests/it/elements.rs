@@ -207,7 +207,7 @@ fn what_only_the_mouse_pointer_shows_and_parts_of_pictures_are_listed() {
             .row { &:hover .x { visibility: visible } } .card:hover .glow { opacity: 1 } .glow { opacity: 0 }</style>
         <ul><li>Products<ul class=menu><li><a href="#a">Laptops</a></ul><li>About</ul><div class=row>Mail <button class=x>Delete</button></div>
         <p class=card>Plain<span class=glow></span></p><div id=tip>More</div>
-        <svg width=100 height=50><g id=map><path id=North d="M0 0h20v20h-20z"/><path data-name=South d="M0 25h20v20h-20z"/><path d="M50 0h9v9h-9z"/></g></svg>
+        <svg width=100 height=50><g id=map><path id=North d="M0 0h20v20h-20z"/><path data-name=South d="M0 25h20v20h-20z"/><path d="M50 0h9v9h-9z"/><text id=x1 x=60 y=20><tspan>East</tspan></text></g></svg>
         <img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg'/>" width=200 height=50 usemap="#m" style="display:block"><map name=m>
         <area shape=rect coords="0,0,100,50" href="#left" alt=Left><area shape=circle coords="150,25,20" href="#right" alt=Right></map>
         <div role=button tabindex=0 aria-label=Tag style="width:90px">Tag <svg id=x style="cursor:pointer" width=9 height=9><path d="M0 0h9v9h-9z"/></svg></div>
@@ -220,6 +220,7 @@ fn what_only_the_mouse_pointer_shows_and_parts_of_pictures_are_listed() {
         r#"clickable "More" hover"#,
         r#"graphics-symbol "North""#,
         r#"graphics-symbol "South""#,
+        r#"clickable "East""#,
         r#"link "Left""#,
         r#"link "Right""#,
         r#"button "Tag""#,
@@ -230,9 +231,9 @@ fn what_only_the_mouse_pointer_shows_and_parts_of_pictures_are_listed() {
     assert!(list(&mut browser, Scope::Page).iter().any(|one| one.name == "Laptops"));
     for (number, told, expected) in [
         (3, "document.title", "North"),
-        (5, "location.hash", "#left"),
-        (6, "location.hash", "#right"),
-        (8, "document.title", "removed"),
+        (6, "location.hash", "#left"),
+        (7, "location.hash", "#right"),
+        (9, "document.title", "removed"),
     ] {
         browser.click(listed[number].index, soon()).unwrap();
         assert_eq!(crate::evaluate(&mut browser, told), expected);
