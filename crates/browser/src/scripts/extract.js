@@ -6,7 +6,7 @@
   // An invisible frame, such as one that counts visitors.
   if (innerWidth < 10 || innerHeight < 10 || !document.body) return found;
 
-  const SILENT = new Set(["script", "style", "noscript", "template", "head", "svg", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
+  const SILENT = new Set(["script", "style", "noscript", "template", "head", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
   const HEADINGS = { h1: "# ", h2: "## ", h3: "### ", h4: "#### ", h5: "##### ", h6: "###### " };
   const DEPTH = 1000;
   const end = performance.now() + time;
@@ -104,6 +104,11 @@
     if (name === "br") return flush();
     if (name === "img") {
       stats.images += 1;
+      return undefined;
+    }
+    if (name === "svg") {
+      const drawn = node.querySelectorAll("text:not(defs *, symbol *), foreignObject");
+      for (const text of drawn) if (!isOver() && call(text, "checkVisibility", { opacityProperty: true })) visit(text, depth + 1);
       return undefined;
     }
     if (name === "input") {

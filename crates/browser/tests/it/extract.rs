@@ -44,6 +44,11 @@ fn a_page_without_a_main_part_has_a_summary_too_cut_at_a_word() {
     assert!((950..=1002).contains(&extract.summary.chars().count()));
     let fixed = read("<div style='position:fixed;inset:0'><p>An application</p></div>");
     assert_eq!(fixed.summary, "An application");
+    let chart = read(
+        "<svg><title>unseen</title><defs><text id=t>unseen</text></defs><g opacity=0><text>unseen</text></g><g><text>Mon <tspan>9</tspan></text><text visibility=hidden>unseen</text></g>
+        <foreignObject width=50 height=20><p>Label</p></foreignObject></svg>",
+    );
+    assert_eq!(chart.text, "Mon 9\nLabel");
     assert_eq!(read("").text, "");
 }
 
