@@ -5,9 +5,14 @@ import re
 from page import player, quoted
 
 
-@player("click-button", "unicode-test")
+@player("click-button", "click-test-2", "click-test-transfer", "unicode-test")
 def click_button(page, asked):
-    page.click("button", quoted(asked))
+    page.click("button", quoted(asked) if '"' in asked else re.search(r"Click button (\w+)", asked)[1])
+
+
+@player("click-test", "click-dialog")
+def click_only_button(page, _):
+    page.click("button")
 
 
 @player("click-button-sequence")
@@ -19,6 +24,15 @@ def click_button_sequence(page, _):
 @player("click-link")
 def click_link(page, asked):
     page.click("clickable", quoted(asked))
+
+
+@player("button-delay")
+def button_delay(page, asked):
+    """The time is part of the question."""
+    one, two = page.one("button", "ONE"), page.one("button", "TWO")
+    page.act("click", one, settle="none")
+    page.wait(int(re.search(r"wait (\d)", asked)[1]) * 1000 - 50)
+    page.act("click", two, settle="none")
 
 
 @player("click-dialog-2")
@@ -40,12 +54,23 @@ def click_checkboxes(page, asked):
     page.submit()
 
 
-@player("click-tab-2", "click-collapsible-2")
+@player("click-tab")
+def click_tab(page, asked):
+    page.click("tab", re.search(r"Tab #\d", asked)[0])
+
+
+@player("click-collapsible", "click-collapsible-nodelay")
+def click_collapsible(page, _):
+    page.click("tab")
+    page.click(name="Submit")
+
+
+@player("click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard")
+@player("click-collapsible-2", "click-collapsible-2-nodelay")
 def click_link_in_part(page, asked):
     """The link is in one of the parts, of which one is open at a time."""
     for part in page.items("tab"):
         page.act("click", part)
-        page.wait(500)
         found = page.items("clickable", quoted(asked))
         if found:
             page.act("click", found[0])
@@ -55,45 +80,12 @@ def click_link_in_part(page, asked):
 @player("click-menu")
 def click_menu(page, asked):
     *above, last = asked.removeprefix("Select ").split(">")
-    for name in above:
-        page.hover("menuitem", name)
+    for name, below in zip(above, [*above[1:], last], strict=True):
+        page.call("browser_hover", index=page.one("menuitem", name).index)
+        page.until(lambda below=below: page.items("menuitem", below))
     page.click("menuitem", last)
 
 
 @player("click-widget")
 def click_widget(page, asked):
     page.click({"text": "textbox", "textarea": "textbox"}.get(quoted(asked), quoted(asked)))
-
-
-@player("social-media")
-def social_media(page, asked):
-    """A user's icons have no names; they are identified by their order on the page."""
-    user, action = re.search(r'user (\S+), click on the "(.*)" button', asked).groups()
-    users = re.findall(r"@\w+", page.text().split("button.", 1)[1])
-    icons = page.items("image")
-    own = icons[users.index(user) * 4 :][:4]
-    if action in ("Reply", "Retweet", "Like"):
-        page.act("click", own[("Reply", "Retweet", "Like").index(action)])
-    else:
-        page.act("click", own[3])
-        page.act("click", next(one for one in page.items() if one.name.startswith(action)))
-
-
-@player("email-inbox")
-def email_inbox(page, asked):
-    """The icons of a mail follow it, without names: the bin, then the star."""
-    sender = re.search(r"by (\w+) and", asked)[1]
-    items = page.items()
-    at = next(at for at, one in enumerate(items) if one.role == "clickable" and one.name.startswith(f"{sender} "))
-    if "delete" in asked or "star" in asked:
-        page.act("click", items[at + (1 if "delete" in asked else 2)])
-        return
-    page.act("click", items[at])
-    if "reply" in asked:
-        page.click("clickable", "Reply")
-        page.type(quoted(asked))
-    else:
-        page.click("clickable", "Forward")
-        page.type(re.search(r"forward that email to (\w+)", asked)[1])
-    # One closes it, the other sends it.
-    page.act("click", page.items("image")[1])

@@ -82,6 +82,17 @@ class Page:
             raise LookupError(f"the list has no {role or 'element'} {name or ''}: {self.items()}")
         return found[0]
 
+    def near(self, role, place, name=""):
+        """The first element with this role and name, in the row or part of the page that has this text (a pattern)."""
+        there = re.compile(rf'{re.escape(name)} *\((row|in) ".*({place})')
+        return next(one for one in self.items(role) if there.match(one.name))
+
+    def copy(self, source, answer):
+        """Copies the content of one field into another; both are from `boxes`."""
+        self.call("browser_press", key="Control+a", id=source["id"])
+        self.press("Control+c")
+        self.call("browser_press", key="Control+v", id=answer["id"])
+
     def text(self):
         return self.call("browser_extract", mode="text")["text"]
 
@@ -98,15 +109,24 @@ class Page:
     def press(self, key, item=None):
         return self.call("browser_press", key=key, **({"id": str(item.index)} if item else {}))
 
-    def hover(self, role, name):
-        self.call("browser_hover", index=self.one(role, name).index)
-        self.wait(700)
-
     def drag(self, item, onto):
         return self.call("browser_drag", **{"from": item.index, "to": onto.index})
 
     def wait(self, milliseconds):
         return self.call("browser_wait", ms=milliseconds)
+
+    def wait_for(self, text):
+        """Waits until the page shows it."""
+        return self.call("browser_wait", text=text, timeout_ms=5000)
+
+    def until(self, condition):
+        """The first answer of this function that is something."""
+        for _ in range(100):
+            found = condition()
+            if found:
+                return found
+            self.wait(50)
+        raise LookupError("what was waited for did not come")
 
     def submit(self):
         return self.click("button", "Submit")

@@ -3,7 +3,7 @@
 
 HTML is the folder printed by scripts/install-miniwob. It is served on this machine, and browser-bridge is allowed to open it. Each task
 is played once per seed. browser_evaluate starts it and reads its question and reward; the players do not use that tool. Prints a line for
-each lost episode, and a summary; exits 1 if an episode was lost.
+each lost episode, and a summary; exits 1 if an episode was lost, or a task has neither a player nor a reason in eyes.toml.
 """
 
 import argparse
@@ -11,10 +11,16 @@ import functools
 import http.server
 import sys
 import threading
+import tomllib
+from pathlib import Path
 
-import clicks  # noqa: F401 (players)
+import cards  # noqa: F401 (players)
+import clicks  # noqa: F401
 import fields  # noqa: F401
+import forms  # noqa: F401
+import mail  # noqa: F401
 import widgets  # noqa: F401
+import words  # noqa: F401
 from page import PLAYERS, CallFailed, Page, World
 
 # In milliseconds. A busy machine is slow.
@@ -53,6 +59,14 @@ def play(world, address, task, seed):
     return None if reward >= 0.99 else f"{asked!r}: {why}; worth {reward}"
 
 
+def without_reason(folder):
+    """The tasks that have neither a player nor a reason in eyes.toml, or both, or that are not in this folder."""
+    tasks = {page.stem for page in Path(folder, "miniwob").glob("*.html")}
+    reasons = tomllib.loads(Path(__file__).with_name("eyes.toml").read_text())
+    unsolved = [task for section in reasons.values() for task in section]
+    return sorted(tasks.symmetric_difference([*PLAYERS, *unsolved]) | PLAYERS.keys() & set(unsolved))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=3)
@@ -64,6 +78,9 @@ def main():
     world = World([arguments.browser_bridge, "--headless", "--allow-evaluate", "--allow-origin", address])
     tasks = arguments.task or sorted(PLAYERS)
     lost = 0
+    for task in without_reason(arguments.html):
+        lost += 1
+        print(f"{task}: give it a player, or a reason in eyes.toml, but not both")
     for task in tasks:
         for seed in range(arguments.seeds):
             why = play(world, address, task, seed)

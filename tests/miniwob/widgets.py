@@ -3,7 +3,7 @@
 import datetime
 import re
 
-from page import player
+from page import player, quoted
 
 
 @player("choose-list", "click-scroll-list")
@@ -14,17 +14,21 @@ def choose_list(page, asked):
     page.submit()
 
 
-@player("choose-date")
-def choose_date(page, asked):
-    wanted = datetime.datetime.strptime(re.search(r"\d+/\d+/\d+", asked)[0], "%m/%d/%Y")
-    page.click("textbox")
-    page.wait(400)
+def pick_date(page, wanted):
+    """In an open date picker."""
+    page.wait_for("Prev")
     for _ in range(12):
         shown = datetime.datetime.strptime(re.search(r"(?m)^[^\w]*([A-Z][a-z]+ 20\d\d)", page.text())[1], "%B %Y")
         if (shown.year, shown.month) == (wanted.year, wanted.month):
             break
         page.click(name="Prev" if shown > wanted else "Next")
     page.click("link", str(wanted.day))
+
+
+@player("choose-date", "choose-date-easy", "choose-date-medium", "choose-date-nodelay")
+def choose_date(page, asked):
+    page.click("textbox")
+    pick_date(page, datetime.datetime.strptime(re.search(r"\d+/\d+/\d+", asked)[0], "%m/%d/%Y"))
     page.submit()
 
 
@@ -41,6 +45,17 @@ def use_slider(page, asked):
     page.submit()
 
 
+@player("use-slider-2")
+def use_slider_2(page, asked):
+    """A handle has no name; it is at 0 after Home."""
+    handles = page.items("clickable")
+    for handle, value in zip(handles, re.search(r"\[(.*)\]", asked)[1].split(","), strict=True):
+        page.press("Home", handle)
+        for _ in range(int(value)):
+            page.press("ArrowRight", handle)
+    page.submit()
+
+
 @player("use-spinner")
 def use_spinner(page, asked):
     wanted = int(re.search(r"Select (-?\d+)", asked)[1])
@@ -50,12 +65,11 @@ def use_spinner(page, asked):
     page.submit()
 
 
-@player("use-autocomplete")
+@player("use-autocomplete", "use-autocomplete-nodelay")
 def use_autocomplete(page, asked):
     start, *end = re.findall(r'"(.*?)"', asked)
     page.type(start)
-    page.wait(700)
-    offered = [line.removeprefix("- ") for line in page.text().splitlines() if line.startswith("- ")]
+    offered = page.until(lambda: re.findall(r"(?m)^- (.*)$", page.text()))
     at = next(at for at, name in enumerate(offered) if name.endswith(end[0] if end else ""))
     for _ in range(at + 1):
         page.press("ArrowDown")
@@ -84,6 +98,28 @@ def drag_items(page, asked):
     places = {"to the top": 0, "to the bottom": 4, "down by one position": at + 1, "up by one position": at - 1}
     place = places[where] if where in places else int(re.search(r"\d", where)[0]) - 1
     page.drag(items[at], items[place])
+
+
+@player("drag-items-grid")
+def drag_items_grid(page, asked):
+    name, where = re.search(r"Drag (\w+) (.*)\.", asked).groups()
+    items = page.items("listitem")
+    at = next(at for at, one in enumerate(items) if one.name == name)
+    steps = {"up by one": -3, "down by one": 3, "left by one": -1, "right by one": 1}
+    rows, columns = ("top", "center", "bottom"), ("left", "center", "right")
+    if where in steps:
+        place = at + steps[where]
+    else:
+        row, _, column = where.removeprefix("to the ").partition(" ")
+        place = rows.index(row) * 3 + columns.index(column or "center")
+    page.drag(items[at], items[place])
+
+
+@player("form-sequence-3")
+def form_sequence_3(page, asked):
+    page.click("clickable")
+    page.click("listitem", re.search(r"Choose (.*) from", asked)[1])
+    page.click("button", quoted(asked))
 
 
 @player("drag-sort-numbers")
