@@ -53,6 +53,8 @@ pub struct Browser {
     pub(crate) choosers: FileChoosers,
     pub(crate) device: Device,
     recorder: Recorder,
+    /// Where the mouse was moved to last.
+    pub(crate) mouse_at: Option<(f64, f64)>,
     /// What all connections go through, if everything is judged.
     pub(crate) fence: Option<Fence>,
 }
@@ -178,6 +180,7 @@ impl Browser {
             choosers: FileChoosers::default(),
             device: Device::default(),
             recorder: Recorder(None),
+            mouse_at: None,
             fence: None,
         }
     }

@@ -13,7 +13,7 @@ use std::io::{self, PipeReader, Read, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// The program names of Chromium and related browsers in distributions.
@@ -84,6 +84,8 @@ pub struct Process {
     group: Group,
     profile: Profile,
     printed: Arc<Mutex<VecDeque<u8>>>,
+    /// Reads what is printed, until all processes of the browser have ended.
+    printing: Option<JoinHandle<()>>,
 }
 
 /// The first browser in `PATH`.
@@ -133,9 +135,13 @@ impl Launch {
         // Close our copies of the browser's pipe ends, so that its end is noticed.
         drop(command);
         let printed = Arc::new(Mutex::new(VecDeque::new()));
-        let mut process = Process { child, group, profile, printed: Arc::clone(&printed) };
+        let mut process = Process { child, group, profile, printed: Arc::clone(&printed), printing: None };
         let kept = thread::Builder::new().name("browser's stderr".to_owned()).spawn(move || keep(stderr, &printed));
-        match kept.and_then(|_| Connection::new(to, from)) {
+        let connected = kept.and_then(|thread| {
+            process.printing = Some(thread);
+            Connection::new(to, from)
+        });
+        match connected {
             Ok(connection) => Ok((process, connection)),
             Err(error) => {
                 process.kill();
@@ -211,6 +217,11 @@ impl Process {
     /// Its exit status and last output, for an error message.
     pub(crate) fn ending(&mut self) -> String {
         let status = self.wait().map(|status| status.to_string()).unwrap_or_default();
+        self.kill();
+        let last_moment = Instant::now() + CLOSE_TIMEOUT;
+        while self.printing.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < last_moment {
+            thread::sleep(Duration::from_millis(5));
+        }
         let printed = self.printed();
         // Chromium prints these lines on every machine without a desktop; they are not the cause.
         let lines = printed.lines().filter(|line| !line.is_empty() && !line.contains(":ERROR:dbus/"));

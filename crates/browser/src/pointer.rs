@@ -237,6 +237,17 @@ impl Browser {
         buttons: u8,
         until: Instant,
     ) -> Result<(), ActionError> {
+        let is_move = kind == "mouseMoved" && buttons == 0;
+        let from = if is_move { self.mouse_at.replace((x, y)).filter(|from| *from != (x, y)) } else { None };
+        if let Some((from_x, from_y)) = from {
+            // A person's mouse leaves a place before it reaches another. jQuery UI ignores what has opened under the
+            // mouse until the next move, and takes that for one over what it has ignored.
+            self.mouse_event(kind, (from_x + (x - from_x).signum(), from_y + (y - from_y).signum()), buttons, until)?;
+        }
+        self.mouse_event(kind, (x, y), buttons, until)
+    }
+
+    fn mouse_event(&mut self, kind: &str, (x, y): (f64, f64), buttons: u8, until: Instant) -> Result<(), ActionError> {
         let (button, count) = if kind == "mouseMoved" && buttons == 0 { ("none", 0) } else { ("left", 1) };
         let event = json!({"type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": count});
         self.dispatch("Input.dispatchMouseEvent", &event, until)

@@ -23,6 +23,30 @@ fn the_mouse_stays_over_the_hovered_element() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn the_mouse_leaves_a_place_before_it_reaches_another() {
+    // As jQuery UI's autocomplete does it: what has opened under the mouse counts from the next move on.
+    let (mut browser, _place) = show_notes(
+        r#"<button>place</button><div style="height:40px"></div><ul id=list hidden style="position:absolute;top:0;left:0;margin:0;padding:0;width:300px">
+        <li tabindex=0 style="height:40px">first<li tabindex=0 style="height:40px">second</ul><script>
+        let chosen = null, missed = null;
+        document.querySelector('button').onclick = () => { list.hidden = false; };
+        for (const item of list.children) {
+            item.onmouseenter = () => { if (missed) chosen = item; else missed = item; };
+            item.onclick = () => note(chosen.textContent);
+        }
+        document.addEventListener('mousemove', () => { if (missed?.parentElement && !missed.seen) { chosen = missed; missed.seen = true; } });
+        </script>"#,
+    );
+    let place = number(&mut browser, "place");
+    browser.click(place, soon()).unwrap();
+    evaluate(&mut browser, "new Promise((go) => { const wait = () => (missed ? go() : setTimeout(wait)); wait(); })");
+    let second = number(&mut browser, "second");
+    browser.click(second, soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log"), json!(["second"]));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn html_drag_and_drop_works_even_far_below() {
     let (mut browser, _place) = show_notes(
         r#"<div draggable=true tabindex=0 role=button aria-label=card ondragstart="event.dataTransfer.setData('text/plain', 'ace')"

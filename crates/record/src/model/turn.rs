@@ -22,7 +22,7 @@ named! {
 
 named! {
     /// The form in which a model was asked for calls.
-    pub enum CallForm as "call_form" {
+    pub enum CallForm as "model_call_form" {
         /// The structured calls of the provider's API.
         Structured = "structured",
         /// One JSON object by schema.
