@@ -58,10 +58,10 @@ pub struct PolicyResult<'a> {
     /// Who or what settled it.
     #[schemars(with = "SettledBy")]
     pub by: Cow<'a, str>,
-    /// Of the arguments with which the call passes, or would have passed.
+    /// The SHA-256 of the arguments with which the call passes or, if it is rejected, would have passed.
     #[schemars(with = "schema::Sha256")]
     pub arguments_sha256: Cow<'a, str>,
-    /// For the caller.
+    /// A message to the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Cow<'a, str>>,
 }
