@@ -110,8 +110,8 @@ pub fn step(cost: u64) -> bool {
     charge(cost)
 }
 
-/// Whether a value may have this depth. If not, the run is stopped.
-pub fn allows_depth(depth: u32) -> bool {
+/// Stops the run if a value may not have this depth. Returns whether it may.
+pub fn check_depth(depth: u32) -> bool {
     let allowed = METER.with(|meter| depth <= meter.max_depth.get());
     if !allowed {
         stop(StopReason::Depth);

@@ -1,6 +1,6 @@
 //! Checks that a filter's text is small enough to be parsed, compiled and run by recursion.
 
-use super::explain::place;
+use super::explain::{location, offset};
 use super::rewrite::children;
 use crate::error::CompileError;
 use jaq_core::load::lex::{StrPart, Tok, Token};
@@ -40,7 +40,7 @@ pub fn brackets(source: &str) -> Result<(), CompileError> {
             _ => {}
         }
         if open.len() > MAX_BRACKETS {
-            let place = place(source, scan.at - 1);
+            let place = location(source, scan.at - 1);
             return Err(CompileError::new(format_args!("brackets are nested too deeply {place}; use definitions")));
         }
     }
@@ -78,7 +78,7 @@ pub fn tokens(source: &str, tokens: &[Token<&str>]) -> Result<(), CompileError> 
         Err(CompileError::new(format_args!("the filter has more than {most} {what}; {advice}")))
     };
     if let Some(word) = count.module {
-        let place = place(source, super::explain::offset(source, word));
+        let place = location(source, offset(source, word));
         return Err(CompileError::new(format_args!("\"{word}\" {place}: filters have no modules; write it out")));
     }
     if count.levels > MAX_LEVELS {

@@ -59,7 +59,7 @@ fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Resu
     let tokens = Lexer::new(source).lex().map_err(|errors| explain::lex_error(source, &errors))?;
     check::tokens(source, &tokens)?;
     let body =
-        Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parsing(source, &errors))?;
+        Parser::new(&tokens).parse(|parser| parser.term()).map_err(|errors| explain::parse_error(source, &errors))?;
     check::rows(&body)?;
     patterns::constant(source, &body)?;
     let plain = Predicate::of(&body);
@@ -75,7 +75,7 @@ fn compile_here(source: &str, variables: &[&str], null_order: NullOrder) -> Resu
         .with_global_vars(names.iter().map(String::as_str))
         .compile(modules)
         .map(|program| Compiled { program, plain })
-        .map_err(|errors| explain::undefined(source, variables, &errors))
+        .map_err(|errors| explain::undefined_name(source, variables, &errors))
 }
 
 /// The definitions that precede every filter.

@@ -1,7 +1,7 @@
 //! Checks the patterns that a filter's text contains, so that a wrong one is an error at the start, and not on each
 //! line.
 
-use super::explain::{offset, place};
+use super::explain::{location, offset};
 use super::rewrite::children;
 use crate::error::CompileError;
 use crate::matcher::check;
@@ -42,7 +42,7 @@ pub fn constant(source: &str, term: &Term<&str>) -> Result<(), CompileError> {
         Term::Call(name, arguments) => {
             for (pattern, flags) in patterns(name, arguments) {
                 check(&pattern, &flags).map_err(|why| {
-                    let place = place(source, offset(source, name));
+                    let place = location(source, offset(source, name));
                     CompileError::new(format_args!("{name} {place}: {why} (in {pattern:?})"))
                 })?;
             }

@@ -34,13 +34,13 @@ impl Add for Value {
                 ("array", "array") => {
                     let mut joined = array(&one);
                     drop(one);
-                    Array::own(&mut joined).extend(other.into_items()?);
+                    Array::make_mut(&mut joined).extend(other.into_items()?);
                     Ok(Value::Array(joined))
                 }
                 ("object", "object") => {
                     let mut joined = object(&one);
                     drop(one);
-                    let all = Object::own(&mut joined);
+                    let all = Object::make_mut(&mut joined);
                     other.into_fields()?.into_iter().for_each(|(key, value)| all.put(key, Some(value)));
                     Ok(Value::Object(joined))
                 }
@@ -150,7 +150,7 @@ fn repeat(text: &str, times: f64) -> ValueResult {
 fn merge(one: Value, other: Value) -> ValueResult {
     let mut merged = object(&one);
     drop(one);
-    let all = Object::own(&mut merged);
+    let all = Object::make_mut(&mut merged);
     for (key, new) in other.into_fields()? {
         if !fuel::step(1) {
             return Err(spent());

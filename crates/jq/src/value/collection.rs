@@ -34,7 +34,7 @@ impl Measure {
         self.depth = self.depth.max(inner.depth + 1);
     }
 
-    /// Replaces one value with another. The depth does not decrease.
+    /// Replaces the measure of one element with that of another. The depth does not decrease.
     fn replace(&mut self, old: Measure, new: Measure) {
         self.weight = self.weight.saturating_sub(old.weight);
         self.add(new);
@@ -51,7 +51,7 @@ impl Array {
         let mut measure = Measure::EMPTY;
         items.iter().for_each(|item| measure.add(item.measure()));
         fuel::charge(items.len() as u64 / 4);
-        if !fuel::allows_depth(measure.depth) {
+        if !fuel::check_depth(measure.depth) {
             return Value::Null;
         }
         Value::Array(Rc::new(Array { items, measure }))
@@ -65,7 +65,7 @@ impl Array {
         &self.items
     }
 
-    /// The elements, copied only if they are shared.
+    /// The elements, which are copied only if they are shared.
     pub fn into_items(array: Rc<Array>) -> Vec<Value> {
         Rc::try_unwrap(array).unwrap_or_else(|shared| shared.copy()).items
     }
@@ -75,27 +75,27 @@ impl Array {
         self.clone()
     }
 
-    /// The array, for changes; it is not shared.
-    pub fn own(array: &mut Rc<Array>) -> &mut Array {
+    /// The array, for changes. A shared one is copied first, and the copy is charged for.
+    pub fn make_mut(array: &mut Rc<Array>) -> &mut Array {
         if Rc::get_mut(array).is_none() {
             *array = Rc::new(array.copy());
         }
         Rc::make_mut(array)
     }
 
-    /// Takes an element out, until [`Array::put`] fills its place.
+    /// Takes an element out. Null takes its place until [`Array::put`] fills it.
     pub fn take(&mut self, index: usize) -> Value {
         let taken = self.items.get_mut(index).map(std::mem::take).unwrap_or_default();
         self.measure.replace(taken.measure(), Measure::SCALAR);
         taken
     }
 
-    /// Puts an element in an existing place; `None` closes the gap.
+    /// Puts an element in an existing place; `None` removes the place.
     pub fn put(&mut self, index: usize, new: Option<Value>) {
         match (self.items.get_mut(index), new) {
             (Some(place), Some(new)) => {
                 self.measure.replace(place.measure(), new.measure());
-                fuel::allows_depth(self.measure.depth);
+                fuel::check_depth(self.measure.depth);
                 *place = new;
             }
             (Some(_), None) => {
@@ -111,7 +111,7 @@ impl Array {
     pub fn extend(&mut self, more: Vec<Value>) {
         fuel::charge(more.len() as u64);
         more.iter().for_each(|item| self.measure.add(item.measure()));
-        fuel::allows_depth(self.measure.depth);
+        fuel::check_depth(self.measure.depth);
         self.items.extend(more);
     }
 }
@@ -125,7 +125,7 @@ impl Object {
             measure.add(value.measure());
         }
         fuel::charge(fields.len() as u64 / 2);
-        if !fuel::allows_depth(measure.depth) {
+        if !fuel::check_depth(measure.depth) {
             return Value::Null;
         }
         Value::Object(Rc::new(Object { fields, measure }))
@@ -139,7 +139,7 @@ impl Object {
         &self.fields
     }
 
-    /// The fields, copied only if they are shared.
+    /// The fields, which are copied only if they are shared.
     pub fn into_fields(object: Rc<Object>) -> Fields {
         Rc::try_unwrap(object).unwrap_or_else(|shared| shared.copy()).fields
     }
@@ -149,15 +149,15 @@ impl Object {
         self.clone()
     }
 
-    /// The object, for changes; it is not shared.
-    pub fn own(object: &mut Rc<Object>) -> &mut Object {
+    /// The object, for changes. A shared one is copied first, and the copy is charged for.
+    pub fn make_mut(object: &mut Rc<Object>) -> &mut Object {
         if Rc::get_mut(object).is_none() {
             *object = Rc::new(object.copy());
         }
         Rc::make_mut(object)
     }
 
-    /// Takes a field's value out, until [`Object::put`] sets another.
+    /// Takes a field's value out. The field is null until [`Object::put`] sets it.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let taken = self.fields.get_mut(key).map(std::mem::take)?;
         self.measure.replace(taken.measure(), Measure::SCALAR);
@@ -183,11 +183,11 @@ impl Object {
                 self.measure.add(inner);
             }
         }
-        fuel::allows_depth(self.measure.depth);
+        fuel::check_depth(self.measure.depth);
     }
 }
 
-/// The fields of an object that was read. A repeated field has its first position and its last value.
+/// The fields of an object in the input. A repeated field has its first position and its last value.
 pub fn fields_of(node: &Node) -> Fields {
     let count = node.count() / 2;
     fuel::charge(2 * count as u64);

@@ -240,7 +240,7 @@ fn change_field<'a, I: Iterator<Item = ValX<'a, Value>>>(
         Value::Null => object(&Object::value(Fields::default())),
         value => object(&value),
     };
-    let fields = Object::own(&mut shared);
+    let fields = Object::make_mut(&mut shared);
     match fields.take(name.as_str()) {
         Some(old) => fields.put(name.clone(), change(old).next().transpose()?),
         None => {
@@ -268,7 +268,7 @@ fn change_item<'a, I: Iterator<Item = ValX<'a, Value>>>(
             .fail(value, |_| Exn::from(fail(format_args!("index {index} is before the array's beginning"))));
     };
     drop(value);
-    let items = Array::own(&mut shared);
+    let items = Array::make_mut(&mut shared);
     if at >= length {
         let Some(new) = change(Value::Null).next().transpose()? else {
             return Ok(Value::Array(shared));
