@@ -1,7 +1,7 @@
 //! Secrets assigned to a name in text: `password=hunter2`, `"api_key": "..."`, `Cookie: sid=1; theme=dark`.
 
 use super::finding::{Finding, Kind};
-use super::names::secret;
+use super::names::secret_kind;
 use super::pattern::Pattern;
 use super::rules::Rules;
 use super::secrets::{is_file, is_path, is_random, is_reference, scheme_length};
@@ -27,7 +27,7 @@ pub(super) fn find(rules: &Rules, text: &str, found: &mut Vec<Finding>) {
         // "pass" is a verb or a result here: "What does not pass: ...", "PASS: test 1", "pass=12 fail=0"
         let is_count = || text[at + 1..].starts_with(|first: char| first.is_ascii_digit());
         let is_verb = name.eq_ignore_ascii_case("pass") && (text.as_bytes()[at] == b':' || is_count());
-        if let Some(kind) = secret(name).filter(|_| !is_verb)
+        if let Some(kind) = secret_kind(name).filter(|_| !is_verb)
             && let Some(range) = value_after(text, at, kind)
         {
             end = range.end;
@@ -54,7 +54,7 @@ pub(super) fn find_options(rules: &Rules, text: &str, found: &mut Vec<Finding>) 
             name.bytes().take(MAX_LEN).take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
         let blank = dashes + 2 + length;
         if text.as_bytes().get(blank) == Some(&b' ')
-            && let Some(kind) = secret(&name[..length])
+            && let Some(kind) = secret_kind(&name[..length])
             && let Some(range) = value_after(text, blank, kind)
         {
             end = range.end;
@@ -76,7 +76,7 @@ pub(super) fn find_in_elements(text: &str, found: &mut Vec<Finding>) {
     }
     for groups in ELEMENT.captures_iter(text) {
         if let (Some(name), Some(value)) = (groups.get(1), groups.get(2))
-            && let Some(kind) = secret(name.as_str())
+            && let Some(kind) = secret_kind(name.as_str())
             && is_random(value.as_str())
         {
             found.push(Finding::new(text, value.range(), kind));

@@ -1,7 +1,7 @@
 //! Walks a line of JSON: each string is searched by its decoded value and by its field.
 
 use super::finding::{Finding, Kind, settle};
-use super::names::{Field, described, field, secret, takes_no_text};
+use super::names::{Field, described_secret, field, secret_kind, takes_no_text};
 use super::placeholders::normal;
 use super::search::Search;
 use super::secrets::{is_file, is_path, is_random, is_reference, scheme_length};
@@ -91,7 +91,7 @@ impl Walker<'_> {
         let secret = match field {
             Field::Secret(kind) | Field::Secrets(kind) => Some(kind),
             Field::Token => Some(Kind::TOKEN),
-            Field::Folder => Some(Kind::PASSWORD),
+            Field::FolderOrPassword => Some(Kind::PASSWORD),
             _ => None,
         };
         self.frames.push(Frame {
@@ -147,7 +147,7 @@ impl Walker<'_> {
     /// The kind that the texts describe, from this one on.
     fn described_kind(&self, from: usize) -> Option<Kind> {
         let texts = || self.described[from..].iter().map(|range| decoded(&self.json[range.clone()]));
-        if texts().any(|text| takes_no_text(&text)) { None } else { texts().find_map(|text| described(&text)) }
+        if texts().any(|text| takes_no_text(&text)) { None } else { texts().find_map(|text| described_secret(&text)) }
     }
 
     /// Keys are masked too: tables may be keyed by address or number.
@@ -195,14 +195,14 @@ impl Walker<'_> {
                     self.take(earlier, Kind::TOKEN);
                 }
             }
-            Field::Folder if is_path(&self.json[content.clone()]) => self.look_into(content, false),
-            Field::Folder => self.take(content, Kind::PASSWORD),
+            Field::FolderOrPassword if is_path(&self.json[content.clone()]) => self.look_into(content, false),
+            Field::FolderOrPassword => self.take(content, Kind::PASSWORD),
             Field::Secret(kind) | Field::Secrets(kind) => self.take(content, kind),
             Field::Phone => self.look_into(content, true),
             other => {
                 match other {
                     Field::Typed => self.typed.push(content.clone()),
-                    Field::Described | Field::Target => self.described.push(content.clone()),
+                    Field::Description | Field::Target => self.described.push(content.clone()),
                     _ => {}
                 }
                 self.look_into(content, false);
@@ -215,7 +215,7 @@ impl Walker<'_> {
     fn kind_before(&mut self, content: &Range<usize>) -> Option<Kind> {
         let frame = self.frames.last_mut().filter(|frame| frame.is_array)?;
         let text = &self.json[content.clone()];
-        let named = std::mem::replace(&mut frame.named, secret(text));
+        let named = std::mem::replace(&mut frame.named, secret_kind(text));
         named.filter(|_| frame.named.is_none() && (is_random(text) || scheme_length(text) > 0))
     }
 

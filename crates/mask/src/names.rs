@@ -2,7 +2,6 @@
 
 use super::finding::Kind;
 use pipewright_record::identifier::split;
-use std::borrow::Cow;
 
 /// The meaning of a field's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,11 +14,11 @@ pub(super) enum Field {
     /// A phone number, in any form.
     Phone,
     /// The working folder of a shell, or a password.
-    Folder,
+    FolderOrPassword,
     /// Typed or set text: a secret if the field it is typed into is one for secrets.
     Typed,
     /// Describes the field that something is typed into.
-    Described,
+    Description,
     /// The element that a call acts on.
     Target,
     /// A call's arguments, or the place of the target in JSON-RPC.
@@ -32,13 +31,14 @@ pub(super) fn field(name: &str) -> Field {
     match &*name.to_ascii_lowercase() {
         "text" | "value" | "values" | "val" | "keys" => Field::Typed,
         "name" | "element" | "label" | "role" | "id" | "key" | "field" | "header" | "variable" | "selector"
-        | "locator" | "xpath" | "css" | "path" | "ref" | "uid" | "placeholder" | "context" => Field::Described,
+        | "locator" | "xpath" | "css" | "path" | "ref" | "uid" | "placeholder" | "context" | "type" => {
+            Field::Description
+        }
         "token" => Field::Token,
-        "pwd" | "oldpwd" => Field::Folder,
+        "pwd" | "oldpwd" => Field::FolderOrPassword,
         "target" => Field::Target,
         "arguments" | "args" | "edited_arguments" | "params" | "input" | "_meta" => Field::Arguments,
-        "type" => Field::Described,
-        _ => match secret(name) {
+        _ => match secret_kind(name) {
             Some(kind) if name.ends_with(['s', 'S']) && !name.ends_with("ss") => Field::Secrets(kind),
             Some(kind) => Field::Secret(kind),
             None if is_phone(name) => Field::Phone,
@@ -81,7 +81,7 @@ const PASSWORDS: &[&str] = &[
     "kata sandi",
 ];
 
-/// Words for one-time codes in questions to people, where [`secret_word`] does not find them.
+/// More words for passwords and one-time codes in questions to people, which [`secret_word`] does not find.
 const CODES: &[&str] = &[
     "2fa",
     "two-factor",
@@ -100,12 +100,11 @@ const CODES: &[&str] = &[
     "인증번호",
 ];
 
-/// Whether a sentence is about a password or a code, such as a question for one.
+/// Whether a text, such as a question to a person, mentions a password or a one-time code.
 pub fn mentions_secret(text: &str) -> bool {
     let lower = text.to_lowercase();
-    let words = split(text);
-    let mut before = "".to_owned();
-    let is_named = words.iter().any(|word| {
+    let mut before = String::new();
+    let is_named = split(text).iter().any(|word| {
         let word = word.to_lowercase();
         let kind = secret_word(&before, &word);
         before = word;
@@ -114,14 +113,15 @@ pub fn mentions_secret(text: &str) -> bool {
     is_named || PASSWORDS.iter().chain(CODES).any(|word| lower.contains(word))
 }
 
-/// The kind of secret that a form's label, or a name, describes.
-pub(super) fn described(text: &str) -> Option<Kind> {
-    // A longer text is not a name.
+/// The kind of secret that is typed into a field with this label or name.
+pub(super) fn described_secret(text: &str) -> Option<Kind> {
+    // A longer text does not name a field.
     const MAX_LEN: usize = 200;
     if text.len() > MAX_LEN {
         return None;
     }
-    secret(&without_form_words(text)).or_else(|| is_password(&without_placeholders(text)).then_some(Kind::PASSWORD))
+    let has_password = || has_password_word(&without_placeholders(text));
+    secret_kind(&without_form_words(text)).or_else(|| has_password().then_some(Kind::PASSWORD))
 }
 
 /// Whether an element of this role or type takes no text: "Show password" is a button.
@@ -131,22 +131,26 @@ pub(super) fn takes_no_text(role: &str) -> bool {
         .any(|known| role.eq_ignore_ascii_case(known))
 }
 
-/// A field's name without the words for its form and place: "OTP input field in the login form".
+/// A label without the words for the field's form and place: `otp input` of "OTP input field in the login form". Empty
+/// if it has text in angle brackets.
 fn without_form_words(text: &str) -> String {
+    if text.contains('<') {
+        return String::new();
+    }
     let words = split(text).into_iter().map(str::to_lowercase);
     let name = words.take_while(|word| !matches!(&**word, "in" | "on" | "of" | "for"));
     let is_form = |word: &String| matches!(&**word, "field" | "box" | "textbox" | "edit" | "entry" | "line");
-    if text.contains('<') { String::new() } else { name.filter(|word| !is_form(word)).collect::<Vec<_>>().join(" ") }
+    name.filter(|word| !is_form(word)).collect::<Vec<_>>().join(" ")
 }
 
-fn is_password(text: &str) -> bool {
+fn has_password_word(text: &str) -> bool {
     let lower = text.to_lowercase();
     PASSWORDS.iter().any(|password| lower.contains(password))
 }
 
 /// The kind of secret in a field with this name: the name ends with a word for a secret, apart from words such as "new"
 /// and "value".
-pub(super) fn secret(name: &str) -> Option<Kind> {
+pub(super) fn secret_kind(name: &str) -> Option<Kind> {
     const MAX_LEN: usize = 100;
     // Text in angle brackets, such as a placeholder, does not describe the field.
     if name.len() < 3 || name.len() > MAX_LEN || name.contains('<') {
@@ -166,22 +170,18 @@ pub(super) fn secret(name: &str) -> Option<Kind> {
     found
 }
 
-/// A label without text in angle brackets, such as a placeholder.
-fn without_placeholders(name: &str) -> Cow<'_, str> {
-    if !name.contains('<') {
-        return Cow::Borrowed(name);
+/// A label without placeholders, such as `<PASSWORD_1>`.
+fn without_placeholders(label: &str) -> String {
+    fn after_placeholder(part: &str) -> &str {
+        let is_inner = |character: char| character.is_ascii_alphanumeric() || character == '_';
+        part.trim_start_matches(is_inner).strip_prefix('>').unwrap_or(part)
     }
-    let is_inner = |character: char| character.is_ascii_alphanumeric() || character == '_';
-    let outside =
-        |part: &str| part.trim_start_matches(is_inner).strip_prefix('>').map_or(part.to_owned(), str::to_owned);
-    Cow::Owned(
-        name.split('<')
-            .enumerate()
-            .map(|(index, part)| if index > 0 { outside(part) } else { part.to_owned() })
-            .collect(),
-    )
+    let mut parts = label.split('<');
+    let before = parts.next().unwrap_or_default().to_owned();
+    parts.fold(before, |text, part| text + after_placeholder(part))
 }
 
+/// The kind of secret that a word of a name stands for, after the word `before`, which is empty for the first word.
 fn secret_word(before: &str, word: &str) -> Option<Kind> {
     let kind = match word {
         "pwd" | "passwords" => Kind::PASSWORD,
@@ -214,7 +214,7 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
         {
             Kind::CODE
         }
-        // The other tokens are positions in a list or a job.
+        // Tokens after these words are positions in a list, a job or a text.
         "token"
             if !matches!(
                 before,
@@ -228,7 +228,7 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
         "secret" | "secrets" | "clientsecret" | "mnemonic" | "psk" => Kind::SECRET,
         "phrase" if matches!(before, "pass" | "seed" | "recovery") => Kind::SECRET,
         "answer" if before == "security" => Kind::SECRET,
-        // In URLs that give access.
+        // Of signed URLs, which give access.
         "signature" if matches!(before, "amz" | "goog" | "access") => Kind::SECRET,
         "key" | "keys"
             if matches!(
@@ -254,7 +254,7 @@ fn secret_word(before: &str, word: &str) -> Option<Kind> {
             Kind::KEY
         }
         "apikey" | "apikeys" | "privatekey" | "secretkey" | "accesskey" => Kind::KEY,
-        _ if is_password(word) => Kind::PASSWORD,
+        _ if has_password_word(word) => Kind::PASSWORD,
         _ => return None,
     };
     Some(kind)
@@ -287,7 +287,7 @@ fn is_neutral(word: &str) -> bool {
         )
 }
 
-/// Whether it is a name for a phone number.
+/// Whether a field with this name holds a phone number.
 pub(super) fn is_phone(name: &str) -> bool {
     split(name).iter().any(|word| {
         matches!(

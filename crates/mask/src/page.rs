@@ -1,7 +1,7 @@
 //! Secrets in the output of Playwright's tools: in the code that typed them, and in a snapshot of the page.
 
 use super::finding::{Finding, Kind};
-use super::names::described;
+use super::names::described_secret;
 use super::pattern::Pattern;
 use memchr::memmem;
 
@@ -37,7 +37,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Finding>) {
 /// Finds the values that follow the words for a field in a pattern.
 fn find_after(pattern: &Pattern, text: &str, found: &mut Vec<Finding>) {
     for groups in pattern.captures_iter(text) {
-        let kind: Option<Kind> = groups.get(1).and_then(|field| described(end_of(field.as_str())));
+        let kind: Option<Kind> = groups.get(1).and_then(|field| described_secret(end_of(field.as_str())));
         let value = (2..groups.len()).find_map(|number| groups.get(number)).filter(|value| !value.is_empty());
         if let (Some(kind), Some(value)) = (kind, value) {
             found.push(Finding::new(text, value.range(), kind));
