@@ -32,9 +32,12 @@ pub(super) fn cacheable(result: Object) -> Object {
 /// The tools in the form of `tools/list`.
 pub(super) fn tools(tools: &[OwnedTool]) -> String {
     let listed = tools.iter().map(|tool| {
-        let listed = Object::default().text("name", &tool.name).text("description", &tool.description);
-        let listed = listed.put("inputSchema", one_line(&tool.input_schema));
-        listed.put_some("annotations", tool.annotations.as_deref().map(one_line)).end()
+        Object::default()
+            .text("name", &tool.name)
+            .text("description", &tool.description)
+            .put("inputSchema", one_line(&tool.input_schema))
+            .put_some("annotations", tool.annotations.as_deref().map(one_line))
+            .end()
     });
     format!("[{}]", Vec::from_iter(listed).join(","))
 }
@@ -43,17 +46,17 @@ pub(super) fn tools(tools: &[OwnedTool]) -> String {
 pub(super) fn of_call(result: &ToolResult<'_>, era: Era) -> String {
     match &result.outcome {
         Ok(json) => match mcp_result(json) {
-            Some(fields) => passed(&fields, json, era),
+            Some(fields) => forwarded_result(&fields, json, era),
             None => foreign_result(json, result.events, era),
         },
         // For a failed tool of an MCP server, clients get the text that the server sent.
         Err(error) if error.kind == "tool_error" && !error.maybe_executed => {
             match error.data.and_then(|data| Some((mcp_result(data)?, data))) {
-                Some((fields, data)) => passed(&fields, data, era),
-                None => failed(error, result.events, era),
+                Some((fields, data)) => forwarded_result(&fields, data, era),
+                None => error_result(error, result.events, era),
             }
         }
-        Err(error) => failed(error, result.events, era),
+        Err(error) => error_result(error, result.events, era),
     }
 }
 
@@ -69,75 +72,81 @@ fn mcp_result(json: &RawValue) -> Option<Fields<'_>> {
     blocks.iter().all(is_known).then_some(fields)
 }
 
-/// Passes on an MCP result with every field unchanged, except that files which `mcp-pipe --save-media` has written are
-/// named in text.
-fn passed(fields: &Fields<'_>, json: &RawValue, era: Era) -> String {
+/// The MCP result of a server, with every field unchanged, except that files which `mcp-pipe --save-media` has written
+/// are named in text.
+fn forwarded_result(fields: &Fields<'_>, json: &RawValue, era: Era) -> String {
     let content = fields.get("content").and_then(named_files);
     if era == Era::Legacy && content.is_none() {
         return json.get().to_owned();
     }
-    let is_ours = |key: &str| era == Era::Modern && key == "resultType";
-    let result = fields.iter().filter(|(key, _)| !is_ours(key)).fold(Object::default(), |result, (key, value)| {
-        match content.as_deref().filter(|_| key == "content") {
-            Some(content) => result.put(key, content),
-            None => result.put_any(key, value),
-        }
-    });
+    let is_replaced = |key: &str| era == Era::Modern && key == "resultType";
+    let result =
+        fields.iter().filter(|(key, _)| !is_replaced(key)).fold(
+            Object::default(),
+            |result, (key, value)| match &content {
+                Some(content) if key == "content" => result.put(key, content),
+                _ => result.put_any(key, value),
+            },
+        );
     match era {
         Era::Legacy => result.end(),
+        // The server's own `_meta` is kept.
         Era::Modern if fields.get("_meta").is_some() => result.text("resultType", "complete").end(),
         Era::Modern => in_era(result, era).end(),
     }
 }
 
-/// The content with a text in place of each block whose data was saved to a file; a block with a `path` is not part of
-/// MCP. `None` if there is no such block. The file is not read, since a server could name any file.
+/// The content with a text in place of each block whose data was saved to a file; `None` if there is no such block.
 fn named_files(content: &RawValue) -> Option<String> {
+    if !content.get().contains("\"path\"") {
+        return None;
+    }
+    let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
+    let texts: Vec<Option<String>> = blocks.iter().map(|block| saved_file(block)).collect();
+    if texts.iter().all(Option::is_none) {
+        return None;
+    }
+    let block = |(block, text): (&RawValue, Option<String>)| match text {
+        Some(text) => text_block(&text),
+        None => block.get().to_owned(),
+    };
+    Some(format!("[{}]", Vec::from_iter(blocks.into_iter().zip(texts).map(block)).join(",")))
+}
+
+/// Names the file of a block whose data was saved: it has a `path`, which is not part of MCP, and no data. The file is
+/// not read, since a server could name any file.
+fn saved_file(block: &RawValue) -> Option<String> {
     #[derive(serde::Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct SavedFile {
         path: String,
         mime_type: Option<String>,
     }
-    if !content.get().contains("\"path\"") {
+    let has_data = |fields: &Fields<'_>| ["text", "data", "blob"].iter().any(|key| fields.get(key).is_some());
+    let outer = Fields::read(block.get()).ok();
+    let inner = outer.as_ref().and_then(|fields| fields.get("resource")).unwrap_or(block);
+    let SavedFile { path, mime_type } = serde_json::from_str(inner.get()).ok()?;
+    if outer.as_ref().is_some_and(has_data) || Fields::read(inner.get()).is_ok_and(|fields| has_data(&fields)) {
         return None;
     }
-    let mut is_any = false;
-    let blocks: Vec<&RawValue> = serde_json::from_str(content.get()).ok()?;
-    let blocks = blocks.into_iter().map(|block| {
-        let fields = Fields::read(block.get()).ok();
-        let saved = fields.as_ref().and_then(|fields| fields.get("resource")).unwrap_or(block);
-        let has_data = [fields.as_ref(), Fields::read(saved.get()).ok().as_ref()]
-            .into_iter()
-            .flatten()
-            .any(|fields| ["text", "data", "blob"].iter().any(|key| fields.get(key).is_some()));
-        match serde_json::from_str::<SavedFile>(saved.get()) {
-            Ok(SavedFile { path, mime_type }) if !has_data => {
-                is_any = true;
-                let of = mime_type.map_or(String::new(), |mime| format!(" ({mime})"));
-                text_block(&format!("saved to {path}{of}"))
-            }
-            _ => block.get().to_owned(),
-        }
-    });
-    let blocks = Vec::from_iter(blocks).join(",");
-    is_any.then(|| format!("[{blocks}]"))
+    let media_type = mime_type.map_or(String::new(), |mime| format!(" ({mime})"));
+    Some(format!("saved to {path}{media_type}"))
 }
 
 /// A result from another kind of world: its text, and also `structuredContent` if it is an object.
 fn foreign_result(json: &RawValue, events: Option<&RawValue>, era: Era) -> String {
     let text = serde_json::from_str::<String>(json.get()).unwrap_or_else(|_| json.get().to_owned());
     let is_object = json.get().starts_with('{');
-    let result = Object::default().put("content", blocks(&text, events));
+    let result = Object::default().put("content", content_blocks(&text, events));
     in_era(result.put_some("structuredContent", is_object.then_some(json)), era).end()
 }
 
 /// A failure as a result that a model can read and react to.
-fn failed(error: &ToolError<'_>, events: Option<&RawValue>, era: Era) -> String {
+fn error_result(error: &ToolError<'_>, events: Option<&RawValue>, era: Era) -> String {
     let ToolError { message, kind, code, data, maybe_executed } = error;
     let mut text = format!("{message}\nkind: {kind}");
-    // Writing to a string cannot fail.
     if let Some(code) = code {
+        // Writing to a string cannot fail.
         let _ = write!(text, "\ncode: {code}");
     }
     if *maybe_executed {
@@ -146,16 +155,13 @@ fn failed(error: &ToolError<'_>, events: Option<&RawValue>, era: Era) -> String 
     if let Some(data) = data {
         let _ = write!(text, "\ndata: {data}");
     }
-    in_era(Object::default().put("content", blocks(&text, events)).put("isError", true), era).end()
+    in_era(Object::default().put("content", content_blocks(&text, events)).put("isError", true), era).end()
 }
 
-/// Content: the text, and the events that the call caused in a game.
-fn blocks(text: &str, events: Option<&RawValue>) -> String {
+/// The list of content blocks: the text, and the events that the call caused in a game, if any.
+fn content_blocks(text: &str, events: Option<&RawValue>) -> String {
     let events = events.filter(|events| events.get() != "[]").map(|events| text_block(&format!("events: {events}")));
-    match events {
-        Some(events) => format!("[{},{events}]", text_block(text)),
-        None => format!("[{}]", text_block(text)),
-    }
+    format!("[{}]", Vec::from_iter([text_block(text)].into_iter().chain(events)).join(","))
 }
 
 fn text_block(text: &str) -> String {
