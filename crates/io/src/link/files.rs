@@ -8,6 +8,7 @@ use memchr::{memchr, memrchr};
 use pipewright_sys::{file, lock, private};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -16,42 +17,41 @@ use std::time::{Duration, Instant};
 /// After a file exceeds this length, the writer continues in the next one.
 const ROTATE_SIZE: u64 = 16 << 20;
 /// The longest line that names the next file.
-const POINTER: usize = 256;
-/// For this long after a line was sent or received, the file is polled with the short pause, then with the long one.
+const MAX_POINTER_LEN: usize = 256;
+/// For this long after a line was sent or received, the pause between two reads is the short one, then the long one.
 const ACTIVE_TIME: Duration = Duration::from_millis(250);
-const ACTIVE_POLL: Duration = Duration::from_micros(50);
-const IDLE_POLL: Duration = Duration::from_millis(5);
+const ACTIVE_PAUSE: Duration = Duration::from_micros(50);
+const IDLE_PAUSE: Duration = Duration::from_millis(5);
 /// How often to check whether the other side still runs.
-const LOOK_AFTER: Duration = Duration::from_millis(250);
+const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A link over `folder`'s files `to` and `from` (`cmd.jsonl`, `resp.jsonl`), or their latest successors. Missing files
 /// are created. Existing lines in `from` are skipped: they were meant for an earlier process. The link ends when
-/// `is_there`, which is called periodically, returns false.
+/// `is_running`, which is called periodically, returns false for the other side.
 ///
 /// # Errors
 /// Any error in opening the files.
-pub fn files(folder: &Path, to: &str, from: &str, is_there: impl Fn() -> bool + Send + 'static) -> io::Result<Link> {
+pub fn files(folder: &Path, to: &str, from: &str, is_running: impl Fn() -> bool + Send + 'static) -> io::Result<Link> {
     let (link, LinkPipes { outbound, inbound }) = pipes()?;
-    let mut writer = Writer { series: FileSeries::find(folder, to)?, file: None };
-    let (file, length) = writer.open()?;
-    if is_torn_at(file, *length)? {
+    let mut writer = Writer::open(FileSeries::find(folder, to)?)?;
+    if is_torn_at(&writer.file, writer.length)? {
         // An earlier process was killed in the middle of a line: ours would be read as the rest of it.
-        file.write_all(b"\n")?;
+        writer.file.write_all(b"\n")?;
     }
     let mut tail = Tail::open(FileSeries::find(folder, from)?)?;
-    let lively = Arc::new(Mutex::new(Instant::now()));
-    let last_sent = Arc::clone(&lively);
+    let last_active = Arc::new(Mutex::new(Instant::now()));
+    let last_sent = Arc::clone(&last_active);
     thread::spawn(move || {
-        // The writer of the pipe notices that its reader has ended.
+        // After an error, whoever writes to the pipe notices that it is no longer read.
         let _ = writer.write_all_from(outbound, &last_sent);
     });
     thread::spawn(move || {
-        let _ = tail.read_all_to(inbound, &lively, &is_there);
+        let _ = tail.read_all_to(inbound, &last_active, &is_running);
     });
     Ok(link)
 }
 
-/// A file and its successors: `cmd.jsonl`, `cmd.2.jsonl`, `cmd.3.jsonl`.
+/// A file and its successors: `cmd.jsonl`, `cmd.2.jsonl`, `cmd.3.jsonl`. `number` is that of the file in use.
 struct FileSeries {
     folder: PathBuf,
     stem: String,
@@ -59,30 +59,34 @@ struct FileSeries {
 }
 
 impl FileSeries {
-    /// The file in use is the one with the highest number.
-    fn find(folder: &Path, first: &str) -> io::Result<FileSeries> {
-        let stem = first.strip_suffix(".jsonl").unwrap_or(first).to_owned();
+    /// The series that begins with the file `first_name`. The file with the highest number is in use.
+    fn find(folder: &Path, first_name: &str) -> io::Result<FileSeries> {
+        let stem = first_name.strip_suffix(".jsonl").unwrap_or(first_name).to_owned();
         let mut number = 1;
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name();
             let numbered = name.to_str().and_then(|name| name.strip_prefix(&stem)?.strip_prefix('.'));
-            let other = numbered.and_then(|rest| rest.strip_suffix(".jsonl")?.parse().ok());
-            number = number.max(other.unwrap_or(1));
+            number = number.max(numbered.and_then(|rest| rest.strip_suffix(".jsonl")?.parse().ok()).unwrap_or(1));
         }
         Ok(FileSeries { folder: folder.to_owned(), stem, number })
     }
 
-    fn name(&self, number: u64) -> String {
-        let stem = &self.stem;
-        if number == 1 { format!("{stem}.jsonl") } else { format!("{stem}.{number}.jsonl") }
+    fn name(&self) -> String {
+        let FileSeries { stem, number, .. } = self;
+        if *number == 1 { format!("{stem}.jsonl") } else { format!("{stem}.{number}.jsonl") }
     }
 
     fn path(&self) -> PathBuf {
-        self.folder.join(self.name(self.number))
+        self.folder.join(self.name())
     }
 
-    /// Opens the file, or creates it for its owner only.
-    fn make(&self) -> io::Result<File> {
+    /// The series when its next file is in use.
+    fn successor(&self) -> FileSeries {
+        FileSeries { folder: self.folder.clone(), stem: self.stem.clone(), number: self.number + 1 }
+    }
+
+    /// Opens the file in use, or creates it for its owner only.
+    fn open_or_create(&self) -> io::Result<File> {
         private::file().read(true).append(true).create(true).open(self.path())
     }
 }
@@ -96,16 +100,18 @@ fn is_torn_at(file: &File, end: u64) -> io::Result<bool> {
     Ok(last != *b"\n")
 }
 
+/// Appends lines to the file in use.
 struct Writer {
     series: FileSeries,
-    file: Option<(File, u64)>,
+    file: File,
+    length: u64,
 }
 
 impl Writer {
-    fn open(&mut self) -> io::Result<&mut (File, u64)> {
-        let file = self.series.make()?;
+    fn open(series: FileSeries) -> io::Result<Writer> {
+        let file = series.open_or_create()?;
         let length = file.metadata()?.len();
-        Ok(self.file.insert((file, length)))
+        Ok(Writer { series, file, length })
     }
 
     /// Appends lines as they come, only complete ones.
@@ -129,18 +135,12 @@ impl Writer {
     }
 
     fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        let (file, length) = match &mut self.file {
-            Some(open) => open,
-            None => self.open()?,
-        };
-        file.write_all(lines)?;
-        *length += lines.len() as u64;
-        if *length > ROTATE_SIZE {
-            let (mut full, _) = self.file.take().unwrap_or((self.series.make()?, 0));
-            self.series.number += 1;
-            self.open()?;
+        self.file.write_all(lines)?;
+        self.length += lines.len() as u64;
+        if self.length > ROTATE_SIZE {
+            let mut full = mem::replace(self, Writer::open(self.series.successor())?);
             // Last, so that the next file exists before it is named.
-            full.write_all(format!("{{\"next\":\"{}\"}}\n", self.series.name(self.series.number)).as_bytes())?;
+            full.file.write_all(format!("{{\"next\":\"{}\"}}\n", self.series.name()).as_bytes())?;
         }
         Ok(())
     }
@@ -152,88 +152,90 @@ struct Tail {
     file: File,
     /// An unfinished line.
     held: Vec<u8>,
-    /// Whether to skip the rest of a line that was begun before us.
-    skips: bool,
+    /// Whether to skip up to the next line feed: the rest of a line that was begun before us.
+    skips_rest: bool,
 }
 
 impl Tail {
     fn open(series: FileSeries) -> io::Result<Tail> {
-        series.make()?;
+        series.open_or_create()?;
         let mut file = File::open(series.path())?;
         let end = file.seek(SeekFrom::End(0))?;
-        let skips = is_torn_at(&file, end)?;
-        Ok(Tail { series, file, held: Vec::new(), skips })
+        let skips_rest = is_torn_at(&file, end)?;
+        Ok(Tail { series, file, held: Vec::new(), skips_rest })
     }
 
+    /// Passes on lines as they come, until the other side has ended and all is read.
     fn read_all_to(
         &mut self,
         mut inbound: impl Write,
-        lively: &Mutex<Instant>,
-        is_there: &impl Fn() -> bool,
+        last_active: &Mutex<Instant>,
+        is_running: &impl Fn() -> bool,
     ) -> io::Result<()> {
         let mut buffer = vec![0; 1 << 18];
-        let mut looked = Instant::now();
-        let mut gone = false;
+        let mut checked = Instant::now();
+        let mut has_ended = false;
         loop {
             let read = match self.file.read(&mut buffer) {
-                Ok(0) if gone => return Ok(()),
+                Ok(0) if has_ended => return Ok(()),
                 Ok(read) => read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
             if read > 0 {
                 self.take(&buffer[..read], &mut inbound)?;
-                *lock(lively) = Instant::now();
+                *lock(last_active) = Instant::now();
                 continue;
             }
-            if looked.elapsed() > LOOK_AFTER {
-                looked = Instant::now();
+            if checked.elapsed() > CHECK_INTERVAL {
+                checked = Instant::now();
                 // The file is read once more: the other side may have written before it ended.
-                gone = !is_there();
+                has_ended = !is_running();
             }
-            let is_lively = lock(lively).elapsed() < ACTIVE_TIME;
-            thread::sleep(if is_lively { ACTIVE_POLL } else { IDLE_POLL });
+            let is_active = lock(last_active).elapsed() < ACTIVE_TIME;
+            thread::sleep(if is_active { ACTIVE_PAUSE } else { IDLE_PAUSE });
         }
     }
 
     /// Passes on complete lines, and continues in the next file if a line names it.
     fn take(&mut self, mut bytes: &[u8], inbound: &mut impl Write) -> io::Result<()> {
-        if self.skips {
+        if self.skips_rest {
             let Some(end) = memchr(b'\n', bytes) else { return Ok(()) };
-            (self.skips, bytes) = (false, &bytes[end + 1..]);
+            (self.skips_rest, bytes) = (false, &bytes[end + 1..]);
         }
         let Some(end) = memrchr(b'\n', bytes) else {
             self.held.extend_from_slice(bytes);
             return Ok(());
         };
-        self.held.extend_from_slice(&bytes[..=end]);
-        let last = memrchr(b'\n', &self.held[..self.held.len() - 1]).map_or(0, |at| at + 1);
-        let next = next_file(&self.held[last..]).filter(|_| end + 1 == bytes.len());
-        let lines = if next.is_some() { &self.held[..last] } else { &self.held[..] };
+        let (complete, unfinished) = bytes.split_at(end + 1);
+        self.held.extend_from_slice(complete);
+        let last_line = memrchr(b'\n', &self.held[..self.held.len() - 1]).map_or(0, |at| at + 1);
+        // Nothing follows a line that names the next file.
+        let next = if unfinished.is_empty() { next_file(&self.held[last_line..]) } else { None };
+        let lines = if next.is_some() { &self.held[..last_line] } else { &self.held[..] };
         inbound.write_all(lines)?;
         self.held.clear();
-        self.held.extend_from_slice(&bytes[end + 1..]);
-        match next {
-            Some(next) if next == self.series.name(self.series.number + 1) => {
-                let read = self.series.path();
-                self.series.number += 1;
-                self.file = File::open(self.series.path())?;
-                fs::remove_file(read)
+        self.held.extend_from_slice(unfinished);
+        if let Some(next) = next {
+            let successor = self.series.successor();
+            // A line with another name is ignored.
+            if next == successor.name() {
+                self.file = File::open(successor.path())?;
+                fs::remove_file(mem::replace(&mut self.series, successor).path())?;
             }
-            // Not the name of the next file: ignore it and continue with the following lines.
-            _ => Ok(()),
         }
+        Ok(())
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Pointer {
-    next: String,
-}
-
+/// The name in a line that names the next file.
 fn next_file(line: &[u8]) -> Option<String> {
-    if line.len() > POINTER || !line.starts_with(b"{\"next\"") {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Pointer {
+        next: String,
+    }
+    if line.len() > MAX_POINTER_LEN || !line.starts_with(b"{\"next\"") {
         return None;
     }
     serde_json::from_slice::<Pointer>(line).ok().map(|pointer| pointer.next)
@@ -288,7 +290,7 @@ mod tests {
     fn a_full_file_is_continued_in_the_next_and_nothing_is_lost() {
         let folder = folder("full");
         let mut tail = tail(&folder);
-        let mut writer = Writer { series: FileSeries::find(&folder, "resp.jsonl").unwrap(), file: None };
+        let mut writer = Writer::open(FileSeries::find(&folder, "resp.jsonl").unwrap()).unwrap();
         let line = [vec![b'x'; 1 << 20], b"\n".to_vec()].concat();
         let (mut received, mut buffer) = (0, vec![0; 1 << 20]);
         for number in 0..40 {
