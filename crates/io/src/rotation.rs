@@ -16,28 +16,29 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Whether a message of `length` bytes is too long for a file that already has `held` bytes.
-    pub fn is_due(&self, held: u64, length: usize) -> bool {
+    /// Whether a message of `length` bytes is too long for a file that already has `file_len` bytes.
+    pub fn is_due(&self, file_len: u64, length: usize) -> bool {
         // Escapes or base64 add up to a third, and the rest of the line at most 200 bytes.
         let written = length + length / 3 + 200;
-        held + written as u64 > self.size as u64
+        file_len + written as u64 > self.size as u64
     }
 
     /// Renames the files, and creates a new one at `log`.
     ///
     /// # Errors
-    /// If a file cannot be renamed, or one of that name is no log of this kind; the log then stays in place.
+    /// If a file cannot be renamed, or one that would be replaced is not an older part of `log`; `log` then stays in
+    /// place.
     pub fn rotate(&self, log: &Path) -> io::Result<Appender> {
-        // Renaming stops at the first gap: there may be far fewer files than are kept.
+        // Renaming stops at the first unused number: there may be far fewer files than are kept.
         let last = (1..self.keep).find(|&number| !rotated(log, number).exists()).unwrap_or(self.keep);
-        let beginning = beginning(log)?;
+        let signature = signature(log)?;
         let is_locked = |path: &Path| {
             fs::File::open(path)
                 .is_ok_and(|file| matches!(file::lock_for_writing(&file), Err(fs::TryLockError::WouldBlock)))
         };
         for path in (1..=last).map(|number| rotated(log, number)) {
-            match self::beginning(&path) {
-                Ok(other) if !other.is_empty() && other != beginning => {
+            match self::signature(&path) {
+                Ok(other) if !other.is_empty() && other != signature => {
                     let why = format!("{} is not an older part of it; move it away", path.display());
                     return Err(io::Error::new(ErrorKind::AlreadyExists, why));
                 }
@@ -59,12 +60,12 @@ impl Rotation {
     }
 }
 
-/// The beginning of a file: the name of its first field, and the value of a field `format`. All parts of a log begin
-/// alike.
+/// The beginning of a file, which is the same in all parts of a log: the name of its first field and, if that is
+/// `format`, the value.
 ///
 /// # Errors
-/// Also if it is no regular file.
-fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+/// If it cannot be read, or is not a regular file.
+fn signature(path: &Path) -> io::Result<Vec<u8>> {
     const HEAD_LEN: u64 = 32;
     // Opening a named pipe would block.
     if !fs::symlink_metadata(path)?.is_file() {
@@ -73,8 +74,8 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     let file = fs::File::open(path)?;
     let mut bytes = Vec::new();
     (&file).take(HEAD_LEN).read_to_end(&mut bytes)?;
-    let mark = if bytes.starts_with(b"{\"format\":") { b',' } else { b':' };
-    let end = bytes.iter().position(|byte| *byte == mark).unwrap_or(bytes.len());
+    let delimiter = if bytes.starts_with(b"{\"format\":") { b',' } else { b':' };
+    let end = bytes.iter().position(|byte| *byte == delimiter).unwrap_or(bytes.len());
     bytes.truncate(end);
     Ok(bytes)
 }
