@@ -19,18 +19,20 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// The state and the actions; with a width, a rule above them.
+    /// The state and the actions, with a line above them if there is a width.
     pub(super) fn draw(&self, message: &Message<'_>, actions: &[Action]) -> String {
         let mut screen = String::new();
         if let Some(width) = self.width {
-            screen.push_str(&self.styled("2", &"-".repeat(width.min(60))));
+            screen.push_str(&self.styled(DIM, &"-".repeat(width.min(60))));
             screen.push('\n');
         }
         let title_width = if self.width.is_some() { TITLE_WIDTH } else { 0 };
         for line in summary(message) {
-            let title = if line.title.is_empty() { String::new() } else { format!("{:>title_width$}  ", line.title) };
-            let style = if line.title.is_empty() { "1" } else { "0" };
-            let _ = writeln!(screen, "{}{}", self.styled("36", &title), self.styled(style, &line.text));
+            let (title, style) = match &*line.title {
+                "" => (String::new(), BOLD),
+                title => (format!("{title:>title_width$}  "), PLAIN),
+            };
+            let _ = writeln!(screen, "{}{}", self.styled(CYAN, &title), self.styled(style, &line.text));
         }
         screen.push_str(&self.menu(message, actions));
         if needs_a_command(message, actions) {
@@ -38,7 +40,7 @@ impl Screen {
         }
         if let Some(RefusedAnswer { answer, why }) = message.refusal() {
             let answer = answer.map_or_else(String::new, |answer| format!("{answer}: "));
-            let _ = writeln!(screen, "{}", self.styled("31", &format!("not accepted: {answer}{why}")));
+            let _ = writeln!(screen, "{}", self.styled(RED, &format!("not accepted: {answer}{why}")));
         }
         screen
     }
@@ -51,23 +53,23 @@ impl Screen {
     /// The actions by id, column by column, in as many columns as the widest label allows.
     fn menu(&self, message: &Message<'_>, actions: &[Action]) -> String {
         if actions.is_empty() {
-            let none =
-                if needs_a_command(message, actions) { "no action has an id here" } else { "no action is legal now" };
-            return format!("{none}\n");
+            let needs_a_command = needs_a_command(message, actions);
+            let text = if needs_a_command { "no action has an id here\n" } else { "no action is legal now\n" };
+            return text.to_owned();
         }
         let labels: Vec<String> =
             actions.iter().map(|&action| printable(&label(message, action)).into_owned()).collect();
-        let widest = labels.iter().map(|label| label.width()).max().unwrap_or(0) + ID_WIDTH + GAP;
-        let columns = self.width.map_or(1, |width| (width / widest.max(1)).clamp(1, 4));
+        let column_width = ID_WIDTH + labels.iter().map(|label| label.width()).max().unwrap_or(0) + GAP;
+        let columns = self.width.map_or(1, |width| (width / column_width).clamp(1, 4));
         let rows = labels.len().div_ceil(columns);
-        let id_width = if self.width.is_some() { ID_WIDTH - 3 } else { 0 };
+        let id_width = if self.width.is_some() { ID_WIDTH - "[] ".len() } else { 0 };
         let mut menu = String::new();
         for row in 0..rows {
             for index in (row..labels.len()).step_by(rows) {
                 let id = format!("[{:>id_width$}] ", actions[index].id());
-                let last = index + rows >= labels.len();
-                let padding = if last { 0 } else { widest - ID_WIDTH - labels[index].width() };
-                let _ = write!(menu, "{}{}{}", self.styled("33", &id), labels[index], " ".repeat(padding));
+                let is_last_column = index + rows >= labels.len();
+                let padding = if is_last_column { 0 } else { column_width - ID_WIDTH - labels[index].width() };
+                let _ = write!(menu, "{}{}{}", self.styled(YELLOW, &id), labels[index], " ".repeat(padding));
             }
             menu.push('\n');
         }
@@ -75,9 +77,17 @@ impl Screen {
     }
 }
 
-/// The width of `selected`.
+// Parameters of the terminal's colour sequences (SGR).
+const PLAIN: &str = "0";
+const BOLD: &str = "1";
+const DIM: &str = "2";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+const CYAN: &str = "36";
+
+/// The width of the longest title, `selected`.
 const TITLE_WIDTH: usize = 8;
-/// The width of `[172] `.
+/// The width of the longest id, `[172] `.
 const ID_WIDTH: usize = 6;
-/// Between two columns.
+/// The blanks between two columns.
 const GAP: usize = 2;
