@@ -13,18 +13,19 @@ use std::sync::Arc;
 /// The size at which a log of steps is rotated, and the number of older logs that are kept.
 const ROTATION: Rotation = Rotation { size: 10 << 20, keep: 4 };
 
-/// The deepest nesting of JSON in arguments.
-const DEPTH: usize = 512;
+/// The deepest nesting of JSON in an event that is masked.
+const MAX_DEPTH: usize = 512;
 
 /// The destination of a log.
 #[derive(Debug)]
 enum Target {
-    None,
+    /// Nothing is written.
+    Off,
     Stderr,
     File(Appender),
 }
 
-/// Both logs.
+/// The log of steps, and the log of the model's reasoning.
 #[derive(Debug)]
 pub struct Logs {
     steps: Target,
@@ -41,23 +42,23 @@ impl Logs {
     pub fn open(steps: Option<&Path>, reasoning: Option<&Path>, report: &Arc<Report>) -> Result<Logs, Failure> {
         let steps = open("--steps", steps, report)?;
         let reasoning = open("--log", reasoning, report)?;
-        Ok(Logs { steps, reasoning, masker: Masker::new(Rules::default(), DEPTH), report: Arc::clone(report) })
+        Ok(Logs { steps, reasoning, masker: Masker::new(Rules::default(), MAX_DEPTH), report: Arc::clone(report) })
     }
 
-    /// Writes the event of a step, JSON text.
+    /// Writes the event of a step: a JSON object.
     pub fn step(&mut self, event: &str) {
-        if matches!(self.steps, Target::None) {
+        if matches!(self.steps, Target::Off) {
             return;
         }
         let masked = self.masker.line(event.as_bytes());
-        // The event is an object; the time is added before its first field.
+        // The time is added before the first field.
         let line = format!("{{\"time\":\"{:.6}\",{}\n", Timestamp::now(), String::from_utf8_lossy(&masked[1..]));
         append(&mut self.steps, "--steps", &line, &self.report);
     }
 
-    /// Writes reasoning that the model shows.
+    /// Writes a text of reasoning that the model gives.
     pub fn reasoning(&mut self, text: &str) {
-        if matches!(self.reasoning, Target::None) {
+        if matches!(self.reasoning, Target::Off) {
             return;
         }
         let text = self.masker.text(text);
@@ -67,13 +68,13 @@ impl Logs {
 }
 
 fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Failure> {
-    let Some(path) = path else { return Ok(Target::None) };
+    let Some(path) = path else { return Ok(Target::Off) };
     if path.as_os_str() == "-" {
         return Ok(Target::Stderr);
     }
     let failed = |why: String| usage(format_args!("{option}: {}: {why}", path.display()));
     let (file, torn) = Appender::open(path, || Ok(())).map_err(|error| match error {
-        OpenError::Busy => failed("it is written to already, by --steps or by another process".to_owned()),
+        OpenError::Busy => failed("another process, or --steps, already writes to it".to_owned()),
         OpenError::Refused(why) => failed(why),
         OpenError::Io(error) => failed(error.to_string()),
     })?;
@@ -88,10 +89,10 @@ fn open(option: &str, path: Option<&Path>, report: &Report) -> Result<Target, Fa
     Ok(Target::File(file))
 }
 
-/// A log that cannot be written is reported once, and the run continues without it.
+/// Appends a line. A log that cannot be written is reported once, and the run continues without it.
 fn append(target: &mut Target, option: &str, line: &str, report: &Report) {
     let written = match target {
-        Target::None => return,
+        Target::Off => return,
         Target::Stderr => return report.say(line.trim_end()),
         Target::File(file) => write(file, line),
     };
@@ -101,7 +102,7 @@ fn append(target: &mut Target, option: &str, line: &str, report: &Report) {
             _ => option.to_owned(),
         };
         report.fault(place, format_args!("{error}: nothing more is written"));
-        *target = Target::None;
+        *target = Target::Off;
     }
 }
 
