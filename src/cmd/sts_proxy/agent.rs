@@ -164,11 +164,11 @@ impl Player for Agent {
         let refused = self.refused.as_ref().map(|(number, _)| *number);
         let acted = self.acted.as_ref().map(|(number, answer)| (Some(*number), answer.as_str()));
         let is_repeated = acted == Some((named, shown.as_str()));
-        let meant = self.questions.answered(named, open_number, refused, is_repeated);
-        if !matches!(meant, AnswerClass::Late(_)) {
+        let class = self.questions.take_answer(named, open_number, refused, is_repeated);
+        if !matches!(class, AnswerClass::Late(_)) {
             self.silence.answered();
         }
-        match (meant, open) {
+        match (class, open) {
             (AnswerClass::Open, Some(decision)) => {
                 let read = match answer {
                     Some(answer) => decision.read(answer),
