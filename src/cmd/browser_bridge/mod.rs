@@ -95,7 +95,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
         without_near: false,
     };
     let evaluates = arguments.browser.allow_evaluate;
-    let start = arguments.browser.start(arguments.settle, arguments.pause)?;
+    let start = arguments.browser.starter(arguments.settle, arguments.pause)?;
     let workers = WorkerThreads::default();
     let started = workers.clone();
     let dial = move || {

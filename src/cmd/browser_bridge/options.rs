@@ -88,7 +88,7 @@ pub struct BrowserOptions {
     pub(super) allow_evaluate: bool,
 }
 
-/// Which addresses are judged.
+/// What the permissions for addresses apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FenceOption {
     Documents,
@@ -104,25 +104,31 @@ pub enum SettleOption {
     Fixed,
 }
 
-/// Time limit for the first page.
-const FIRST_PAGE: Duration = Duration::from_secs(30);
-
-impl BrowserOptions {
-    /// Returns what starts the browser, each time it is needed.
-    ///
-    /// # Errors
-    /// [`usage`]: a folder cannot be used.
-    pub fn start(self, settle: SettleOption, pause: Duration) -> Result<StartBrowser, Failure> {
-        let settle = match settle {
+impl SettleOption {
+    /// `pause` is how long to wait with [`SettleOption::Fixed`].
+    fn wait_for(self, pause: Duration) -> WaitFor {
+        match self {
             SettleOption::None => WaitFor::None,
             SettleOption::Dom => WaitFor::Dom,
             SettleOption::Network => WaitFor::Network,
             SettleOption::Fixed => WaitFor::Fixed(pause),
-        };
+        }
+    }
+}
+
+/// Time limit for the first page.
+const FIRST_PAGE: Duration = Duration::from_secs(30);
+
+impl BrowserOptions {
+    /// Gives the function that starts the browser, which is called for each start.
+    ///
+    /// # Errors
+    /// [`usage`]: a file, folder, address or header cannot be used.
+    pub fn starter(self, settle: SettleOption, pause: Duration) -> Result<StartBrowser, Failure> {
         let url = self.url.as_deref().map(with_scheme);
         let downloads =
-            self.download_dir.as_deref().map(|folder| existing_folder("--download-dir", folder)).transpose()?;
-        let uploads = self.upload_root.as_deref().map(|folder| found("--upload-root", folder)).transpose()?;
+            self.download_dir.as_deref().map(|folder| created_folder("--download-dir", folder)).transpose()?;
+        let uploads = self.upload_root.as_deref().map(|folder| existing_folder("--upload-root", folder)).transpose()?;
         let has_display = ["DISPLAY", "WAYLAND_DISPLAY"]
             .iter()
             .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
@@ -135,33 +141,31 @@ impl BrowserOptions {
             proxy: self.proxy,
             is_fenced: self.fence == FenceOption::All,
             routes: self.route.as_deref().map(routes).transpose()?.unwrap_or_default(),
-            allowed: allowed(url.as_deref(), &self.allow_origin, &self.allow_file)?,
+            allowed: allowed_addresses(url.as_deref(), &self.allow_origin, &self.allow_file)?,
             ..Launch::default()
         };
-        let (evaluates, media, attach, storage) =
-            (self.allow_evaluate, self.save_media, self.attach, self.storage_state);
         let headers = self.attach_header.iter().map(|text| environment::header("--attach-header", text));
         let headers = headers.collect::<Result<Vec<_>, _>>()?;
         let har = self.har.map(|path| HarFile::create(&path)).transpose()?;
         let counted = Arc::default();
         Ok(Arc::new(move || {
-            let browser = match &attach {
+            let browser = match &self.attach {
                 Some(place) => Browser::attach(place, &headers, launch.allowed.clone(), launch.routes.clone()),
                 None => Browser::start(&launch),
             };
             let browser = browser.map_err(|why| why.to_string())?;
             let settings = SessionSettings {
-                settle,
+                settle: settle.wait_for(pause),
                 pause,
                 downloads: downloads.clone(),
                 uploads: uploads.clone(),
-                storage: storage.clone(),
-                evaluates,
+                storage: self.storage_state.clone(),
+                evaluates: self.allow_evaluate,
                 is_same_name: pipewright_policy::detector::differ_only_in_time,
                 mask: har::mask(),
                 record: har.as_ref().map(HarFile::recorder),
                 counted: Arc::clone(&counted),
-                store: Box::new(store(media.clone())),
+                store: Box::new(store(self.save_media.clone())),
             };
             let until = Instant::now() + FIRST_PAGE;
             let mut session = ToolSession::new(browser, settings, until).map_err(|why| why.to_string())?;
@@ -173,6 +177,7 @@ impl BrowserOptions {
     }
 }
 
+/// Reads the file of `--route`.
 fn routes(path: &Path) -> Result<Routes, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| usage(format!("--route {}: {error}", path.display())))?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -183,14 +188,14 @@ fn routes(path: &Path) -> Result<Routes, Failure> {
 fn viewport(text: &str) -> Result<(u32, u32), String> {
     let sides =
         text.split_once(['x', 'X']).and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-    let is_fit = |side: u32| (1..=16384).contains(&side);
+    let is_allowed = |side: u32| (1..=16384).contains(&side);
     sides
-        .filter(|(width, height)| is_fit(*width) && is_fit(*height))
+        .filter(|(width, height)| is_allowed(*width) && is_allowed(*height))
         .ok_or_else(|| "not a size: give width and height in CSS pixels (1 to 16384), such as 1280x720".to_owned())
 }
 
-/// Where pages may be besides public addresses. `first` is the address named on the command line.
-fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<AddressRules, Failure> {
+/// The addresses that pages may have besides public ones. `first` is the address named on the command line.
+fn allowed_addresses(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result<AddressRules, Failure> {
     let mut allowed = AddressRules::default();
     for origin in origins {
         allowed = allowed.origin(origin).map_err(|why| usage(format_args!("--allow-origin: {why}")))?;
@@ -205,19 +210,16 @@ fn allowed(first: Option<&str>, origins: &[String], files: &[PathBuf]) -> Result
     }
 }
 
-/// A folder, created if it does not exist.
-fn existing_folder(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
+/// The absolute path of a folder, which is created if it does not exist.
+fn created_folder(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let created = private::folder().recursive(true).create(folder);
     created.map_err(|error| usage(format_args!("{option}: {}: {error}", folder.display())))?;
-    found(option, folder)
+    existing_folder(option, folder)
 }
 
 /// The absolute path of a folder that must exist.
-fn found(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
+fn existing_folder(option: &str, folder: &Path) -> Result<PathBuf, Failure> {
     let wrong = |why: &dyn std::fmt::Display| usage(format_args!("{option}: {}: {why}", folder.display()));
     let path = folder.canonicalize().map_err(|error| wrong(&error))?;
-    match path.is_dir() {
-        true => Ok(path),
-        false => Err(wrong(&"not a folder")),
-    }
+    if path.is_dir() { Ok(path) } else { Err(wrong(&"not a folder")) }
 }
