@@ -116,7 +116,7 @@ impl Agents {
                     Ok(connection) => _ = accepted.send(connection),
                     Err(_) if !is_open.load(Ordering::Relaxed) => {}
                     Err(error) => {
-                        report.note_again(format_args!("a gate could not connect: {error}"));
+                        report.note_limited(format_args!("a gate could not connect: {error}"));
                         thread::sleep(ACCEPT_RETRY);
                     }
                 }

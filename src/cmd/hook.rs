@@ -229,7 +229,7 @@ pub fn answer(decided: Result<WrittenAnswer, HookFailure>) -> Result<Status, Fai
                 false => Err(io::Error::other("it is closed, or the null device: the answer would be lost")),
             });
             written.map_err(|error| usage(format_args!("stdout: {error}")))?;
-            Ok(Status::Well)
+            Ok(Status::Success)
         }
         WrittenAnswer::ExitStatus(why) => Err(usage(why)),
     }

@@ -222,6 +222,6 @@ fn answer_usage(error: &clap::Error, report: &Report) -> Status {
             report.say(format_args!("stdout: {error}"));
             Status::Fault
         }
-        _ => Status::Well,
+        _ => Status::Success,
     }
 }

@@ -143,7 +143,7 @@ impl Models {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                 Err(Failure::new(Status::Fault, format!("stdout: {error}")))
             }
-            _ => Ok(Status::Well),
+            _ => Ok(Status::Success),
         }
     }
 }

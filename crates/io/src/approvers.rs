@@ -177,7 +177,7 @@ impl Shared {
         };
         if let Err(error) = self.family.check(&stream, is_named) {
             lock(&self.state).refused.insert(path.to_owned(), file);
-            self.report.note_again(format_args!("{}: it may not approve: {error}", path.display()));
+            self.report.note_limited(format_args!("{}: it may not approve: {error}", path.display()));
             return Err(error);
         }
         let (send, lines) = sync_channel(MAX_UNREAD);
@@ -210,7 +210,7 @@ impl Shared {
                 Ok(_) if line.ends_with(b"\n") && line.trim_ascii().is_empty() => {}
                 Ok(_) if line.ends_with(b"\n") => self.write(&line),
                 Ok(read) if read as u64 == most => {
-                    self.report.note_again(format_args!("{}: its line is longer than --max-line", path.display()));
+                    self.report.note_limited(format_args!("{}: its line is longer than --max-line", path.display()));
                     break;
                 }
                 Ok(_) | Err(_) => break,

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// 0: success.
-    Well,
+    Success,
     /// 1: ran to its end, but something was refused, failed or differed.
     Fault,
     /// 2: usage or configuration; nothing was started.
@@ -34,7 +34,7 @@ impl Status {
     /// The number of the status.
     pub fn code(self) -> u8 {
         match self {
-            Status::Well => 0,
+            Status::Success => 0,
             Status::Fault => 1,
             Status::Usage => 2,
             Status::NotStarted => 3,
@@ -82,7 +82,7 @@ impl Display for Failure {
 /// Writes messages to stderr in the command's name, and counts the faults.
 ///
 /// The first [`Report::MAX_SHOWN`] faults are shown and the rest counted, so that a broken gigabyte of input does not
-/// print a gigabyte of messages. Repeatable notes about the input are treated the same way.
+/// print a gigabyte of messages. Notes that may repeat often are limited in the same way.
 pub struct Report {
     command: &'static str,
     quiet: bool,
@@ -90,10 +90,10 @@ pub struct Report {
     notes: AtomicU64,
     failed: AtomicBool,
     finished: AtomicBool,
-    /// Whether the cursor is at the end of a line of [`Report::progress`].
-    in_progress: AtomicBool,
-    /// Whether the cursor is behind text on stdout, on the terminal of stderr.
-    in_text: AtomicBool,
+    /// Whether the terminal shows a line of [`Report::progress`].
+    shows_progress: AtomicBool,
+    /// Whether the cursor is behind text that another writer has written to the terminal.
+    is_line_open: AtomicBool,
     /// Takes the lines in place of stderr.
     diverted: OnceLock<MessageHook>,
 }
@@ -110,10 +110,10 @@ impl fmt::Debug for Report {
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 impl Report {
-    /// The number of faults, and of repeatable notes, that are shown one by one.
+    /// How many faults, and how many notes that may repeat often, are shown.
     pub const MAX_SHOWN: u64 = 20;
 
-    /// A report in the name of `command`. `quiet` leaves out notes.
+    /// A report in the name of `command`. If `quiet`, notes are left out.
     pub fn new(command: &'static str, quiet: bool) -> Report {
         Report {
             command,
@@ -122,8 +122,8 @@ impl Report {
             notes: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             finished: AtomicBool::new(false),
-            in_progress: AtomicBool::new(false),
-            in_text: AtomicBool::new(false),
+            shows_progress: AtomicBool::new(false),
+            is_line_open: AtomicBool::new(false),
             diverted: OnceLock::new(),
         }
     }
@@ -136,7 +136,7 @@ impl Report {
     /// Passes each line, printable and without a line feed, to `print` instead of stderr: a full-screen program shows
     /// them where they fit.
     pub fn divert(&self, print: impl Fn(&str) + Send + Sync + 'static) {
-        // The first one is kept.
+        // Only the first call counts.
         let _ = self.diverted.set(Box::new(print));
     }
 
@@ -169,7 +169,7 @@ impl Report {
     }
 
     /// As [`Report::note`], for a note that may repeat often: the first are shown, the rest counted.
-    pub fn note_again(&self, message: impl Display) {
+    pub fn note_limited(&self, message: impl Display) {
         if self.notes.fetch_add(1, Ordering::Relaxed) < Report::MAX_SHOWN {
             self.note(message);
         }
@@ -183,25 +183,27 @@ impl Report {
         if let Some(print) = self.diverted.get() {
             return print(&line);
         }
-        let is_open = self.in_text.swap(false, Ordering::Relaxed);
-        let before = match self.in_progress.swap(false, Ordering::Relaxed) {
-            true => CLEAR_LINE,
-            false if is_open => "\n",
-            false => "",
+        let is_line_open = self.is_line_open.swap(false, Ordering::Relaxed);
+        let prefix = if self.shows_progress.swap(false, Ordering::Relaxed) {
+            CLEAR_LINE
+        } else if is_line_open {
+            "\n"
+        } else {
+            ""
         };
-        let _ = std::io::stderr().write_all(format!("{before}{line}\n").as_bytes());
+        let _ = std::io::stderr().write_all(format!("{prefix}{line}\n").as_bytes());
     }
 
-    /// Text without a line end is on the way to a terminal: the next message begins a line of its own.
+    /// Notes that text without a line end is written to the terminal: the next message begins a line of its own.
     pub fn leave_line_open(&self) {
-        self.in_text.store(true, Ordering::Relaxed);
+        self.is_line_open.store(true, Ordering::Relaxed);
     }
 
     /// Shows progress on stderr, which must be a terminal. The line stays until the next message.
     pub fn progress(&self, message: impl Display) {
         let width = terminal::width(std::io::stderr());
         let line: String = format!("{}: {message}", self.command).chars().take(width.saturating_sub(1)).collect();
-        self.in_progress.store(true, Ordering::Relaxed);
+        self.shows_progress.store(true, Ordering::Relaxed);
         let _ = std::io::stderr().write_all(format!("{CLEAR_LINE}{line}").as_bytes());
     }
 
@@ -228,6 +230,6 @@ impl Report {
                 self.note(format_args!("and {more_notes} more notes"));
             }
         }
-        if self.has_failed() { Status::Fault } else { Status::Well }
+        if self.has_failed() { Status::Fault } else { Status::Success }
     }
 }

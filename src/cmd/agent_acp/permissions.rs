@@ -103,13 +103,13 @@ impl Editor {
                     None => {}
                 }
             }
-            QueueChange::Settled(nonce, _) => {
+            QueueChange::Settled { nonce, .. } => {
                 if let Some(OpenQuestion { progress: QuestionProgress::Asked(request), .. }) = self.held.remove(&nonce)
                 {
                     self.withdraw(request, out);
                 }
             }
-            QueueChange::Refused(nonce, why) => {
+            QueueChange::Refused { nonce, why } => {
                 self.say(session, &format!("The answer was not accepted: {why}"), out);
                 self.ask_permission(&nonce, out);
             }
@@ -216,7 +216,7 @@ impl Editor {
                 self.decide(nonce, &Answer { action: Action::Approve, edited: None, feedback: "", rule }, out);
             }
             Err(why) => {
-                self.report.note_again(format_args!(
+                self.report.note_limited(format_args!(
                     "the editor's answer about a call was invalid, so the call is rejected: {why}"
                 ));
                 self.reject(nonce, "the editor could not ask the person", out);

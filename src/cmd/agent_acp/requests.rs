@@ -90,7 +90,9 @@ impl Editor {
                 let asked = id.get().parse().ok().and_then(|id: u64| self.asked.remove(&id));
                 match asked {
                     Some(asked) => self.take_answer(asked, outcome, out),
-                    None => self.report.note_again(format_args!("the editor answered request {id}, which is not open")),
+                    None => {
+                        self.report.note_limited(format_args!("the editor answered request {id}, which is not open"))
+                    }
                 }
             }
         }

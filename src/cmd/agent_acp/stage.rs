@@ -63,7 +63,7 @@ impl Editor {
             self.send(&session.update(update), out);
         }
         if let Some(why) = &taken.disorder {
-            self.report.note_again(format_args!("session {}: {why}", session.agent.id));
+            self.report.note_limited(format_args!("session {}: {why}", session.agent.id));
         }
         if let Some(stop) = taken.stop {
             self.end_prompt(number, stop, out);

@@ -207,7 +207,7 @@ impl Chat {
         let why = format!("agent:{number}: {why}");
         match self.display.is_terminal() {
             true => self.note(&why, out),
-            false => self.report.note_again(why),
+            false => self.report.note_limited(why),
         }
     }
 

@@ -78,7 +78,7 @@ impl Chat {
     pub fn take_change(&mut self, change: QueueChange, out: &mut Out) {
         match change {
             QueueChange::Asked => self.ask_next(out),
-            QueueChange::Settled(nonce, settlement) => {
+            QueueChange::Settled { nonce, settlement } => {
                 self.asking.answered.retain(|answered| answered.held.nonce != nonce);
                 let was_shown = self.asking.held.take_if(|held| held.nonce == nonce).is_some();
                 if was_shown {
@@ -89,7 +89,7 @@ impl Chat {
                     self.show_tool_question(out);
                 }
             }
-            QueueChange::Refused(nonce, why) => {
+            QueueChange::Refused { nonce, why } => {
                 let Some(at) = self.asking.answered.iter().position(|answered| answered.held.nonce == nonce) else {
                     return;
                 };

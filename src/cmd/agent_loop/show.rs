@@ -43,6 +43,6 @@ fn print(text: &str) -> Result<Status, Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
         }
-        _ => Ok(Status::Well),
+        _ => Ok(Status::Success),
     }
 }

@@ -102,7 +102,7 @@ impl Loop {
                 Effect::Step(event) => self.files.logs.step(&event),
                 Effect::Reasoning(text) => self.files.logs.reasoning(&text),
                 Effect::Refused(why) => self.report.fault(&self.place, why),
-                Effect::Note(note) => self.report.note_again(note),
+                Effect::Note(note) => self.report.note_limited(note),
                 Effect::End(status) => out.stop(match status {
                     0 => self.report.finish(),
                     2 => Status::Usage,
@@ -189,7 +189,7 @@ impl Loop {
                 self.take(Input::World(&result.end()), out);
             }
             (Some(MODEL), _) if self.agent.is_model_asked() => self.take(Input::BadTurn(why), out),
-            _ => self.report.note_again(format_args!("{at}: {why}: skipped")),
+            _ => self.report.note_limited(format_args!("{at}: {why}: skipped")),
         }
     }
 }

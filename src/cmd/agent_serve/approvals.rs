@@ -24,8 +24,8 @@ impl AgentServer {
                     self.show_held(number, question, out);
                 }
             }
-            QueueChange::Settled(nonce, settlement) => self.show_settled(number, &nonce, &settlement, out),
-            QueueChange::Refused(nonce, why) => {
+            QueueChange::Settled { nonce, settlement } => self.show_settled(number, &nonce, &settlement, out),
+            QueueChange::Refused { nonce, why } => {
                 let held = self.sessions.get_mut(number).and_then(|session| session.held.get_mut(&nonce));
                 let Some(held) = held else { return };
                 held.is_answered = false;

@@ -165,10 +165,10 @@ impl AgentServer {
         let has_foreign_field = RESERVED_FIELDS.iter().any(|field| fields.get(field).is_some());
         if RESERVED_RECORDS.contains(&kind.as_str()) || has_foreign_field {
             let why = format!("dropped a record of type {kind:?}, which only clients and gates may make");
-            return self.report.note_again(format_args!("agent of session {}: {why}", session.agent.id));
+            return self.report.note_limited(format_args!("agent of session {}: {why}", session.agent.id));
         }
         if let Err(why) = session.records.received(&SessionRecord::of(fields)) {
-            self.report.note_again(format_args!("session {}: {why}", session.agent.id));
+            self.report.note_limited(format_args!("session {}: {why}", session.agent.id));
         }
         if kind == "tool_result" {
             session.note_images(fields);

@@ -65,7 +65,7 @@ impl Connections {
             match process.map(|id| self.admit(session, id)) {
                 Ok(Some(source)) => return Ok(AcceptedConnection { stream, source }),
                 Ok(None) => {}
-                Err(error) => self.report.note_again(format_args!("a connection was closed: {error}")),
+                Err(error) => self.report.note_limited(format_args!("a connection was closed: {error}")),
             }
         }
     }
@@ -82,7 +82,7 @@ impl Connections {
         if state.refused != id {
             state.refused = id;
             let who = describe(process.as_ref());
-            self.report.note_again(format_args!("{who} may have {MAX_PER_PROCESS} connections; others are closed"));
+            self.report.note_limited(format_args!("{who} may have {MAX_PER_PROCESS} connections; others are closed"));
         }
         None
     }

@@ -99,7 +99,8 @@ impl Gates {
         self.connections.leave(gate);
         let nonce = self.queues.get_mut(&session)?.leave(gate)?;
         let (verdict, by) = ("rejected".to_owned(), "end".to_owned());
-        Some((session, QueueChange::Settled(nonce, Settlement { verdict, by, sha256: None, note: note.to_owned() })))
+        let settlement = Settlement { verdict, by, sha256: None, note: note.to_owned() };
+        Some((session, QueueChange::Settled { nonce, settlement }))
     }
 
     /// Sends an answer, or a [revocation](pipewright_clients::approvals::revocation), to a gate.

@@ -2,7 +2,7 @@
 
 use super::wire::{self, Reply, Request, line};
 use crate::cmd::refusal::Refusal;
-use crate::cmd::world::{Calls, FIRST_CALLS, FarCall, LINGER, SendResult, World};
+use crate::cmd::world::{Calls, FIRST_LINGER, FarCall, LINGER, SendResult, World};
 use pipewright_browser::tools::declared;
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_io::stage::{Event, Out, Side};
@@ -92,11 +92,11 @@ impl Bridge {
         }
         let (kind, status, patience) = match self.was_up {
             true => (Kind::Lost, Status::Lost, LINGER),
-            false => (Kind::StartFailed, Status::NotStarted, FIRST_CALLS),
+            false => (Kind::StartFailed, Status::NotStarted, FIRST_LINGER),
         };
         let more = if self.was_up { "; it has crashed more often than --restart allows" } else { "" };
         let message = format!("{why}{more}");
-        calls.give_up(0, Refusal::new(kind, &message), (status, message), patience);
+        calls.give_up(0, Refusal::new(kind, &message), Failure::new(status, message), patience);
     }
 }
 
@@ -128,7 +128,7 @@ impl World for Bridge {
         out.to(Side::FAR).extend_from_slice(line(&Request::Cancel(number.id)).as_bytes());
     }
 
-    fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
+    fn late_message(&self, _far: usize, _sent_at: Option<Instant>) -> String {
         "the browser has not answered in time (--timeout)".to_owned()
     }
 

@@ -146,9 +146,9 @@ impl Bridge {
 
     /// The game is gone: refuses its calls.
     fn game_lost(&mut self, gone: &GameLoss, calls: &mut Calls) {
-        let Failure { status, message } = self.game.failure(gone);
+        let failure = self.game.failure(gone);
         calls.far_side_lost(0, &lost(gone), false);
-        calls.give_up(0, lost(gone), (status, message), LINGER);
+        calls.give_up(0, lost(gone), failure, LINGER);
     }
 
     /// The game has ended. `status` is given if we started it.
@@ -264,8 +264,8 @@ impl World for Bridge {
         Ok(())
     }
 
-    fn wait_anew(&mut self, _far: usize) {
-        self.game.wait_anew();
+    fn restart_timeouts(&mut self, _far: usize) {
+        self.game.restart_timeouts();
     }
 
     fn due(&mut self, far: usize, calls: &mut Calls, out: &mut Out) {

@@ -170,7 +170,7 @@ impl Game {
             None => self.is_ready,
         };
         let Some(at) = self.pending.iter().position(is_meant) else {
-            self.report.note_again(format_args!("game:{number}: an answer that matches no command"));
+            self.report.note_limited(format_args!("game:{number}: an answer that matches no command"));
             return Ok(GameMessage::Nothing);
         };
         let mut skipped: Vec<u64> = self.pending.drain(..=at).map(|pending| pending.id).collect();
@@ -227,7 +227,7 @@ impl Game {
     }
 
     /// Restarts all time limits.
-    pub fn wait_anew(&mut self) {
+    pub fn restart_timeouts(&mut self) {
         self.since = Instant::now();
         if let (Some((at, _)), Some(patience)) = (&mut self.last_moment, self.patience.quit) {
             *at = self.since + patience;

@@ -181,6 +181,6 @@ fn install(changed: &[String]) -> Result<Status, Failure> {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure::new(Status::Fault, format_args!("stdout: {error}")))
         }
-        _ => Ok(Status::Well),
+        _ => Ok(Status::Success),
     }
 }

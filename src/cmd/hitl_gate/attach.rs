@@ -83,10 +83,10 @@ impl Attach {
     fn take(&mut self, change: QueueChange) {
         match change {
             QueueChange::Asked if self.shown.is_none() => self.show(0),
-            QueueChange::Settled(nonce, settlement) => self.withdraw(&nonce, &settlement.note),
-            QueueChange::Refused(nonce, why) if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
+            QueueChange::Settled { nonce, settlement } => self.withdraw(&nonce, &settlement.note),
+            QueueChange::Refused { nonce, why } if self.shown.as_ref() == Some(&nonce) => self.asker.refuse(&why),
             QueueChange::Asked
-            | QueueChange::Refused(..)
+            | QueueChange::Refused { .. }
             | QueueChange::Rules
             | QueueChange::SecondQuestion
             | QueueChange::Nothing => {}

@@ -36,8 +36,8 @@ impl Notifier {
         std::thread::spawn(move || {
             match run(&command, |_| {}) {
                 Ok(status) if status.success() => {}
-                Ok(status) => report.note_again(format_args!("--notify ended with {}", describe(status))),
-                Err(failure) => report.note_again(format_args!("--notify: {failure}")),
+                Ok(status) => report.note_limited(format_args!("--notify ended with {}", describe(status))),
+                Err(failure) => report.note_limited(format_args!("--notify: {failure}")),
             }
             is_running.store(false, Ordering::Relaxed);
         });

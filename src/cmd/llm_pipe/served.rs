@@ -60,7 +60,7 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
                     Err(error) if error.kind() != ErrorKind::BrokenPipe => {
                         Err(Failure::new(Status::Fault, format!("stdout: {error}")))
                     }
-                    _ => Ok(Status::Well),
+                    _ => Ok(Status::Success),
                 };
             }
             Err(why) => failure = why,

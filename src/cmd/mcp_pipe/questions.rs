@@ -185,8 +185,8 @@ impl Servers {
         match asker {
             QuestionSource::Server(at, id) => {
                 self.connections[at].server.client.answer(&id, result, out.to(Side::Far(at)));
-                calls.wait_anew(at);
-                self.wait_anew(at);
+                calls.restart_timeouts(at);
+                self.restart_timeouts(at);
             }
             QuestionSource::Call(FarCall { far: at, id }, name) => {
                 if let Some(waiting) = self.questions.waiting.get_mut(&FarCall { far: at, id }) {

@@ -4,8 +4,8 @@ use super::results::outcome;
 use super::server::{AfterLoss, LossCause, ServerLoss};
 use super::world::{PrintedList, Servers};
 use crate::cmd::filter::FilteredLine as Made;
-use crate::cmd::world::{Calls, FIRST_CALLS, FarCall, LINGER};
-use pipewright_io::report::Status;
+use crate::cmd::world::{Calls, FIRST_LINGER, FarCall, LINGER};
+use pipewright_io::report::{Failure, Status};
 use pipewright_io::stage::{Out, Side};
 use pipewright_lines::{Change, Line, change, text};
 use pipewright_log::Direction;
@@ -260,13 +260,13 @@ impl Servers {
         loss.refused.iter().for_each(|id| calls.send_once_more(FarCall { far: at, id: *id }));
         calls.far_side_lost(at, &loss.refusal(Kind::Lost), then == AfterLoss::Restart);
         let (kind, failure, patience) = match then {
-            AfterLoss::GiveUp(why) => (Kind::Lost, (Status::Lost, why), LINGER),
-            AfterLoss::NotStarted(why) => (Kind::StartFailed, (Status::NotStarted, why), FIRST_CALLS),
+            AfterLoss::GiveUp(why) => (Kind::Lost, Failure::new(Status::Lost, why), LINGER),
+            AfterLoss::NotStarted(why) => (Kind::StartFailed, Failure::new(Status::NotStarted, why), FIRST_LINGER),
             AfterLoss::Restart => return,
         };
         self.connections[at].server.say_tail(loss);
         if self.connections.len() > 1 {
-            self.report.note(format_args!("{}; calls of its tools fail", failure.1));
+            self.report.note(format_args!("{failure}; calls of its tools fail"));
         }
         self.connections[at].has_left = true;
         self.connections[at].has_listed = true;

@@ -158,7 +158,7 @@ impl Server {
     }
 
     /// Extends its time limit: this process could not read its answers.
-    pub fn wait_anew(&mut self) {
+    pub fn restart_timeouts(&mut self) {
         self.start_by = self.start_by.and_then(|_| self.start_timeout.end());
     }
 

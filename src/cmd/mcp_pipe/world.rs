@@ -160,7 +160,7 @@ impl World for Servers {
         self.connections[number.far].server.client.cancel(number.id, reason, out.to(Side::Far(number.far)));
     }
 
-    fn late(&self, far: usize, sent_at: Option<Instant>) -> String {
+    fn late_message(&self, far: usize, sent_at: Option<Instant>) -> String {
         let came_since = |at: &Instant| sent_at.is_some_and(|sent_at| sent_at <= *at);
         let reply = self.connections[far].unreadable.as_ref().filter(|(at, _)| came_since(at));
         let reply = reply.map_or(String::new(), |(_, why)| format!("; it sent a line that is {why}"));
@@ -228,11 +228,11 @@ impl World for Servers {
         }
     }
 
-    fn wait_anew(&mut self, far: usize) {
+    fn restart_timeouts(&mut self, far: usize) {
         if let Some(call) = &mut self.connections[far].setup_call {
             call.until = call.timeout.map(|timeout| Instant::now() + timeout);
         }
-        self.connections[far].server.wait_anew();
+        self.connections[far].server.restart_timeouts();
     }
 
     fn waits_for_near(&self, far: usize) -> bool {

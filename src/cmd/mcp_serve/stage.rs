@@ -127,7 +127,7 @@ impl McpServer {
         };
         match read {
             WorldLine::Record => {}
-            WorldLine::Noise(why) => self.report.note_again(format_args!("world:{}: {why}; skipped", line.number())),
+            WorldLine::Noise(why) => self.report.note_limited(format_args!("world:{}: {why}; skipped", line.number())),
             WorldLine::Echo if self.server.has_tools() => {}
             WorldLine::Echo => self.serve_given_tools("it passes list_tools on instead of answering it")?,
         }
@@ -144,7 +144,7 @@ impl McpServer {
             let why = "the world's line is longer than --max-result";
             let head = std::mem::take(&mut self.overlong);
             self.server.take_overlong(&String::from_utf8_lossy(&head), why, &mut self.outbox);
-            self.report.note_again(format_args!("world:{number}: {why}"));
+            self.report.note_limited(format_args!("world:{number}: {why}"));
         }
     }
 

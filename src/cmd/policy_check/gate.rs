@@ -218,7 +218,7 @@ impl Gate {
         match self.rules.as_ref().map(|rules| rules.again(&self.passage.report)) {
             Some(Ok(rules)) => {
                 self.rules = Some(rules);
-                self.passage.report.note_again("the rules were read again");
+                self.passage.report.note_limited("the rules were read again");
             }
             Some(Err(failure)) => {
                 self.passage.report.fault("--rules", format_args!("{failure}; the former rules stay"))

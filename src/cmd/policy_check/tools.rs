@@ -162,7 +162,7 @@ impl Stage for ListStage {
                     ServerMessage::Ready => {
                         let tools: Vec<&str> = self.client.tools().map(|Tool { raw, .. }| raw.as_str()).collect();
                         *lock(&self.list) = Some(format!("{{\"tools\":[{}]}}", tools.join(",")));
-                        out.stop(Status::Well);
+                        out.stop(Status::Success);
                     }
                     ServerMessage::Refused(error) => return Err(failed(&error.message)),
                     ServerMessage::Failed(why) => return Err(failed(&why)),

@@ -205,7 +205,7 @@ mod tests {
         let alone = rows(&[&policy]).remove(0);
         assert_eq!((&alone["unchecked"], &alone["unapproved"]), (&json!(2), &json!([])));
         assert_eq!(alone["verdicts"], json!({"allow": 0, "confirm": 2, "deny": 0}));
-        assert_eq!(status(&[&policy]), Status::Well);
+        assert_eq!(status(&[&policy]), Status::Success);
 
         let both = rows(&[&policy, &gate]);
         assert_eq!(both[0]["file"], json!(policy));
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(both[0]["unapproved"], lacking);
         assert_eq!((&both[1]["approved"], &both[1]["passed"]), (&json!(1), &json!(1)));
         assert_eq!(status(&[&policy, &gate]), Status::Fault);
-        assert_eq!(status(&[&gate]), Status::Well);
+        assert_eq!(status(&[&gate]), Status::Success);
     }
 
     #[test]

@@ -220,11 +220,11 @@ impl Conversation {
                 let line = if is_ours { line } else { self.shortened(line) };
                 self.ready.extend(self.turns.push(is_ours, line));
             }
-            Some(LineKind::Unreadable) => self.report.note_again(format_args!(
+            Some(LineKind::Unreadable) => self.report.note_limited(format_args!(
                 "{}: not played: an ambiguous call, which gates refuse (--include-rejected plays it)",
                 self.lines.place(line.place)
             )),
-            Some(LineKind::Call) => self.report.note_again(format_args!(
+            Some(LineKind::Call) => self.report.note_limited(format_args!(
                 "{}: not played: a gate or a person did not allow this call when it was recorded (--include-rejected \
                  plays it)",
                 self.lines.place(line.place)

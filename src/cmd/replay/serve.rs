@@ -350,7 +350,7 @@ impl Server {
             self.counts.missing += 1;
             let log = self.conversation.lines.place(exchange.place);
             let asked = shortened(&exchange.asked);
-            self.report.note_again(format_args!("{log}: recorded, but not requested: {asked}"));
+            self.report.note_limited(format_args!("{log}: recorded, but not requested: {asked}"));
             self.file.write(&ReportLine::Difference {
                 turn: None,
                 kind: DifferenceKind::Missing,

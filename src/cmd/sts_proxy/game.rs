@@ -55,8 +55,9 @@ impl Game {
         if needs_a_command {
             let screen = message.game_state.as_ref().map(|state| &*state.screen_name).unwrap_or_default();
             let listed = message.listed_commands();
-            self.report
-                .note_again(format_args!("{place}: no action leaves this screen ({screen}); the game takes: {listed}"));
+            self.report.note_limited(format_args!(
+                "{place}: no action leaves this screen ({screen}); the game takes: {listed}"
+            ));
         }
     }
 

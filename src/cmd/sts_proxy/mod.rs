@@ -171,7 +171,7 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     check_protocol(matches, &arguments).map_err(usage)?;
     let start = start_command(&arguments.start).map_err(usage)?;
     if !say_ready()? {
-        return Ok(Status::Well);
+        return Ok(Status::Success);
     }
     let report = Arc::new(Report::new(NAME, arguments.quiet));
     let recorder = recorder(&arguments, &report)?;

@@ -80,7 +80,7 @@ impl Player for Person {
         };
         let text = lines::text(line.body());
         match (text.trim(), open) {
-            ("quit", _) => return Ok(PlayerReply::Stop(Status::Well)),
+            ("quit", _) => return Ok(PlayerReply::Stop(Status::Success)),
             ("q" | "state", _) => {
                 self.open = false;
                 return Ok(PlayerReply::Ask("state".to_owned()));
@@ -105,6 +105,6 @@ impl Player for Person {
     }
 
     fn closed(&mut self) -> PlayerReply {
-        PlayerReply::Stop(Status::Well)
+        PlayerReply::Stop(Status::Success)
     }
 }

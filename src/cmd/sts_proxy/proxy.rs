@@ -249,7 +249,7 @@ impl Proxy {
             }
             PlayerReply::Stop(status) => {
                 self.give_up_waiting();
-                if status == Status::Well { self.finish(out) } else { out.stop(status) }
+                if status == Status::Success { self.finish(out) } else { out.stop(status) }
             }
             PlayerReply::Act(action) => {
                 let held = self.decision.as_ref().is_some_and(|decision| decision.needs_pace)
@@ -362,7 +362,7 @@ impl Proxy {
                 Ok(())
             }
             Event::Closed(Side::NEAR) => {
-                self.reply(PlayerReply::Stop(Status::Well), out);
+                self.reply(PlayerReply::Stop(Status::Success), out);
                 Ok(())
             }
             Event::Closed(_) | Event::Broken(Side::Far(_) | Side::Person, _) => {

@@ -167,7 +167,7 @@ impl Relay {
                 self.send(text.to_owned(), None, out);
             }
             Err(refusal) if self.pass_illegal => {
-                self.report.note_again(format_args!(
+                self.report.note_limited(format_args!(
                     "{place}: not legal, sent anyway (--pass-illegal): {text}: {}",
                     refusal.error
                 ));

@@ -132,10 +132,10 @@ fn run(matches: &ArgMatches, signals: &Signals) -> Result<Status, Failure> {
     if let Some(name) = &arguments.start {
         let list = session::start(&Session::named(name)?, arguments.world, idle_timeout, !detach, &report)?;
         report.note(format_args!("session '{name}' is running; tools: {}", tools(&list)?.tools.len()));
-        return Ok(Status::Well);
+        return Ok(Status::Success);
     }
     if let Some(name) = &arguments.stop {
-        return Session::named(name)?.stop().map(|()| Status::Well);
+        return Session::named(name)?.stop().map(|()| Status::Success);
     }
     let print = |text: &str| print(text, signals, &report);
     if sessions {
@@ -214,7 +214,7 @@ fn print(text: &str, signals: &Signals, report: &Report) -> Result<Status, Failu
         }
     });
     match written.and_then(|()| output.flush()) {
-        Ok(()) => Ok(Status::Well),
+        Ok(()) => Ok(Status::Success),
         Err(closed) => closed.end(report),
     }
 }

@@ -62,7 +62,7 @@ impl Stage for OneShot {
                 self.has_started |= type_of(&line).is_some();
                 if self.request.is_answered_by(&line)? {
                     *lock(&self.answer) = Some(line.into_owned());
-                    out.stop(Status::Well);
+                    out.stop(Status::Success);
                 }
             }
             Event::Piece(Side::FAR, Piece::Part { .. }) => return Err(too_long()),

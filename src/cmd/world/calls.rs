@@ -5,7 +5,7 @@ use super::queue::{Queue, Queued};
 use super::restarts::Restarts;
 use super::times::Times;
 use crate::cmd::refusal::Refusal;
-use pipewright_io::report::{Report, Status};
+use pipewright_io::report::{Failure, Report};
 use pipewright_record::{Call, OwnedCall};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -333,7 +333,7 @@ impl Calls {
     }
 
     /// Restarts the time limits of a far side's calls: it was not the far side that was late.
-    pub fn wait_anew(&mut self, far: usize) {
+    pub fn restart_timeouts(&mut self, far: usize) {
         let (now, far) = (Instant::now(), &mut self.fars[far]);
         for (_, id) in std::mem::take(&mut far.deadlines) {
             if let Some(flight) = far.flights.get_mut(&id) {
@@ -376,7 +376,7 @@ impl Calls {
 
     /// A far side is lost permanently: calls for it are refused. After all far sides are lost, the run ends with
     /// `failure` when no call comes for `patience`: calls may be on their way.
-    pub fn give_up(&mut self, far: usize, refusal: Refusal, failure: (Status, String), patience: Duration) {
+    pub fn give_up(&mut self, far: usize, refusal: Refusal, failure: Failure, patience: Duration) {
         let now = Instant::now();
         let (until, latest) = (now + patience, now + MAX_LINGER);
         self.fars[far].over = Some(FarSideLoss { refusal, failure, patience, until, latest, was_needed: false });
@@ -389,7 +389,7 @@ impl Calls {
 
     /// Why far sides are lost permanently.
     pub fn loss_reasons(&self) -> Option<String> {
-        let why: Vec<&str> = self.fars.iter().filter_map(|far| Some(&*far.over.as_ref()?.failure.1)).collect();
+        let why: Vec<&str> = self.fars.iter().filter_map(|far| Some(&*far.over.as_ref()?.failure.message)).collect();
         (!why.is_empty()).then(|| why.join("; "))
     }
 
@@ -417,7 +417,7 @@ impl Calls {
     }
 
     /// The failure that ends the run after far sides are lost; of several far sides, only one that was needed counts.
-    pub(super) fn take_failure(&mut self) -> Option<(Status, String)> {
+    pub(super) fn take_failure(&mut self) -> Option<Failure> {
         let is_one_of_several = self.fars.len() > 1;
         let over = self.fars.iter_mut().filter_map(|far| far.over.take());
         over.filter(|over| over.was_needed || !is_one_of_several).map(|over| over.failure).next()

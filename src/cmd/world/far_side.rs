@@ -2,7 +2,7 @@
 
 use super::restarts::Restarts;
 use crate::cmd::refusal::Refusal;
-use pipewright_io::report::Status;
+use pipewright_io::report::Failure;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub(super) struct SentCall {
 pub(super) struct FarSideLoss {
     pub(super) refusal: Refusal,
     /// What ends the run.
-    pub(super) failure: (Status, String),
+    pub(super) failure: Failure,
     /// A longer pause than this between two calls ends the run.
     pub(super) patience: Duration,
     pub(super) until: Instant,
@@ -32,7 +32,7 @@ pub(super) struct FarSideLoss {
 /// After a far side is lost permanently, the run continues while the pauses between two calls are shorter than this.
 pub const LINGER: Duration = Duration::from_millis(100);
 /// As [`LINGER`], for a far side that was never up, since the caller may be starting as well.
-pub const FIRST_CALLS: Duration = Duration::from_secs(1);
+pub const FIRST_LINGER: Duration = Duration::from_secs(1);
 /// The longest time that the run continues in total.
 pub(super) const MAX_LINGER: Duration = Duration::from_secs(5);
 

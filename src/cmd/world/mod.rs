@@ -1,7 +1,7 @@
 //! The common part of all worlds: reading calls, their order and number, deadlines, cancelling, the loss of the far
 //! side, and `list_tools`. A world supplies only how a call is sent, how an answer is read, and what its tools are.
 
-// A build without mcp-pipe and the gates does not use all of it.
+// Without the feature `mcp`, parts of this are not used.
 #![cfg_attr(not(feature = "mcp"), allow(dead_code))]
 
 mod calls;
@@ -14,7 +14,7 @@ mod times;
 
 use crate::cmd::refusal::Refusal;
 pub use calls::{Calls, FarCall, SendResult};
-pub use far_side::{FIRST_CALLS, LINGER};
+pub use far_side::{FIRST_LINGER, LINGER};
 use pipewright_io::report::Failure;
 use pipewright_io::stage::{Event, Out};
 use pipewright_record::{Call, Kind, OwnedCall, Unreadable};
@@ -54,14 +54,14 @@ pub trait World: Send {
     fn send(&mut self, far: usize, call: &OwnedCall, timeout: Option<Duration>, out: &mut Out) -> SendResult;
 
     /// The answer to a call is not needed any more; `_reason` is `timeout` or `cancelled`.
-    fn cancel(&mut self, _number: FarCall, _reason: &'static str, _out: &mut Out) {}
+    fn cancel(&mut self, _call: FarCall, _reason: &'static str, _out: &mut Out) {}
 
-    /// The message that reports a late call. `sent_at` is when it was sent.
-    fn late(&self, _far: usize, _sent_at: Option<Instant>) -> String {
+    /// The message of the refusal of a late call. `sent_at` is when it was sent.
+    fn late_message(&self, _far: usize, _sent_at: Option<Instant>) -> String {
         "no answer in time (--timeout)".to_owned()
     }
 
-    /// Calls of a far side were late, and have been refused.
+    /// Called after late calls of a far side have been refused.
     fn timed_out(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
 
     /// The world's own code for a kind of refusal.
@@ -92,24 +92,24 @@ pub trait World: Send {
     fn not_started(&mut self, far: usize, failure: Failure, calls: &mut Calls, _out: &mut Out) {
         let refusal =
             Refusal { code: self.code(Kind::StartFailed), ..Refusal::new(Kind::StartFailed, failure.to_string()) };
-        calls.give_up(far, refusal, (failure.status, failure.to_string()), FIRST_CALLS);
+        calls.give_up(far, refusal, failure, FIRST_LINGER);
     }
 
     /// Called after every event, after calls are sent. `near_ended` means that no more calls will come.
     fn advance(&mut self, _calls: &mut Calls, _near_ended: bool, _out: &mut Out) {}
 
     /// Restarts the time limits of a far side: its output was delayed because our own reader was not reading.
-    fn wait_anew(&mut self, _far: usize) {}
+    fn restart_timeouts(&mut self, _far: usize) {}
 
     /// Whether the far side waits for an answer from the near side, which any of its calls may have caused.
     fn waits_for_near(&self, _far: usize) -> bool {
         false
     }
 
-    /// Handles a deadline of a far side that is not given up.
+    /// Called for each far side that is not given up, when the stage is woken at a deadline.
     fn due(&mut self, _far: usize, _calls: &mut Calls, _out: &mut Out) {}
 
-    /// When [`World::due`] is to be called.
+    /// When [`World::due`] is to be called next.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -120,7 +120,7 @@ pub trait World: Send {
     }
 
     /// Every call is answered and no more will come: asks a far side to end, and returns true if its end need not be
-    /// waited for. Called again after every event until then.
+    /// waited for. Called again after every event until the run ends.
     fn ask_to_end(&mut self, far: usize, out: &mut Out) -> bool;
 }
 

@@ -140,8 +140,8 @@ impl<W: World> Runtime<W> {
             }
             if out.far_waits(far) {
                 // The far side may already have answered: our own reader is not reading.
-                self.calls.wait_anew(far);
-                self.world.wait_anew(far);
+                self.calls.restart_timeouts(far);
+                self.world.restart_timeouts(far);
             } else if self.world.waits_for_near(far) {
                 self.calls.postpone(far, now, now + LOOK_AGAIN);
             }
@@ -158,7 +158,7 @@ impl<W: World> Runtime<W> {
     fn give_up_late_calls(&mut self, far: usize, now: Instant, out: &mut Out) {
         let late = self.calls.late(far, now);
         for number in &late {
-            let why = self.world.late(far, self.calls.sent_at(*number));
+            let why = self.world.late_message(far, self.calls.sent_at(*number));
             self.world.cancel(*number, "timeout", out);
             self.calls.refuse(*number, &self.refusal(Kind::Timeout, why));
         }
@@ -245,7 +245,7 @@ impl<W: World> Runtime<W> {
             return Ok(());
         }
         match self.calls.take_failure() {
-            Some((status, why)) => Err(Failure::new(status, why)),
+            Some(failure) => Err(failure),
             None => {
                 out.stop(self.report.finish());
                 Ok(())

@@ -1,9 +1,9 @@
 //! Each call is answered exactly once, and in order, after any sequence of events.
 
 use super::calls::{Calls, SendResult};
-use super::{FIRST_CALLS, FarCall, Restarts};
+use super::{FIRST_LINGER, FarCall, Restarts};
 use crate::cmd::refusal::Refusal;
-use pipewright_io::report::{Report, Status};
+use pipewright_io::report::{Failure, Report, Status};
 use pipewright_record::{Kind, Outcome, recognise};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -62,7 +62,7 @@ fn take(steps: &[Step], unordered: bool) -> (Vec<u64>, u64) {
                     left => {
                         *left -= 1;
                         sent += 1;
-                        Some(SendResult::Sent { id: sent, timeout: Some(FIRST_CALLS), is_repeatable: sent % 2 == 0 })
+                        Some(SendResult::Sent { id: sent, timeout: Some(FIRST_LINGER), is_repeatable: sent % 2 == 0 })
                     }
                 });
             }
@@ -79,7 +79,7 @@ fn take(steps: &[Step], unordered: bool) -> (Vec<u64>, u64) {
             Step::Cancel(id) => _ = calls.cancel(&id.to_string(), &refusal),
             Step::Lose(far, again) => calls.far_side_lost(*far, &refusal, *again),
             Step::GiveUp(far) if *far < 2 => {
-                calls.give_up(*far, refusal.clone(), (Status::Lost, String::new()), FIRST_CALLS);
+                calls.give_up(*far, refusal.clone(), Failure::new(Status::Lost, ""), FIRST_LINGER);
                 calls.refuse_over();
             }
             Step::GiveUp(_) => {}

@@ -23,11 +23,21 @@ pub enum QueueChange {
     Asked,
     /// The gate asks a second question while its first is open, which gates do not do: it is not taken.
     SecondQuestion,
-    /// The question with this nonce is no longer open.
-    Settled(String, Settlement),
-    /// The answer to the question with this nonce was not taken, with the reason.
-    Refused(String, String),
-    /// The gate's rules in force.
+    /// A question is no longer open.
+    Settled {
+        /// The nonce of the question.
+        nonce: String,
+        /// How it was settled.
+        settlement: Settlement,
+    },
+    /// An answer was not taken; its question is still open.
+    Refused {
+        /// The nonce of the question.
+        nonce: String,
+        /// Why the gate did not take the answer.
+        why: String,
+    },
+    /// The gate has sent its rules in force.
     Rules,
     /// Nothing.
     Nothing,
@@ -40,7 +50,8 @@ pub struct Settlement {
     pub verdict: String,
     /// The `by` of the `policy_result`.
     pub by: String,
-    /// Of the arguments that the call passes with, or would have passed with; `None` if the gate did not send it.
+    /// The hash of the arguments with which the call passes or, if it is rejected, would have passed; `None` if the
+    /// gate did not send it.
     pub sha256: Option<String>,
     /// The settlement in words for people.
     pub note: String,
@@ -53,11 +64,11 @@ pub struct Settlement {
 /// that connect later get ahead of a waiting question.
 #[derive(Debug, Default)]
 pub struct Queue {
-    /// In their order.
+    /// In the order of their turns.
     pending: Vec<PendingQuestion>,
-    /// The latest turn of which a question was settled.
+    /// The latest turn in which a question was settled.
     turn: u64,
-    /// By gate.
+    /// The rules in force of each gate.
     rules: BTreeMap<usize, Vec<RuleInForce>>,
 }
 
@@ -65,7 +76,7 @@ impl Queue {
     /// Takes a line of the gate with this number.
     ///
     /// # Errors
-    /// What is wrong with it. It changes nothing then.
+    /// What is wrong with the line, which then changes nothing.
     pub fn take(&mut self, gate: usize, line: &str) -> Result<QueueChange, Unreadable> {
         if let Some(question) = Question::read(line)? {
             return self.ask(gate, question);
@@ -75,18 +86,19 @@ impl Queue {
         match type_of(line).as_deref() {
             Some("policy_result") => {
                 let (nonce, verdict, by) = (field("nonce"), field("verdict"), field("by"));
-                let settled = self.remove(|pending| pending.gate == gate && pending.question.nonce == nonce);
-                let (note, sha256) = (note(&verdict, &by), fields.text("arguments_sha256"));
-                let settlement = Settlement { verdict, by, sha256, note };
-                Ok(settled.map_or(QueueChange::Nothing, |_| QueueChange::Settled(nonce, settlement)))
+                if self.remove(|pending| pending.gate == gate && pending.question.nonce == nonce).is_none() {
+                    return Ok(QueueChange::Nothing);
+                }
+                let (note, sha256) = (settlement_note(&verdict, &by), fields.text("arguments_sha256"));
+                Ok(QueueChange::Settled { nonce, settlement: Settlement { verdict, by, sha256, note } })
             }
             Some("error") => {
                 let context = fields.get("context").map(|context| Fields::read(context.get())).transpose()?;
                 let nonce = context.and_then(|context| context.get("nonce").map(text)).unwrap_or_default();
-                Ok(match self.find(&nonce).is_some_and(|pending| pending.gate == gate) {
-                    true => QueueChange::Refused(nonce, field("content")),
-                    false => QueueChange::Nothing,
-                })
+                if self.find(&nonce).is_none_or(|pending| pending.gate != gate) {
+                    return Ok(QueueChange::Nothing);
+                }
+                Ok(QueueChange::Refused { nonce, why: field("content") })
             }
             Some("session_rules") => {
                 self.rules.insert(gate, read_rules(&fields)?);
@@ -114,7 +126,7 @@ impl Queue {
         Ok(QueueChange::Asked)
     }
 
-    /// The gate with this number has gone: its question is no longer open. Gives the nonce.
+    /// The gate with this number has gone: its question is no longer open. Gives that question's nonce.
     pub fn leave(&mut self, gate: usize) -> Option<String> {
         self.rules.remove(&gate);
         self.remove(|pending| pending.gate == gate).map(|pending| pending.question.nonce)
@@ -125,7 +137,7 @@ impl Queue {
         self.pending.iter().find(|pending| pending.question.nonce == nonce)
     }
 
-    /// Its place in the queue, from 0.
+    /// The place in the queue, from 0, of the question with this nonce.
     pub fn position(&self, nonce: &str) -> Option<usize> {
         self.pending.iter().position(|pending| pending.question.nonce == nonce)
     }
@@ -145,6 +157,7 @@ impl Queue {
         self.pending.is_empty()
     }
 
+    /// Removes the first question for which `is_meant` is true, and notes that one of its turn was settled.
     fn remove(&mut self, is_meant: impl Fn(&PendingQuestion) -> bool) -> Option<PendingQuestion> {
         let pending = self.pending.remove(self.pending.iter().position(is_meant)?);
         self.turn = self.turn.max(pending.turn);
@@ -152,8 +165,8 @@ impl Queue {
     }
 }
 
-/// How a question was settled, for people.
-fn note(verdict: &str, by: &str) -> String {
+/// How a question was settled, in words for people.
+fn settlement_note(verdict: &str, by: &str) -> String {
     let why = match (verdict, by) {
         (_, "timeout") => "nobody answered in time",
         (_, "caller") => "the call was cancelled",

@@ -16,8 +16,7 @@ use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the end of a session, or of a run that a signal or a failure ended, waits for our readers to read the
-/// remaining output.
+/// How long our readers may take to read the remaining output, unless [`Hub::finish`] waits for stdout's reader.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Hub {
@@ -25,9 +24,10 @@ impl Hub {
     /// the child. Only called on the main thread.
     pub(super) fn start(self: &Arc<Hub>, far: usize) {
         let endpoint = lock(&self.core).fars.get_mut(&far).and_then(|slot| slot.endpoint.take());
-        let again = match endpoint {
+        // The endpoint for the next start.
+        let next_endpoint = match endpoint {
             Some(FarEndpoint::Child(program)) => {
-                self.start_with(
+                self.start_program(
                     far,
                     &program,
                     ChildStreams::Talk { receives_errors: self.sinks.errors.is_some() },
@@ -37,13 +37,13 @@ impl Hub {
             }
             Some(FarEndpoint::Dial(Dialer(mut dial))) => {
                 match dial() {
-                    Ok(link) => self.join(far, None, link),
+                    Ok(link) => self.connect_link(far, None, link),
                     Err(error) => self.not_started(far, Failure::new(Status::NotStarted, error)),
                 }
                 Some(FarEndpoint::Dial(Dialer(dial)))
             }
             Some(FarEndpoint::Link(link, program)) => {
-                self.join(far, program.as_ref(), link);
+                self.connect_link(far, program.as_ref(), link);
                 None
             }
             None => {
@@ -53,19 +53,20 @@ impl Hub {
             }
         };
         if let Some(slot) = lock(&self.core).fars.get_mut(&far) {
-            slot.endpoint = again;
+            slot.endpoint = next_endpoint;
         }
     }
 
     /// Connects a far side over `link`; starts `program` first, if given.
-    fn join(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
+    fn connect_link(self: &Arc<Hub>, far: usize, program: Option<&Program>, link: Link) {
         match program {
-            Some(program) => self.start_with(far, program, ChildStreams::Print, Some(link)),
+            Some(program) => self.start_program(far, program, ChildStreams::Print, Some(link)),
             None => self.connect(far, None, ChildPipes { talk: Some((link.to, link.from)), stderr: None }),
         }
     }
 
-    fn start_with(self: &Arc<Hub>, far: usize, program: &Program, streams: ChildStreams, link: Option<Link>) {
+    /// Starts a program, and connects a far side over its pipes or over `link`, if given.
+    fn start_program(self: &Arc<Hub>, far: usize, program: &Program, streams: ChildStreams, link: Option<Link>) {
         match child::spawn(&program.command, streams, &program.environment) {
             Ok((child, pipes)) => {
                 let talk = link.map(|link| (link.to, link.from)).or(pipes.talk);
@@ -87,8 +88,9 @@ impl Hub {
         self.write_aside(dirty);
     }
 
+    /// Begins to read from a far side, and to wait for the end of its child.
     fn connect(self: &Arc<Hub>, far: usize, child: Option<Child>, ChildPipes { talk, stderr }: ChildPipes) {
-        // Every caller provides it.
+        // Every caller provides `talk`.
         let Some((to, from)) = talk else { return };
         let group = child.as_ref().map(Child::group);
         if let Some(group) = &group {
@@ -137,13 +139,13 @@ impl Hub {
             core.end_draining(now);
             if let Some(end) = core.end.take() {
                 // Mark the run as ended for the other threads.
-                core.end = Some(Ok(Status::Well));
+                core.end = Some(Ok(Status::Success));
                 return end;
             }
             let deadline = core.stage.deadline();
-            if let Some((far, former, then)) = core.next_replaced() {
+            if let Some(ending) = core.next_ending() {
                 drop(core);
-                self.replace(far, former, then);
+                self.end_former(ending);
                 core = lock(&self.core);
                 continue;
             }
@@ -154,7 +156,7 @@ impl Hub {
                 core = lock(&self.core);
                 continue;
             }
-            let (exited, look_again) = core.next_exit(now);
+            let (exited, check_again) = core.next_exit(now);
             if let Some(ended) = exited {
                 drop(core);
                 self.exited(ended);
@@ -165,7 +167,7 @@ impl Hub {
                 core = lock(&self.core);
             } else {
                 let drained = core.draining.map(|(_, until)| until);
-                core.asleep_until = deadline.into_iter().chain(look_again).chain(drained).min();
+                core.asleep_until = deadline.into_iter().chain(check_again).chain(drained).min();
                 core = match core.asleep_until {
                     Some(until) => {
                         let slept = self.changed.wait_timeout(core, until - now);
@@ -190,18 +192,18 @@ impl Hub {
 
     /// Ends a far side's former child, and then requests its restart or removes it. With several far sides, this does
     /// not block.
-    fn replace(self: &Arc<Hub>, far: usize, former: Option<FarProcess>, then: AfterEnd) {
-        let replace = move |hub: &Arc<Hub>| {
+    fn end_former(self: &Arc<Hub>, EndingChild { far, former, after_end }: EndingChild) {
+        let end = move |hub: &Arc<Hub>| {
             hub.end_child(far, former);
             let mut core = lock(&hub.core);
-            if then == AfterEnd::Remove {
+            if after_end == AfterEnd::Remove {
                 core.fars.remove(&far);
             } else if let Some(slot) = core.fars.get_mut(&far) {
-                (slot.is_ending, slot.is_to_start) = (false, then == AfterEnd::Restart);
+                (slot.is_ending, slot.is_to_start) = (false, after_end == AfterEnd::Restart);
             }
             hub.changed.notify_all();
         };
-        if self.options.has_several { self.spawn(replace) } else { replace(self) }
+        if self.options.has_several { self.spawn(end) } else { end(self) }
     }
 
     fn end_child(&self, far: usize, child: Option<FarProcess>) {
@@ -211,7 +213,7 @@ impl Hub {
         }
     }
 
-    /// Ends all children concurrently.
+    /// Ends all children concurrently. Gives the sink of each far side that had one.
     fn end_children(&self) -> Vec<(usize, Option<Arc<Sink>>)> {
         let mut core = lock(&self.core);
         let fars: Vec<(usize, Option<FarProcess>)> =
@@ -234,14 +236,16 @@ impl Hub {
 
     /// Writes the remaining output for our own readers; the returned channel is closed when that is done. Clients count
     /// only if `waits_for_clients`.
-    fn write_the_rest(self: &Arc<Hub>, waits_for_clients: bool) -> Receiver<Infallible> {
+    fn write_remaining(self: &Arc<Hub>, waits_for_clients: bool) -> Receiver<Infallible> {
         let (writes, all_written) = mpsc::channel();
-        let others = [&self.sinks.person, &self.sinks.errors].into_iter().flatten().map(|sink| (0, Arc::clone(sink)));
-        let mut sinks: Vec<_> =
-            lock(&self.core).nears.iter().map(|(&number, near)| (number, Arc::clone(&near.sink))).collect();
-        sinks.extend(others);
-        for (number, sink) in sinks {
-            let writes = (number == 0 || waits_for_clients).then(|| writes.clone());
+        let others = [&self.sinks.person, &self.sinks.errors].into_iter().flatten();
+        let mut sinks = Vec::from_iter(others.map(|sink| (true, Arc::clone(sink))));
+        for (&number, near) in &lock(&self.core).nears {
+            // Near side 0 is stdout, the others are clients.
+            sinks.push((number == 0 || waits_for_clients, Arc::clone(&near.sink)));
+        }
+        for (counts, sink) in sinks {
+            let writes = counts.then(|| writes.clone());
             self.spawn(move |_| {
                 let _ = sink.drain();
                 drop(writes);
@@ -253,11 +257,11 @@ impl Hub {
     /// Ends the children, and lets our readers read the remaining output. A signal shortens this.
     pub(super) fn finish(self: &Arc<Hub>, ended: Result<Status, Failure>) -> Result<Status, Failure> {
         let has_stdout = lock(&self.core).nears.contains_key(&0);
-        let patient = self.options.end_mode == EndMode::Relay
-            && has_stdout
-            && matches!(ended, Ok(status) if !matches!(status, Status::Signal(_)));
-        let all_written = self.write_the_rest(!patient);
-        let mut until = (!patient).then(|| Instant::now() + DRAIN_TIMEOUT);
+        // Without a time limit, only for stdout's reader: a client that does not read must not keep us from ending.
+        let has_time_limit =
+            self.options.end_mode != EndMode::Relay || !has_stdout || matches!(ended, Err(_) | Ok(Status::Signal(_)));
+        let all_written = self.write_remaining(has_time_limit);
+        let mut until = has_time_limit.then(|| Instant::now() + DRAIN_TIMEOUT);
         let sinks = self.end_children();
         while all_written.recv_timeout(Duration::from_millis(10)) == Err(RecvTimeoutError::Timeout) {
             if until.is_none() && self.signalled.load(Ordering::Relaxed) {
@@ -277,12 +281,20 @@ impl Hub {
         // The last write can fail after the end was decided.
         let failure = core.nears.get(&0).and_then(|near| near.sink.failure());
         match (ended, failure) {
-            (Ok(Status::Well | Status::Fault), Some(why)) => {
+            (Ok(Status::Success | Status::Fault), Some(why)) => {
                 Err(Failure::new(Status::Fault, format_args!("stdout: {why}")))
             }
             (ended, _) => ended,
         }
     }
+}
+
+/// A child that is to be ended.
+struct EndingChild {
+    far: usize,
+    /// `None` if the far side is not running.
+    former: Option<FarProcess>,
+    after_end: AfterEnd,
 }
 
 /// A child that has ended.
@@ -304,13 +316,13 @@ impl Core {
         }
     }
 
-    /// A far side that the stage wants to end, with its child, and what is to follow.
-    fn next_replaced(&mut self) -> Option<(usize, Option<FarProcess>, AfterEnd)> {
+    /// A far side that the stage wants to end.
+    fn next_ending(&mut self) -> Option<EndingChild> {
         for (&far, slot) in self.fars.iter_mut().filter(|(_, slot)| !slot.is_ending) {
-            if let Some(then) = self.out.far_mut(far).replace.take() {
+            if let Some(after_end) = self.out.far_mut(far).replace.take() {
                 slot.epoch += 1;
                 (slot.is_ending, slot.is_to_start) = (true, false);
-                return Some((far, slot.far.take(), then));
+                return Some(EndingChild { far, former: slot.far.take(), after_end });
             }
         }
         None
@@ -318,16 +330,16 @@ impl Core {
 
     /// A child whose end is to be reported; otherwise when to check again, if needed.
     fn next_exit(&mut self, now: Instant) -> (Option<EndedChild>, Option<Instant>) {
-        let mut look_again = None;
+        let mut check_again = None;
         for (&far, slot) in &mut self.fars {
             let Some(child) = &mut slot.far else { continue };
-            let (status, again) = child.ended(now);
+            let (status, until) = child.ended(now);
             if let Some(status) = status {
                 let (epoch, sink) = (slot.epoch, Arc::clone(&child.sink));
                 return (Some(EndedChild { far, epoch, status, sink }), None);
             }
-            look_again = look_again.into_iter().chain(again).min();
+            check_again = check_again.into_iter().chain(until).min();
         }
-        (None, look_again)
+        (None, check_again)
     }
 }

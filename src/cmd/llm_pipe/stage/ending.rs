@@ -42,7 +42,7 @@ impl ModelStage {
             turn.usage.input.filter(|tokens| self.settings.endpoint.provider.drops_text(job.length, *tokens))
         {
             let (place, length) = (&job.place, job.length);
-            self.report.note_again(format_args!(
+            self.report.note_limited(format_args!(
                 "{place}: the server counted {tokens} tokens in {length} bytes: it has probably dropped the front, \
                  because its context window is full; give it a larger one (OLLAMA_CONTEXT_LENGTH)"
             ));
@@ -151,7 +151,7 @@ impl ModelStage {
         if self.settings.endpoint.is_secret(turn.raw.get()) {
             return self
                 .report
-                .note_again(format_args!("{place}: --cache: the answer contains the key, so it is not stored"));
+                .note_limited(format_args!("{place}: --cache: the answer contains the key, so it is not stored"));
         }
         if let Err(why) = cache.write(entry, turn) {
             self.report.fault(place, format_args!("--cache: {why}"));

@@ -325,7 +325,7 @@ impl ModelStage {
         if std::mem::take(&mut job.has_streamed) {
             self.settings.answer.restarted(job.id(), out);
         }
-        self.report.note_again(format_args!("{}: {why}", job.place));
+        self.report.note_limited(format_args!("{}: {why}", job.place));
     }
 }
 
@@ -379,7 +379,7 @@ fn cached_turn(cache: &Cache, body: &str, job: &mut Job, report: &Report) -> Opt
     }
     let entry = cache.entry(body);
     let kept = cache.read(&entry).unwrap_or_else(|why| {
-        report.note_again(format_args!("{}: --cache: {why}; asking the model instead", job.place));
+        report.note_limited(format_args!("{}: --cache: {why}; asking the model instead", job.place));
         None
     });
     (job.entry, job.is_cached) = (Some(entry), kept.is_some());

@@ -61,7 +61,7 @@ pub fn name(text: &str) -> Result<String, String> {
     Err("a name consists of letters, digits, '.', '_' and '-', and starts with a letter or a digit".to_owned())
 }
 
-fn not_there(message: impl Display) -> Failure {
+fn not_started(message: impl Display) -> Failure {
     Failure::new(Status::NotStarted, message)
 }
 
@@ -71,7 +71,7 @@ impl Session {
     /// # Errors
     /// If there is no private folder for sessions.
     pub fn named(name: &str) -> Result<Session, Failure> {
-        let home = home().map_err(not_there)?;
+        let home = home().map_err(not_started)?;
         Ok(Session { name: name.to_owned(), folder: home.join(format!("{PREFIX}{name}")) })
     }
 
@@ -80,10 +80,10 @@ impl Session {
     /// # Errors
     /// If the folder of sessions cannot be read.
     pub fn running() -> Result<Vec<Session>, Failure> {
-        let home = home().map_err(not_there)?;
-        let _lock = lock(&home).map_err(not_there)?;
+        let home = home().map_err(not_started)?;
+        let _lock = lock(&home).map_err(not_started)?;
         let mut running = Vec::new();
-        for entry in fs::read_dir(&home).map_err(not_there)?.flatten() {
+        for entry in fs::read_dir(&home).map_err(not_started)?.flatten() {
             let file_name = entry.file_name();
             let Some(name) = file_name.to_str().and_then(|file_name| file_name.strip_prefix(PREFIX)) else { continue };
             let session = Session { name: name.to_owned(), folder: entry.path() };
@@ -122,14 +122,14 @@ impl Session {
             let Session { name, .. } = self;
             let last_line = self.log_tail().pop();
             match (error.kind(), last_line) {
-                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, None) => not_there(format_args!(
+                (ErrorKind::NotFound | ErrorKind::ConnectionRefused, None) => not_started(format_args!(
                     "session '{name}' is not running; start it: tool-call --start {name} -- WORLD ARGS"
                 )),
                 (ErrorKind::NotFound | ErrorKind::ConnectionRefused, Some(last_line)) => {
                     let log = self.log();
-                    not_there(format_args!("session '{name}' has ended: {last_line} (log: {})", log.display()))
+                    not_started(format_args!("session '{name}' has ended: {last_line} (log: {})", log.display()))
                 }
-                _ => not_there(format_args!("session '{name}': {error}")),
+                _ => not_started(format_args!("session '{name}': {error}")),
             }
         })
     }
@@ -173,9 +173,9 @@ impl Session {
     /// If it does not run, or does not end.
     pub fn stop(&self) -> Result<(), Failure> {
         let stream = self.join()?;
-        let pid = match socket::process(&stream).map_err(not_there)? {
+        let pid = match socket::process(&stream).map_err(not_started)? {
             Some(pid) => pid,
-            None => self.about().map_err(not_there)?.pid,
+            None => self.about().map_err(not_started)?.pid,
         };
         drop(stream);
         ask_to_end(pid);

@@ -4,7 +4,7 @@
 //! id for the world, and its answer gets the client's id again. Records that answer no request (observations, notices
 //! of gates) are dropped: clients cannot subscribe to them.
 
-use super::{Session, lock, not_there};
+use super::{Session, lock, not_started};
 use crate::cmd::options::Limit;
 use crate::cmd::tool_call::one_shot::{EXIT, LIMITS, closed, too_long};
 use crate::cmd::tool_call::request::{ended, is_request, no_world};
@@ -47,7 +47,7 @@ pub fn serve(
     signals: &Signals,
     report: &Arc<Report>,
 ) -> Result<Status, Failure> {
-    let listener = socket::inherited().map_err(not_there)?;
+    let listener = socket::inherited().map_err(not_started)?;
     close_stdin();
     let stage = SessionServer {
         next: 1,
@@ -128,7 +128,7 @@ impl SessionServer {
                 } else {
                     let record_type = type_of(text).unwrap_or_default();
                     self.report
-                        .note_again(format_args!("client {number}: not a call: a record of type '{record_type}'"));
+                        .note_limited(format_args!("client {number}: not a call: a record of type '{record_type}'"));
                 }
             }
         }
@@ -201,7 +201,7 @@ impl SessionServer {
     /// The process that starts a session waits for the world's list of tools. If it is gone, the session ends.
     fn end_unless_wanted(&self, out: &mut Out) {
         if !self.has_answered && self.clients.is_empty() {
-            out.stop(Status::Well);
+            out.stop(Status::Success);
         }
     }
 
@@ -215,12 +215,12 @@ impl SessionServer {
             return Err(closed());
         }
         if self.idle_at().is_some_and(|at| at <= now) {
-            out.stop(Status::Well);
+            out.stop(Status::Success);
         }
         if let Some(owner) = self.owner {
             self.owner_seen_at = now;
             if !is_running(owner) {
-                out.stop(Status::Well);
+                out.stop(Status::Success);
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Starts a session: creates its folder and socket, and passes them to a background process.
 
-use super::{Session, SessionInfo, lock, not_there};
+use super::{Session, SessionInfo, lock, not_started};
 use crate::cmd::options::Limit;
 use crate::cmd::tool_call::one_shot::LIST_TIMEOUT;
 use crate::cmd::tool_call::request::Request;
@@ -15,14 +15,15 @@ use std::io::{self, ErrorKind, Read};
 use std::process::Child;
 use std::time::Duration;
 
-/// A world whose far side is lost refuses calls for at most five seconds before it ends.
-const END_WITHOUT_TOOLS: Duration = Duration::from_secs(6);
+/// How long to wait for the end of a world that lists no tools. A world whose far side is lost refuses calls for at
+/// most five seconds before it ends.
+const WORLD_END_TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Starts a session and waits until its world lists its tools; gives that list. With `with_owner`, the session ends
 /// with the terminal session (setsid(2)) of the caller.
 ///
 /// # Errors
-/// [`usage`] if it runs already. If the world does not start: the end of its log, and the world's status.
+/// [`usage`] if it runs already. If the world does not start, its status; the end of its log has been reported.
 pub fn start(
     session: &Session,
     world: Vec<OsString>,
@@ -40,11 +41,11 @@ pub fn start(
     arguments.push("--".into());
     arguments.extend(world);
     let (stream, mut process) = {
-        let _lock = home().and_then(|home| lock(&home)).map_err(not_there)?;
+        let _lock = home().and_then(|home| lock(&home)).map_err(not_started)?;
         let listener = listen(session)?;
         let failed = |error: io::Error| {
             session.remove();
-            not_there(format_args!("{}: {error}", session.folder.display()))
+            not_started(format_args!("{}: {error}", session.folder.display()))
         };
         let log = private::file().append(true).create(true).open(session.log()).map_err(failed)?;
         let process = background::spawn(arguments, listener, log).map_err(failed)?;
@@ -52,7 +53,7 @@ pub fn start(
         // The background process has the listening end: if it is dead, the connection fails.
         (session.connect().map_err(failed)?, process)
     };
-    list(session, stream).map_err(|failure| give_up(session, &mut process, failure, report))
+    list_tools(session, stream).map_err(|failure| give_up(session, &mut process, failure, report))
 }
 
 fn pid(process: &Child) -> i32 {
@@ -77,21 +78,21 @@ fn listen(session: &Session) -> Result<socket::Listener, Failure> {
                 format_args!("{path}: {error}: choose a shorter name, or a shorter XDG_RUNTIME_DIR or TMPDIR");
             return usage(message);
         }
-        not_there(format_args!("{path}: {error}"))
+        not_started(format_args!("{path}: {error}"))
     })
 }
 
-/// Gets the world's answer to `list_tools`.
-fn list(session: &Session, stream: socket::Stream) -> Result<String, Failure> {
-    stream.set_read_timeout(Some(LIST_TIMEOUT)).map_err(not_there)?;
-    let mut rest = stream.try_clone().map_err(not_there)?;
+/// Gets the world's answer to `list_tools`. [`Status::Lost`] means that the world has ended.
+fn list_tools(session: &Session, stream: socket::Stream) -> Result<String, Failure> {
+    stream.set_read_timeout(Some(LIST_TIMEOUT)).map_err(not_started)?;
+    let mut connection = stream.try_clone().map_err(not_started)?;
     let listed = session.ask_over(stream, &Request::Tools)?;
     if ToolList::read(&listed).is_ok_and(|list| list.is_some_and(|list| !list.tools.is_empty())) {
         return Ok(listed);
     }
     // A world whose far side cannot be started also answers with no tools, and then ends.
-    rest.set_read_timeout(Some(END_WITHOUT_TOOLS)).map_err(not_there)?;
-    let has_ended = matches!(rest.read(&mut [0]), Ok(0));
+    connection.set_read_timeout(Some(WORLD_END_TIMEOUT)).map_err(not_started)?;
+    let has_ended = matches!(connection.read(&mut [0]), Ok(0));
     let status = if has_ended { Status::Lost } else { Status::NotStarted };
     Err(Failure::new(status, "the world lists no tools"))
 }

@@ -44,10 +44,13 @@ fn a_question_is_open_until_its_own_gate_settles_it_or_disconnects() {
     assert!(queue.take(3, &question("n", CALL).record()).is_err(), "the nonce of another gate's question");
     assert_eq!(queue.take(2, &settled).unwrap(), QueueChange::Nothing, "the question of another gate");
     assert_eq!(queue.take(2, &refused(&call, "n", "no")).unwrap(), QueueChange::Nothing);
-    assert_eq!(queue.take(1, &refused(&call, "n", "no")).unwrap(), QueueChange::Refused("n".into(), "no".into()));
+    assert_eq!(
+        queue.take(1, &refused(&call, "n", "no")).unwrap(),
+        QueueChange::Refused { nonce: "n".into(), why: "no".into() }
+    );
     assert_eq!((queue.position("m"), queue.len()), (Some(1), 2));
-    let QueueChange::Settled(nonce, Settlement { note, .. }) = queue.take(1, &settled).unwrap() else { unreachable!() };
-    assert_eq!((nonce.as_str(), note.contains("nobody answered in time")), ("n", true));
+    let QueueChange::Settled { nonce, settlement } = queue.take(1, &settled).unwrap() else { unreachable!() };
+    assert_eq!((nonce.as_str(), settlement.note.contains("nobody answered in time")), ("n", true));
     assert_eq!(queue.take(2, &question("more", CALL).record()).unwrap(), QueueChange::SecondQuestion);
     assert_eq!(queue.leave(2).as_deref(), Some("m"));
     assert!(queue.is_empty());
