@@ -95,7 +95,7 @@ impl Gate {
             if !ended.is_empty() {
                 let tool = printable(&tool);
                 let why = format_args!("the server has changed the tool {tool}: its rules for the session have ended");
-                self.passage.report.note_again(why);
+                self.passage.report.note_limited(why);
                 self.send_to_approvers(&self.rules_record());
             }
         }
