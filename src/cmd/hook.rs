@@ -14,7 +14,7 @@ use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::{Limits, deeper_than};
 use pipewright_policy::annotations::Hint;
 use pipewright_policy::builtin::Builtin;
-use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_policy::working_folder::WorkingFolder;
 use pipewright_record::Call;
 use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, HookResult, WrittenAnswer, read};
 use pipewright_sys::descriptor::{stdout, stdout_is_null_device};

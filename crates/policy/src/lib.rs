@@ -19,5 +19,6 @@ pub mod snapshot;
 mod submitting;
 pub mod target;
 mod verdict;
+pub mod working_folder;
 
 pub use verdict::{Decision, Verdict};

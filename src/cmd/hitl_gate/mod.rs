@@ -37,7 +37,7 @@ use pipewright_io::between::{FarEndpoint, Sides, between};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::Limits;
 use pipewright_policy::builtin::Builtin;
-use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_policy::working_folder::WorkingFolder;
 use pipewright_sys::ancestry::Family;
 use pipewright_sys::descriptor::Descriptor;
 use pipewright_sys::signal::Signals;

@@ -26,7 +26,7 @@ use pipewright_io::report::{Failure, Report, Status};
 use pipewright_lines::Limits;
 use pipewright_policy::annotations::Annotations;
 use pipewright_policy::builtin::Builtin;
-use pipewright_policy::builtin::working_folder::WorkingFolder;
+use pipewright_policy::working_folder::WorkingFolder;
 use pipewright_sys::signal::Signals;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@ mod git;
 mod node;
 mod rust;
 
-use pipewright_policy::builtin::working_folder::ProgramFamily;
+use pipewright_policy::working_folder::ProgramFamily;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 

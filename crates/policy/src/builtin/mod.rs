@@ -9,6 +9,7 @@ mod disclosure;
 mod element;
 mod files;
 mod flags;
+mod folder_use;
 mod keys;
 mod known_classes;
 mod lexicon;
@@ -25,7 +26,6 @@ mod secret_files;
 pub mod shell;
 mod sql;
 mod typing;
-pub mod working_folder;
 
 pub use disclosure::may_disclose;
 
@@ -35,6 +35,7 @@ use super::snapshot::godot::is_short;
 use super::snapshot::{NamedElement, Snapshot};
 use super::target::Target;
 use super::verdict::{Decision, Verdict};
+use super::working_folder::WorkingFolder;
 use address::judge_address;
 use database::SqlUse;
 use element::{judge_description, judge_dialog, judge_element, judge_target};
@@ -51,7 +52,6 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use typing::{judge_action, judge_entering, judge_item, judge_submit, submits, types_into_focus};
-use working_folder::WorkingFolder;
 
 /// The keyboard's focus, as far as the calls tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

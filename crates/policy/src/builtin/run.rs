@@ -2,11 +2,11 @@
 
 use super::database::{self, SqlUse};
 use super::shell::browser::BrowserCommand;
-use super::working_folder::WorkingFolder;
 use super::{JudgedCall, allow, found, plain_key, powershell, shell, sql};
 use crate::detector::ActionKind;
 use crate::lists::run::{NEUTRAL_KEYS, OTHER_LANGUAGES};
 use crate::verdict::Decision;
+use crate::working_folder::WorkingFolder;
 use pipewright_record::Fields;
 use pipewright_record::hook::OwnToolUse;
 use serde_json::{Map, Value};

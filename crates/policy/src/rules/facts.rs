@@ -1,8 +1,8 @@
 //! The facts about a call that rules use, the same for every form of call.
 
 use super::plain;
-use crate::builtin::working_folder::WorkingFolder;
 use crate::target::Target;
+use crate::working_folder::WorkingFolder;
 use pipewright_record::Call;
 use pipewright_record::json::{Object, quoted};
 use serde_json::value::RawValue;

@@ -11,8 +11,9 @@ mod programs;
 mod readers;
 mod sql_clients;
 
-use super::working_folder::{FolderUse, WorkingFolder};
+use super::folder_use::FolderUse;
 use crate::lists::shell::{PLAIN_VARIABLES, SETTINGS, TAKEN};
+use crate::working_folder::WorkingFolder;
 use browser::BrowserCommand;
 use pipewright_syntax::Unreadable;
 use pipewright_syntax::shell::{Command, ShellStep, Word, steps};

@@ -1,56 +1,8 @@
-//! The folder in which a shell's text runs, and the programs that read but run what its files say.
+//! What a shell's text does in its folder: the programs that read but run what files there say.
 
 use super::shell::browser::BrowserCommand;
+use crate::working_folder::{ProgramFamily, WorkingFolder};
 use std::path::{Component, Path, PathBuf};
-
-/// Programs that take the name of a program, or a piece of code, from files of the folder in which they run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProgramFamily {
-    /// Any program: managers of versions (asdf, mise) put a program in place of another.
-    Any,
-    /// Its configuration, its hooks.
-    Git,
-    /// cargo and rustc: the toolchain file of rustup, cargo's configuration.
-    Rust,
-    /// az: modules of Python, and a configuration.
-    Azure,
-    /// npm and pnpm: their configuration, hooks of pnpm.
-    Node,
-}
-
-impl ProgramFamily {
-    /// The one to which a program belongs.
-    pub(super) fn of(program: &str) -> ProgramFamily {
-        match program {
-            "az" => ProgramFamily::Azure,
-            // gh and go run git.
-            "gh" | "git" | "go" => ProgramFamily::Git,
-            "cargo" | "rustc" => ProgramFamily::Rust,
-            "npm" | "pnpm" => ProgramFamily::Node,
-            _ => ProgramFamily::Any,
-        }
-    }
-}
-
-/// Whether no file in a folder, or in one above it, makes these programs run other code. The policy reads no files: the
-/// command looks.
-pub type FolderCheck = fn(ProgramFamily, &Path) -> bool;
-
-/// Where an absolute path leads when its links are followed, as far as it exists; `None` if that cannot be told.
-pub type PathResolver = fn(&Path) -> Option<PathBuf>;
-
-/// The folder in which a text runs.
-#[derive(Debug, Clone, Default)]
-pub struct WorkingFolder {
-    /// `None` if it is not known: then the text is judged without it.
-    pub folder: Option<PathBuf>,
-    /// The folder that `~` stands for.
-    pub home: Option<PathBuf>,
-    /// `None` if nobody looks.
-    pub runs_nothing: Option<FolderCheck>,
-    /// Where a path leads when its links are followed; `None` if nobody looks.
-    pub resolve: Option<PathResolver>,
-}
 
 /// What a text does in its folder, as far as it has been read.
 #[derive(Debug, Default)]
@@ -117,7 +69,7 @@ impl FolderUse {
         let WorkingFolder { folder: Some(_), runs_nothing: Some(runs_nothing), .. } = place else { return None };
         let folders = self.possible_folders(place);
         let runs_other_code = |(program, own): &&(String, Vec<String>)| {
-            let family = ProgramFamily::of(program);
+            let family = family_of(program);
             let Some(folders) = folders.as_ref().and_then(|folders| git_folders(folders, own, place)) else {
                 // Where a manager of versions may be at work is not known either; but few people have one.
                 return family != ProgramFamily::Any;
@@ -154,6 +106,18 @@ impl FolderUse {
     }
 }
 
+/// The family to which a program belongs.
+fn family_of(program: &str) -> ProgramFamily {
+    match program {
+        "az" => ProgramFamily::Azure,
+        // gh and go run git.
+        "gh" | "git" | "go" => ProgramFamily::Git,
+        "cargo" | "rustc" => ProgramFamily::Rust,
+        "npm" | "pnpm" => ProgramFamily::Node,
+        _ => ProgramFamily::Any,
+    }
+}
+
 /// The folders in which git runs with these values of `-C`.
 fn git_folders(folders: &[PathBuf], told: &[String], place: &WorkingFolder) -> Option<Vec<PathBuf>> {
     told.iter().try_fold(folders.to_vec(), |folders, change| changed(&folders, change, place))
@@ -185,6 +149,7 @@ fn without_parents(folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::working_folder::FolderCheck;
 
     fn place(runs_nothing: FolderCheck) -> WorkingFolder {
         WorkingFolder {
