@@ -21,7 +21,7 @@ fuzz_target!(|raw: &[u8]| {
         if let NamedElement::Element(target) = snapshot.target(&call.tool, arguments) {
             assert_eq!(Target::read(&target.json()).as_ref(), Some(&target));
         }
-        snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments);
+        snapshot.passes(call.id.map(|id| id.get()), &call.tool, arguments, false);
         let reference = snapshot.target("browser_click", r#"{"ref":"e12"}"#);
         assert_eq!(reference, NamedElement::Unknown("e12".to_owned()));
     }

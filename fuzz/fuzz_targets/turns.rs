@@ -21,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
     let _ = refusal(
         &words,
         &ModelRequest::default(),
-        &SentBody::of(r#"{"stream":true,"max_tokens":9999}"#),
+        &SentBody::of(r#"{"stream":true,"max_tokens":9999}"#, None),
         &Abilities::default(),
     );
     let mut reader = provider.reader(&ModelRequest::default(), "m");
