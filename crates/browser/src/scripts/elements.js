@@ -150,7 +150,13 @@
   };
   const isNameOfAnother = (label) => Boolean(label.id && rootOf(label).querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`));
   // A transparent field over the styled box that a person sees in its place.
-  const isOver = (field, element) => shownIn.get(field) === field && isField(field) && !isVisible(field) && isMostOf(field, element);
+  const isOver = (field, element) => shownIn.get(field) === field && isField(field) && !isVisible(field) && isMostOf(field, element) && isOnTop(field, element);
+  // Outside of the window only the style can tell.
+  const isOnTop = (field, element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const top = deepest(x + width / 2, y + height / 2);
+    return top ? top === field : Number(getComputedStyle(field).zIndex) > 0;
+  };
   // An icon in a control may be another one; its body is not.
   const isMostOf = (element, outer) => {
     const [own, around] = [element, outer].map((one) => one.getBoundingClientRect());

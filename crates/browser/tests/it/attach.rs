@@ -175,7 +175,7 @@ fn a_failed_attach_says_what_to_do() {
     assert!(refused(folder).contains("--remote-debugging-port=0"), "{}", refused(folder));
     std::fs::write(Path::new(folder).join("DevToolsActivePort"), "no port\n").unwrap();
     assert!(refused(folder).contains("the file has no port and path"));
-    assert!(refused("wss://example.org/x").contains("ssh -L"));
+    assert!(refused("wss://127.0.0.1:1/devtools/page/AB").contains("one page"));
     assert!(refused("ws://127.0.0.1:1/devtools/page/AB").contains("one page"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

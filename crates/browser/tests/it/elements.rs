@@ -271,8 +271,10 @@ fn the_body_of_a_control_and_its_label_are_not_listed_beside_it() {
     let (mut browser, _place) = show(
         r#"<x-radio role=radio tabindex=0>One</x-radio>
         <div role=tab style="position:relative;width:200px;height:40px">Tab <i style="cursor:pointer;position:absolute;right:0;width:20px;height:20px"></i></div>
-        <div style="position:relative;width:60px;height:30px"><input type=checkbox role=switch aria-label=Wifi style="opacity:0;position:absolute;inset:0;width:100%;height:100%;margin:0">
+        <div style="position:relative;width:60px;height:30px"><input type=checkbox role=switch aria-label=Wifi style="opacity:0;position:absolute;inset:0;width:100%;height:100%;margin:0;z-index:1">
         <span style="cursor:pointer;position:absolute;inset:0">Off</span></div><x-select></x-select>
+        <div style="position:relative;width:60px;height:30px"><input type=checkbox aria-label=Below style="opacity:0;position:absolute;inset:0;width:100%;height:100%;margin:0">
+        <span style="cursor:pointer;position:absolute;inset:0">Above</span></div>
         <script>
         const shadow = (name, html) => document.querySelector(name).attachShadow({mode: "open"}).innerHTML = html;
         shadow("x-radio", '<span style="cursor:pointer;display:block"><svg width=10 height=10></svg><slot></slot></span>');
@@ -280,7 +282,15 @@ fn the_body_of_a_control_and_its_label_are_not_listed_beside_it() {
         document.querySelector("x-select").shadowRoot.firstChild.addEventListener("click", () => 0);
         </script>"#,
     );
-    let expected = [r#"radio "One""#, r#"tab "Tab""#, r#"clickable """#, r#"switch "Wifi""#, r#"combobox "Size""#];
+    let expected = [
+        r#"radio "One""#,
+        r#"tab "Tab""#,
+        r#"clickable """#,
+        r#"switch "Wifi""#,
+        r#"combobox "Size""#,
+        r#"checkbox "Below" covered"#,
+        r#"clickable "Above""#,
+    ];
     assert_eq!(read(&list(&mut browser, Scope::Page)), expected);
 }
 
