@@ -142,7 +142,7 @@ fn pass(mut client: &TcpStream, browser: &str) {
     server.write_all(head.as_bytes()).unwrap();
     let mut bytes = vec![0; 1 << 16];
     loop {
-        let mut ends = [&client, &server].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
+        let mut ends = [client, &server].map(|end| PollFd::new(end.as_fd(), PollFlags::POLLIN));
         poll(&mut ends, PollTimeout::NONE).unwrap();
         let [from_client, from_server] = ends.map(|end| end.any().unwrap());
         if from_client {

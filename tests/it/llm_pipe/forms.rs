@@ -135,10 +135,8 @@ fn a_server_without_schemas_is_asked_for_text() {
 #[test]
 fn a_conversation_keeps_its_form_although_the_server_is_not_known_any_more() {
     let server = server(&[ACT]);
-    let turn = format!(
-        r#",{{"role":"assistant","turn":{{"form":"schema","provider":"llama.cpp","model":"m","text":"","calls":[{{"call_id":"c","tool_name":"look","arguments":{{"place":"hall"}}}}]}}}},{{"role":"tool","call_id":"c","content":[{{"text":"A door."}}]}}"#
-    );
-    let output = pipe(&mut model(&server, "llama.cpp/m"), ask(&turn, "").as_bytes());
+    let turn = r#",{"role":"assistant","turn":{"form":"schema","provider":"llama.cpp","model":"m","text":"","calls":[{"call_id":"c","tool_name":"look","arguments":{"place":"hall"}}]}},{"role":"tool","call_id":"c","content":[{"text":"A door."}]}"#;
+    let output = pipe(&mut model(&server, "llama.cpp/m"), ask(turn, "").as_bytes());
     assert_eq!(forms(&server), [SCHEMA], "{output:?}");
     let messages = body(&server.requests()[0])["messages"].clone();
     assert_eq!(messages[2]["content"], ACT, "{messages}");

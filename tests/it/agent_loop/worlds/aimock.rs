@@ -44,7 +44,7 @@ fn a_goal_is_reached_with_the_api_of_each_provider() {
         // The outcome of each call has reached the provider, including the call that was not made.
         let journal = aimock.journal();
         let last = journal.last().unwrap().to_string();
-        for part in ["no such thing", "only the first call of a turn", "third"] {
+        for part in ["no such thing", "only the first action of a turn", "third"] {
             assert!(last.contains(part), "{model}: {part}: {last}");
         }
         assert_eq!(journal.len() - before, 5, "{model}: no turn was asked for twice");
