@@ -40,8 +40,8 @@ complete -c agent-loop -n "__fish_agent_loop_needs_command" -l turn-steps -d 'Th
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l deadline -d 'Time limit of the goal; without --goal, of each message (exit status 124). Time spent waiting for a person does not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-tokens -d 'The highest number of input and output tokens in total' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-cost -d 'The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-repeats -d 'The same call with the same outcome so often in a row is a repetition, and so are two that alternate: the model is told, and the second time the run ends. 0 means never' -r
-complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-unchanged -d 'So many actions in a row that change nothing visible are a repetition; a call whose result differs from the last time is a change. 0 means never' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-repeats -d 'After N equal calls with equal outcomes in a row (or two that alternate), tell the model; the second time, end the run. 0 means never' -r
+complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-unchanged -d 'The same after N actions in a row that change nothing visible; a result that differs from the last one counts as a change. 0 means never' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-result -d 'Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-line -d 'Longest line that is parsed, in bytes (K, M, G for powers of 1024); a longer one is reported and not acted on' -r
 complete -c agent-loop -n "__fish_agent_loop_needs_command" -l max-depth -d 'Deepest nesting of arrays and objects that is parsed; a deeper line is reported and not acted on' -r

@@ -72,8 +72,8 @@ impl Agent {
         }
     }
 
-    /// Takes the calls of a turn in their order: any number of notes and some reads, and one action or one word to the person. The model
-    /// is told why a call is not carried out.
+    /// Takes the calls of a turn in their order: any number of notes and some reads, then one action or one word to the
+    /// person. A call that is not carried out gets an error that says why.
     fn take_calls(&mut self, calls: Vec<WrittenCall>, now: Duration) {
         let (mut end, mut invalid, mut reads) = (None, None, 0);
         for call in calls {

@@ -89,7 +89,7 @@ pub struct Profile {
     /// Calls before each decision, if anything has changed.
     #[serde(default)]
     pub observe: Vec<ProfileCall>,
-    /// The world's tools that a small model is told about first, as globs; all if empty.
+    /// Globs for the tools that are described to a small model; it gets the others by name. If empty, all are described.
     #[serde(default)]
     pub core: Vec<String>,
     /// Tools that change nothing, as globs.

@@ -7,12 +7,14 @@
 use crate::addresses::{AddressRules, Judgement, is_private};
 use crate::interception::{DeniedAddress, private_name};
 use crate::relay;
+use crate::stream::connect;
 use crate::wire::CommandError;
 use crate::{ActionError, Launch};
+use pipewright_sys::lock;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use url::{Position, Url};
@@ -92,7 +94,7 @@ impl Fence {
 
     /// What was refused since the last call.
     pub(crate) fn take_refused(&self) -> Vec<DeniedAddress> {
-        std::mem::take(&mut self.state.refused())
+        std::mem::take(&mut lock(&self.state.refused))
     }
 
     /// Why there is no connection to the host of this address.
@@ -101,10 +103,10 @@ impl Fence {
         let is_of = |denied: &&DeniedAddress| {
             Url::parse(&denied.address).is_ok_and(|denied| denied.host_str() == Some(host.as_str()))
         };
-        if let Some(denied) = self.state.refused().iter().find(is_of) {
+        if let Some(denied) = lock(&self.state.refused).iter().find(is_of) {
             return Some(ActionError::Denied(denied.to_string()));
         }
-        let (_, message) = self.state.unreachable().take_if(|(name, _)| *name == host)?;
+        let (_, message) = lock(&self.state.unreachable).take_if(|(name, _)| *name == host)?;
         Some(ActionError::Refused(CommandError { code: 0, message }))
     }
 }
@@ -118,20 +120,12 @@ impl Drop for Fence {
 }
 
 impl State {
-    fn refused(&self) -> MutexGuard<'_, Vec<DeniedAddress>> {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn unreachable(&self) -> MutexGuard<'_, Option<(String, String)>> {
-        self.unreachable.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Connects to the host of a request, if that is allowed.
     fn dial(&self, request: &Request) -> Result<TcpStream, Refusal> {
         let url = &request.url;
         let unreachable = |error: io::Error| {
             let why = format!("no connection to {}: {error}", &url[..Position::BeforePath]);
-            *self.unreachable() = url.host_str().map(|host| (host.to_owned(), why.clone()));
+            *lock(&self.unreachable) = url.host_str().map(|host| (host.to_owned(), why.clone()));
             Refusal("502 Bad Gateway", why)
         };
         let judgement = match self.allowed.judge(url.as_str()) {
@@ -152,21 +146,14 @@ impl State {
         if addresses.is_empty() && !private.is_empty() {
             return Err(self.refuse(url, private_name(url.as_str())));
         }
-        let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
-        for address in addresses {
-            match TcpStream::connect_timeout(&address, CONNECT) {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failed = error,
-            }
-        }
-        Err(unreachable(failed))
+        connect(addresses, CONNECT).map_err(unreachable)
     }
 
     fn refuse(&self, url: &Url, why: String) -> Refusal {
         // Of http the whole address is known, which may be long and secret: the origin is what a rule can allow.
         let denied = DeniedAddress { address: url[..Position::BeforePath].to_owned(), why };
         let text = denied.to_string();
-        let mut refused = self.refused();
+        let mut refused = lock(&self.refused);
         if refused.len() < MAX_REFUSED && !refused.contains(&denied) {
             refused.push(denied);
         }

@@ -4,6 +4,7 @@ use crate::profile::Profile;
 use crate::{AddressRules, Connection};
 use crate::{Device, Routes};
 use command_fds::{CommandFdExt, FdMapping};
+use pipewright_sys::lock;
 use pipewright_sys::process::{self, Group, is_root};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -12,7 +13,7 @@ use std::fmt;
 use std::io::{self, PipeReader, Read, pipe};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -232,7 +233,7 @@ impl Process {
 
     /// Its last lines of output.
     pub fn printed(&self) -> String {
-        let printed = self.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let printed = lock(&self.printed);
         let bytes: Vec<u8> = printed.iter().copied().collect();
         // If the output was cut, its first line is incomplete.
         let begin =
@@ -268,7 +269,7 @@ impl Drop for Process {
 fn keep(mut stderr: PipeReader, printed: &Mutex<VecDeque<u8>>) {
     let mut bytes = [0; 1024];
     while let Ok(length @ 1..) = stderr.read(&mut bytes) {
-        let mut printed = printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = lock(printed);
         printed.extend(&bytes[..length]);
         let much = printed.len().saturating_sub(MAX_OUTPUT);
         printed.drain(..much);

@@ -2,8 +2,9 @@
 //! directly or behind a server with TLS.
 
 use crate::stream::Stream;
+use pipewright_sys::lock;
 use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tungstenite::client::IntoClientRequest;
 use tungstenite::http::{HeaderName, HeaderValue};
@@ -112,13 +113,13 @@ impl Writer {
     }
 
     fn send(&self, message: Message) -> Result<(), String> {
-        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = lock(&self.0);
         socket.send(message).map_err(|error| error.to_string())
     }
 
     /// Sends a close frame, and shuts down the connection in both directions, so that the reading thread ends.
     pub(crate) fn end(&self) {
-        let mut socket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut socket = lock(&self.0);
         let _ = socket.close(None);
         let _ = socket.flush();
         socket.get_ref().stream.shutdown();

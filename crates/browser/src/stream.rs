@@ -1,10 +1,11 @@
 //! A TCP stream, with or without TLS, that one thread reads and another writes.
 
+use pipewright_sys::lock;
 use rustls::ClientConnection;
 use rustls::pki_types::ServerName;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -56,11 +57,14 @@ impl Stream {
 /// Connects to the host of an address, without TLS.
 fn dial(url: &Url) -> io::Result<TcpStream> {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    let default = if url.scheme() == "wss" { 443 } else { 80 };
-    let addresses = (host, url.port_or_known_default().unwrap_or(default)).to_socket_addrs()?;
+    connect((host, url.port_or_known_default().unwrap_or(80)).to_socket_addrs()?, CONNECT)
+}
+
+/// Connects to the first of these addresses that accepts a connection in this time.
+pub(crate) fn connect(addresses: impl IntoIterator<Item = SocketAddr>, limit: Duration) -> io::Result<TcpStream> {
     let mut failed = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in addresses {
-        match TcpStream::connect_timeout(&address, CONNECT) {
+        match TcpStream::connect_timeout(&address, limit) {
             Ok(stream) => return Ok(stream),
             Err(error) => failed = error,
         }
@@ -86,13 +90,9 @@ impl Tls {
         Ok(Tls { connection: Mutex::new(connection), sending: Mutex::default() })
     }
 
-    fn connection(&self) -> MutexGuard<'_, ClientConnection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn read(&self, mut socket: &TcpStream, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
-            match self.connection().reader().read(bytes) {
+            match lock(&self.connection).reader().read(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 outcome => return outcome,
             }
@@ -101,7 +101,7 @@ impl Tls {
             if length == 0 {
                 return Ok(0);
             }
-            let (mut rest, mut connection) = (&encrypted[..length], self.connection());
+            let (mut rest, mut connection) = (&encrypted[..length], lock(&self.connection));
             while !rest.is_empty() {
                 connection.read_tls(&mut rest)?;
                 // What this wants to send goes out with the next write.
@@ -111,10 +111,10 @@ impl Tls {
     }
 
     fn write(&self, mut socket: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
-        let _sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
+        let _sending = lock(&self.sending);
         let mut encrypted = Vec::new();
         let taken = {
-            let mut connection = self.connection();
+            let mut connection = lock(&self.connection);
             let taken = connection.writer().write(bytes)?;
             while connection.wants_write() {
                 connection.write_tls(&mut encrypted)?;

@@ -98,11 +98,10 @@ pub struct Arguments {
     /// The highest cost in US dollars in total; llm-pipe takes prices from models.toml (see llm-pipe(1))
     #[arg(long, value_name = "DOLLARS", value_parser = dollars, help_heading = "Limits")]
     max_cost: Option<f64>,
-    /// The same call with the same outcome so often in a row is a repetition, and so are two that alternate: the model is told, and the second time the run
-    /// ends. 0 means never
+    /// After N equal calls with equal outcomes in a row (or two that alternate), tell the model; the second time, end the run. 0 means never
     #[arg(long, value_name = "N", default_value = "3", value_parser = repeats, help_heading = "Limits")]
     max_repeats: u32,
-    /// So many actions in a row that change nothing visible are a repetition; a call whose result differs from the last time is a change. 0 means never
+    /// The same after N actions in a row that change nothing visible; a result that differs from the last one counts as a change. 0 means never
     #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Limits")]
     max_unchanged: u32,
     /// Longest line that is read from the world or the model command, in bytes (K, M, G for powers of 1024); pictures are in files and do not count

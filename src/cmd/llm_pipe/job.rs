@@ -253,7 +253,7 @@ impl Job {
             _ if is_enough => None,
             Retry::Never => None,
             Retry::Backoff => Some(backoff(self.attempts)),
-            // A busy server is waited for no longer than the user wants, and nobody knows whether it is free again before.
+            // The server may be free earlier than it says, so a pause longer than the user's limit is cut to it.
             Retry::After(pause) => {
                 let most = if is_busy { patience.busy.saturating_sub(busy_for) } else { MAX_PAUSE };
                 if pause > most {

@@ -4,11 +4,11 @@ use super::report::ResultMembers;
 use super::table::Arguments;
 use super::{Counters, Problem, ToolResult, ToolSession};
 use crate::{Element, Scope};
+use pipewright_sys::lock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::PoisonError;
 use std::time::Instant;
 use url::Url;
 
@@ -177,7 +177,7 @@ impl ToolSession {
         let items = self.browser.elements(scope, until)?.items;
         let loader = self.browser.page()?.document.loader.clone();
         let is_reused = self.snapshots.take(&loader, &items, is_refreshed);
-        *self.settings.counted.lock().unwrap_or_else(PoisonError::into_inner) =
+        *lock(&self.settings.counted) =
             Counters { number: self.browser.last_number(), documents: self.snapshots.documents() };
         Ok((items, is_reused))
     }

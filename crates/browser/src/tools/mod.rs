@@ -23,9 +23,10 @@ pub use table::{ToolDescription, declared};
 
 use crate::{ActionError, Browser, Focus, NumberColours, StorageFault, WaitFor, Waker};
 use listing::Snapshots;
+use pipewright_sys::lock;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use table::Tool;
 
@@ -114,7 +115,7 @@ impl ToolSession {
         }
         browser.set_downloads(settings.downloads.as_deref(), until)?;
         let tools = table::all(settings.evaluates);
-        let Counters { number, documents } = *settings.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let Counters { number, documents } = *lock(&settings.counted);
         browser.record_requests(settings.record.take());
         browser.count_on(number);
         let mut snapshots = Snapshots::default();

@@ -42,7 +42,7 @@ pub fn files(folder: &Path, to: &str, from: &str, is_running: impl Fn() -> bool 
     let last_active = Arc::new(Mutex::new(Instant::now()));
     let last_sent = Arc::clone(&last_active);
     thread::spawn(move || {
-        // After an error, whoever writes to the pipe notices that it is no longer read.
+        // After an error the pipe is closed, and the next write to it fails.
         let _ = writer.write_all_from(outbound, &last_sent);
     });
     thread::spawn(move || {
