@@ -66,12 +66,10 @@ def text_editor(page, asked):
     page.submit()
 
 
-@player("highlight-text")
-def highlight_text(page, _):
-    """Presses before the text, and with Shift behind it. The text is the only thing above or below the button."""
-    box = page.boxes("button")[0]["bbox"]
-    is_below = page.text().splitlines()[1] == "Submit"
-    start, end = (box["y"] + box["height"] + 8, 200) if is_below else (54, box["y"] - 20)
-    page.call("browser_overlay_act", action="click", x=3, y=start)
-    page.call("browser_overlay_act", action="click", x=155, y=end, modifiers=["Shift"])
+@player("highlight-text", "highlight-text-2")
+def highlight_text(page, asked):
+    """All text but the task's question and the button, or one of its paragraphs."""
+    lines = [line for line in page.text().splitlines()[1:] if line != "Submit"]
+    which = re.search(r"the (\d).. paragraph", asked)
+    page.call("browser_select_text", text=lines[int(which[1]) - 1] if which else " ".join(lines))
     page.submit()

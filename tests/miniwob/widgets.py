@@ -130,3 +130,38 @@ def drag_sort_numbers(page, _):
         if least != items[place]:
             page.drag(least, items[place])
     page.submit()
+
+
+WAYS = {"left": (-15, 0), "right": (15, 0), "up": (0, -15), "down": (0, 15)}
+
+
+@player("drag-circle", "drag-single-shape")
+def drag_shape(page, asked):
+    shape = next(one for one in page.items() if one.name != "Submit")
+    page.drag_by(*WAYS[re.search(r"(left|right|up|down) then", asked)[1]], **{"from": shape.index})
+    page.submit()
+
+
+@player("resize-textarea")
+def resize_textarea(page, asked):
+    """The handle is in the lower right corner, and no element of the list."""
+    box = page.boxes("textbox")[0]["bbox"]
+    far = 15 if "larger" in asked else -15
+    page.drag_by(far, far, x=box["x"] + box["width"] - 6, y=box["y"] + box["height"] - 6)
+    page.submit()
+
+
+@player("hot-cold")
+def hot_cold(page, _):
+    """Each place of the mouse tells how far away the place is that is looked for."""
+    bands = {"HOT": (0, 5), "WARM": (5, 10), "COLD": (10, 40), "ICE COLD": (40, 999)}
+    left = [(x, y) for x in range(5, 155) for y in range(5, 120)]
+    while left:
+        x, y = left[len(left) // 2]
+        page.call("browser_hover", x=x, y=y + 50, settle="none")
+        told = page.text().splitlines()[-1]
+        if told == "HOT":
+            return page.call("browser_overlay_act", action="click", x=x, y=y + 50)
+        least, most = bands[told]
+        left = [(a, b) for a, b in left if least <= ((a - x) ** 2 + (b - y) ** 2) ** 0.5 < most]
+    raise LookupError("the answers do not agree")

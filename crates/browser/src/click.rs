@@ -1,6 +1,6 @@
 //! Clicks: where, with which button, how often, and with which keys held.
 
-use crate::pointer::MovePurpose;
+use crate::pointer::{MousePlace, MovePurpose};
 use crate::{ActionError, Browser, InputRefusal};
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -15,17 +15,6 @@ pub enum MouseButton {
     Right,
     /// The wheel: opens links in new tabs.
     Middle,
-}
-
-/// Where a click goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ClickPlace {
-    /// The element with this number, at a point where nothing covers it.
-    Element(u32),
-    /// A point of that element, from its upper left corner, in CSS pixels.
-    Within(u32, f64, f64),
-    /// A point of the window, whatever is there, in CSS pixels.
-    Window(f64, f64),
 }
 
 /// How the mouse is pressed.
@@ -58,22 +47,15 @@ impl Browser {
     /// # Errors
     /// As [`Browser::click_at`].
     pub fn click(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
-        self.click_at(ClickPlace::Element(index), ClickOptions::default(), until)
+        self.click_at(MousePlace::Element(index), ClickOptions::default(), until)
     }
 
     /// Clicks. An element is scrolled into view, and what is at the point of the click is checked.
     ///
     /// # Errors
     /// Why nothing was clicked. After an [`ActionError::Dialog`], the click has happened and opened the dialog.
-    pub fn click_at(&mut self, place: ClickPlace, options: ClickOptions, until: Instant) -> Result<(), InputRefusal> {
-        let at = match place {
-            ClickPlace::Element(index) => self.point_at(index, MovePurpose::Press, until)?,
-            ClickPlace::Within(index, x, y) => self.point_at(index, MovePurpose::PressAt(x, y), until)?,
-            ClickPlace::Window(x, y) => {
-                self.mouse("mouseMoved", (x, y), 0, until)?;
-                (x, y)
-            }
-        };
+    pub fn click_at(&mut self, place: MousePlace, options: ClickOptions, until: Instant) -> Result<(), InputRefusal> {
+        let at = self.go_to(place, MovePurpose::Press, until)?;
         for count in 1..=if options.is_double { 2 } else { 1 } {
             self.press_button("mousePressed", at, options, count, until)?;
             if !options.hold.is_zero() {

@@ -43,16 +43,28 @@ const AREA: &str = concat!(
 /// The text of an element outside of any control in it, by index.
 const OWN_TEXT: &str = include_str!("scripts/own-text.js");
 
-/// The purpose of moving the mouse to an element.
+/// Where the mouse goes.
 #[derive(Debug, Clone, Copy, PartialEq)]
+pub enum MousePlace {
+    /// The element with this number, at a point where nothing covers it.
+    Element(u32),
+    /// A point of that element, from its upper left corner, in CSS pixels.
+    Within(u32, f64, f64),
+    /// A point of the window, whatever is there, in CSS pixels.
+    Window(f64, f64),
+}
+
+/// The purpose of moving the mouse to an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MovePurpose {
     /// To press it, so not a control inside it.
     Press,
-    /// To press this point of it, in CSS pixels from its upper left corner.
-    PressAt(f64, f64),
     /// To be over it, or over anything in it.
     Rest,
 }
+
+/// The purpose, and the point of the element that is meant, if not any of it: from its upper left corner, in CSS pixels.
+pub(crate) type MoveAim = (MovePurpose, Option<(f64, f64)>);
 
 #[derive(Deserialize)]
 struct ContentQuads {
@@ -62,52 +74,40 @@ struct ContentQuads {
 /// How many parts of an element are tried.
 const PARTS: usize = 4;
 
-/// The number of mouse moves in a drag: widgets watch the path, not only its end.
-const STEPS: u32 = 8;
-
-/// How far a drag ends beyond the middle of its target, as a fraction of the distance to the edge.
-const DRAG_OVERSHOOT: f64 = 0.25;
-
 /// How long changes under the mouse are waited for, and how often they are checked.
 const HOVERED: Duration = Duration::from_millis(500);
 const FRAME: Duration = Duration::from_millis(20);
 
 impl Browser {
-    /// Scrolls an element into view, moves the mouse over it, and leaves it there.
+    /// Moves the mouse to a place, and leaves it there.
     ///
     /// # Errors
     /// The mouse was not moved; the reason.
-    pub fn hover(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
-        let at = self.reach(index, MovePurpose::Rest, until)?;
-        Ok(self.mouse("mouseMoved", at, 0, until)?)
+    pub fn hover(&mut self, place: MousePlace, until: Instant) -> Result<(), InputRefusal> {
+        self.go_to(place, MovePurpose::Rest, until).map(drop)
     }
 
-    /// Drags an element onto another with the left button: HTML drag and drop as well as widgets that follow the mouse.
-    ///
-    /// # Errors
-    /// Nothing was dragged; the reason. After a [`InputRefusal::Fault`], the button is released at the mouse's
-    /// position.
-    pub fn drag(&mut self, from: u32, to: u32, until: Instant) -> Result<(), InputRefusal> {
-        // Nothing is pressed unless both elements can be reached.
-        self.reach(to, MovePurpose::Rest, until)?;
-        let (world, target) = self.object(to, until)?.ok_or(InputRefusal::Stale)?;
-        let start = self.point_at(from, MovePurpose::Rest, until)?;
-        self.mouse("mousePressed", start, 1, until)?;
-        let mut last = start;
-        let dragged = self.drag_to(&world, &target, &mut last, until);
-        let released = self.mouse("mouseReleased", last, 0, until);
-        dragged?;
-        Ok(released?)
+    /// Moves the mouse to a place, and returns the point in the window. An element is scrolled into view, and what is
+    /// at the point is checked.
+    pub(crate) fn go_to(
+        &mut self,
+        place: MousePlace,
+        purpose: MovePurpose,
+        until: Instant,
+    ) -> Result<(f64, f64), InputRefusal> {
+        match place {
+            MousePlace::Element(index) => self.point_at(index, (purpose, None), until),
+            MousePlace::Within(index, x, y) => self.point_at(index, (purpose, Some((x, y))), until),
+            MousePlace::Window(x, y) => {
+                self.mouse("mouseMoved", (x, y), 0, until)?;
+                Ok((x, y))
+            }
+        }
     }
 
     /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that
     /// loads only then, a menu that slides in.
-    pub(crate) fn point_at(
-        &mut self,
-        index: u32,
-        aim: MovePurpose,
-        until: Instant,
-    ) -> Result<(f64, f64), InputRefusal> {
+    pub(crate) fn point_at(&mut self, index: u32, aim: MoveAim, until: Instant) -> Result<(f64, f64), InputRefusal> {
         let mut at = self.reach(index, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
@@ -143,58 +143,8 @@ impl Browser {
         Ok(self.on_element(world, object, hovered, &json!([]), until)? == "hovered")
     }
 
-    /// Moves the pressed mouse from `last` to the middle of an element, and keeps its position in `last`.
-    fn drag_to(
-        &mut self,
-        world: &IsolatedWorld,
-        target: &str,
-        last: &mut (f64, f64),
-        until: Instant,
-    ) -> Result<(), InputRefusal> {
-        let start = *last;
-        // A drag begins with the first few pixels. The dragged element may then move others, and the page may have to
-        // be scrolled.
-        for step in 1..=3 {
-            *last = (start.0 + 2.0 * f64::from(step), start.1 + 2.0 * f64::from(step));
-            self.mouse("mouseMoved", *last, 1, until)?;
-        }
-        let end = self.end_of_drag(world, target, start, until)?;
-        let begun = *last;
-        for step in 1..=STEPS {
-            let part = f64::from(step) / f64::from(STEPS);
-            *last = (begun.0 + (end.0 - begun.0) * part, begun.1 + (end.1 - begun.1) * part);
-            self.mouse("mouseMoved", *last, 1, until)?;
-        }
-        // A target accepts a drop only after a second move over it.
-        Ok(self.mouse("mouseMoved", end, 1, until)?)
-    }
-
-    /// Where in the window a drag onto an element ends, even if it is covered: slightly beyond its middle as seen from
-    /// the start, since an item of a sortable list moves aside only then.
-    fn end_of_drag(
-        &mut self,
-        world: &IsolatedWorld,
-        object: &str,
-        start: (f64, f64),
-        until: Instant,
-    ) -> Result<(f64, f64), InputRefusal> {
-        self.scroll_to_frame(&world.session, until)?;
-        let quads = self.quads(world, object, until)?;
-        let placement = self.placement(&world.session, until)?;
-        let [ax, ay, bx, by, cx, cy, dx, dy] = *quads.first().ok_or(InputRefusal::Unseen)?;
-        let corners = [(ax, ay), (bx, by), (cx, cy), (dx, dy)].map(|corner| placement.map(corner));
-        let quad = corners.map(|(x, y)| [x, y]).concat();
-        let behind = |middle: f64, start: f64, axis: usize| {
-            let side = quad.iter().skip(axis).step_by(2).fold(0.0, |most: f64, at| most.max((at - middle).abs()));
-            let way = middle - start;
-            middle + if way.abs() < 1.0 { 0.0 } else { way.signum() * side * DRAG_OVERSHOOT }
-        };
-        let (x, y) = middle(&quad);
-        Ok((behind(x, start.0, 0), behind(y, start.1, 1)))
-    }
-
     /// Scrolls an element into view, and returns the point in the window where it can be reached.
-    fn reach(&mut self, index: u32, aim: MovePurpose, until: Instant) -> Result<(f64, f64), InputRefusal> {
+    pub(crate) fn reach(&mut self, index: u32, aim: MoveAim, until: Instant) -> Result<(f64, f64), InputRefusal> {
         let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         self.reach_object(&world, &object, aim, until)
     }
@@ -203,7 +153,7 @@ impl Browser {
         &mut self,
         world: &IsolatedWorld,
         object: &str,
-        aim: MovePurpose,
+        aim: MoveAim,
         until: Instant,
     ) -> Result<(f64, f64), InputRefusal> {
         // Behind another page, input would wait for a frame that is not drawn.
@@ -369,7 +319,7 @@ impl Browser {
         &mut self,
         world: &IsolatedWorld,
         object: &str,
-        aim: MovePurpose,
+        aim: MoveAim,
         until: Instant,
     ) -> Result<(f64, f64), InputRefusal> {
         if self.pages().around(&world.session).is_some() {
@@ -378,11 +328,11 @@ impl Browser {
             self.wait_for_pictures(world, until)?;
         }
         let points = match aim {
-            MovePurpose::PressAt(x, y) => vec![self.point_within(world, object, (x, y), until)?],
-            MovePurpose::Press | MovePurpose::Rest => self.points(world, object, until)?,
+            (_, Some(point)) => vec![self.point_within(world, object, point, until)?],
+            (_, None) => self.points(world, object, until)?,
         };
         match self.free_of(points, world, object, aim, until) {
-            Err(covered @ InputRefusal::Covered(_)) if aim == MovePurpose::Press => {
+            Err(covered @ InputRefusal::Covered(_)) if aim == (MovePurpose::Press, None) => {
                 let texts = self.points_of_text(world, object, until)?;
                 self.free_of(texts, world, object, aim, until)
                     .map_err(|other| if let InputRefusal::Fault(_) = other { other } else { covered })
@@ -397,7 +347,7 @@ impl Browser {
         points: Vec<(f64, f64)>,
         world: &IsolatedWorld,
         object: &str,
-        aim: MovePurpose,
+        aim: MoveAim,
         until: Instant,
     ) -> Result<(f64, f64), InputRefusal> {
         let mut refusal = InputRefusal::Unseen;
@@ -408,7 +358,7 @@ impl Browser {
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            let arguments = json!([{"objectId": hit}, {"value": aim != MovePurpose::Rest}]);
+            let arguments = json!([{"objectId": hit}, {"value": aim.0 != MovePurpose::Rest}]);
             match self.on_element(world, object, HIT_TEST_SCRIPT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = InputRefusal::Covered("something before its frame".to_owned()),
@@ -445,7 +395,7 @@ impl Browser {
     }
 }
 
-fn middle(quad: &[f64]) -> (f64, f64) {
+pub(crate) fn middle(quad: &[f64]) -> (f64, f64) {
     let x = quad.iter().step_by(2).sum::<f64>() / 4.0;
     let y = quad.iter().skip(1).step_by(2).sum::<f64>() / 4.0;
     (x, y)

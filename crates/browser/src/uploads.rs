@@ -143,7 +143,7 @@ impl Browser {
         files: &[PathBuf],
         until: Instant,
     ) -> Result<(), InputRefusal> {
-        let (x, y) = self.reach_object(world, object, MovePurpose::Rest, until)?;
+        let (x, y) = self.reach_object(world, object, (MovePurpose::Rest, None), until)?;
         let data = json!({"items": [], "files": files, "dragOperationsMask": 1});
         let send = |browser: &mut Browser, kind: &str| {
             browser.dispatch("Input.dispatchDragEvent", &json!({"type": kind, "x": x, "y": y, "data": data}), until)

@@ -10,6 +10,7 @@ mod fenced;
 mod focus;
 mod headed;
 mod origins;
+mod pointing;
 mod pseudo;
 mod reading;
 mod requests;

@@ -42,7 +42,7 @@ fn text_console_and_paper() {
 fn the_mouse_hovers_and_drags() {
     let mut news = Player::start(&[&serve(PAGES)]);
     let menu = news.number("Menu");
-    assert_eq!(news.ok("browser_hover", json!({"index": menu}))["title"], "Menu");
+    assert_eq!(news.ok("browser_hover", json!({"index": menu, "settle": "dom"}))["title"], "Menu");
     let (card, target) = (news.number("Card"), news.number("Box"));
     assert_eq!(news.ok("browser_drag", json!({"from": card, "to": target}))["title"], "Dropped");
 }

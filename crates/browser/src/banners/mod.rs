@@ -156,7 +156,7 @@ impl Browser {
                 Err(fault) => return Err(fault),
             };
             let Some(object) = object else { return Ok(false) };
-            let at = match self.reach_object(&found.world, &object, MovePurpose::Press, until) {
+            let at = match self.reach_object(&found.world, &object, (MovePurpose::Press, None), until) {
                 Ok(at) => at,
                 Err(InputRefusal::Fault(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame)) => {
                     return Ok(false);

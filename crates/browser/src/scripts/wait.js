@@ -16,7 +16,11 @@
     }
     return null;
   };
-  const hasText = (root) => (root === document ? [document.body] : [...root.children]).some((part) => (member(part ?? document.createElement("p"), "innerText") ?? "").includes(what.text));
+  // A text may be given as it is read from a page, in lines with marks, cells with " | " between them: signs are compared, not these.
+  const plain = (text) => text.replace(/^\s*(?:#+|-|>|\d+\.) /gmu, "").replace(/[\s|]+/gu, " ").trim();
+  const wanted = plain(what.text ?? "");
+  const holds = (text) => text.includes(what.text) || (wanted !== "" && plain(text).includes(wanted));
+  const hasText = (root) => (root === document ? [document.body] : [...root.children]).some((part) => holds(member(part ?? document.createElement("p"), "innerText") ?? ""));
   const isSo = () => {
     if (what.text !== undefined) return Boolean(find(hasText));
     const element = find((root) => root.querySelector(what.selector));

@@ -1,37 +1,16 @@
 //! Acting on elements with the mouse.
 
 use super::numbers::{Number, Purpose};
+use super::pointing::mouse_place;
 use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
 use super::{Problem, ProblemKind, ToolResult, ToolSession};
 use crate::keys::Chord;
-use crate::{Browser, ClickOptions, ClickPlace, InputRefusal, MouseButton, ScrollMove, Typing};
+use crate::{Browser, ClickOptions, InputRefusal, MouseButton, ScrollMove, Typing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::{Duration, Instant};
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Hover {
-    /// The number of the element.
-    index: Number,
-    /// The list that the number is from: fails if the page has shown another document since.
-    snapshot_id: Option<String>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Drag {
-    /// The number of the element to drag.
-    from: Number,
-    /// The number of the element to drop it on.
-    to: Number,
-    /// The list that the numbers are from: fails if the page has shown another document since.
-    snapshot_id: Option<String>,
-    /// What to wait for afterwards: none, dom (the page stops changing), network (it also stops loading) or fixed (a pause).
-    settle: Option<Settling>,
-}
 
 /// The longest press of the mouse.
 const MAX_HOLD_MS: u64 = 30_000;
@@ -200,13 +179,7 @@ impl Act {
         report: ResultMembers,
         until: Instant,
     ) -> ToolResult {
-        let place = match (index, self.x, self.y) {
-            (Some(index), None, None) => ClickPlace::Element(index),
-            (Some(index), Some(x), Some(y)) => ClickPlace::Within(index, x, y),
-            (None, Some(x), Some(y)) => ClickPlace::Window(x, y),
-            (None, None, None) => return Err(self.needs("\"index\", or \"x\" and \"y\"")),
-            _ => return Err(self.needs("both \"x\" and \"y\"")),
-        };
+        let place = mouse_place("index", index, self.x, self.y)?;
         let options = ClickOptions {
             button: match self.button {
                 Button::Left => MouseButton::Left,
@@ -320,23 +293,6 @@ fn untyped(refusal: InputRefusal) -> Problem {
     match refusal {
         InputRefusal::Unfocused => Problem::from(refusal).with_data(json!({"textLen": 0})),
         refusal => refusal.into(),
-    }
-}
-
-impl Arguments for Hover {
-    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
-        let index = session.element(self.index, self.snapshot_id.as_deref(), until)?;
-        let report = ResultMembers::default().with("performed", "hover").with("id", index.to_string());
-        session.act_on(None, until, report, |session| session.browser.hover(index, until))
-    }
-}
-
-impl Arguments for Drag {
-    fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
-        let from = session.element(self.from, self.snapshot_id.as_deref(), until)?;
-        let to = session.element(self.to, self.snapshot_id.as_deref(), until)?;
-        let report = ResultMembers::default().with("performed", "drag").with("id", from.to_string());
-        session.act_on(self.settle, until, report, |session| session.browser.drag(from, to, until))
     }
 }
 

@@ -8,6 +8,7 @@ mod listing;
 mod navigate;
 mod numbers;
 mod overlay;
+mod pointing;
 mod problem;
 mod reading;
 mod report;

@@ -113,7 +113,9 @@ pub fn declared(evaluates: bool) -> Vec<ToolDescription> {
 }
 
 pub(super) fn all(evaluates: bool) -> Vec<Tool> {
-    use super::{acting, banners, keyboard, listing, navigate, overlay, reading, requests, resize, tabs, transfer};
+    use super::{
+        acting, banners, keyboard, listing, navigate, overlay, pointing, reading, requests, resize, tabs, transfer,
+    };
     use Effect::{Acts, Reads, Shows};
     let mut tools = vec![
         tool::<navigate::Navigate>(
@@ -196,8 +198,17 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
             Acts,
             "Answers the alert, confirm, prompt or beforeunload dialog that holds the page up.",
         ),
-        tool::<acting::Hover>("browser_hover", Shows, "Moves the mouse over an element."),
-        tool::<acting::Drag>("browser_drag", Acts, "Drags one element onto another."),
+        tool::<pointing::Hover>("browser_hover", Shows, "Moves the mouse over an element, or to a point."),
+        tool::<pointing::Drag>(
+            "browser_drag",
+            Acts,
+            "Drags an element, or from a point, onto another element or by a distance.",
+        ),
+        tool::<pointing::SelectText>(
+            "browser_select_text",
+            Shows,
+            "Selects a text of the page, or all text of an element, for what comes next: a key, a button of an editor.",
+        ),
         tool::<transfer::ClickAndWait>(
             "browser_click_and_wait_download",
             Acts,

@@ -1,7 +1,7 @@
 //! A click in a real Chromium presses the intended element, or nothing.
 
 use crate::{evaluate, number, serve, soon};
-use pipewright_browser::{AddressRules, Browser, InputRefusal, Launch, Ready};
+use pipewright_browser::{AddressRules, Browser, InputRefusal, Launch, MousePlace, Ready};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -125,6 +125,6 @@ fn a_click_on_a_container_does_not_press_a_control_in_it() {
     let refused = browser.click(full, soon()).unwrap_err().to_string();
     assert_eq!(refused, "button#buy \"Buy\" (number 4) is in the way");
     assert_eq!(evaluate(&mut browser, "log"), json!([]));
-    let pile = browser.hover(full, soon());
+    let pile = browser.hover(MousePlace::Element(full), soon());
     assert!(pile.is_ok(), "nothing is pressed: {pile:?}");
 }

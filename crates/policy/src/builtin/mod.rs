@@ -369,6 +369,10 @@ impl Builtin {
         let dropped = serde_json::from_str::<Value>(call.raw).ok().and_then(|own| element::judge_drop(&own, named));
         match dropped {
             Some(dropped) => decision.stricter(dropped),
+            // It ends at a point, where anything may be.
+            None if call.words.iter().any(|word| word == "drag") => {
+                decision.stricter(element::judge_element(&NamedElement::Nothing))
+            }
             None => decision,
         }
     }

@@ -126,6 +126,10 @@ fn class_of_words(tool: &str) -> Class {
     let tool = without_version(tool);
     let parts: Vec<Vec<String>> = own_parts(tool).map(words).filter(|words| !words.is_empty()).collect();
     let Some(own) = parts.last() else { return Class::Unknown };
+    // `browser-bridge` marks a text, and presses nothing; elsewhere an option may be selected by its text.
+    if own == &["browser", "select", "text"] {
+        return Class::Observe;
+    }
     let mut joined = Vec::new();
     let own = phrase::words(own, &mut joined);
     let class = match class_of(&own) {
@@ -225,7 +229,7 @@ mod tests {
                  list_actions wait_for get_events list_orders get_order order_status list_payment_methods \
                  getDeletedItems browser_list_interactives browser_scroll browser_find browser_close_banners \
                  browser_extract browser_overlay_hide browser_focus_next browser_focus_prev browser_console \
-                 browser_pdf observe scroll wait screenshot get_and_show search_messages message_list step hello pause \
+                 browser_pdf browser_select_text observe scroll wait screenshot get_and_show search_messages message_list step hello pause \
                  expect performance",
             ),
             (
@@ -239,6 +243,7 @@ mod tests {
                  browser_check find_and_click",
             ),
             (Class::Enter, "browser_type browser_fill_form browser_select_option type_text fill"),
+            (Class::Activate, "select_text"),
             (Class::Press, "browser_press_key press_key browser_press press_action"),
             (Class::Dialog, "browser_handle_dialog browser_dialog"),
             (
