@@ -103,6 +103,15 @@ def operations(bench, origin):
                " numbers.")
 
 
+@needs_browser
+def large_list(bench, origin):
+    """Of very many controls. The rivals' lists of this page have megabytes; only ours is measured."""
+    with browser_players.Bridge(bench, origin) as bridge:
+        bridge.open(f"{origin}/rows")
+        took = [milliseconds(bridge.list_page) for _ in range(WARM_UPS + ROUNDS)][WARM_UPS:]
+    bench.within(f"browser-bridge: list of {4 * browser_page.ROWS:,} controls, median", statistics.median(took), 600)
+
+
 def add_rows(bench, what, took, goal):
     """The median with its goal, then the median and the 90th percentile compared with each rival's."""
     median = {name: statistics.median(times) for name, times in took.items()}
@@ -151,4 +160,4 @@ def memory(bench, origin):
                " samples counts.")
 
 
-MEASUREMENTS = (starts, operations, memory)
+MEASUREMENTS = (starts, operations, large_list, memory)

@@ -1,10 +1,11 @@
-"""The pages for browser measurements: one with a button, and one of the size of a documentation."""
+"""The pages for browser measurements: one with a button, one of the size of a documentation, and one with very many controls."""
 
 import contextlib
 import http.server
 import threading
 
 SECTIONS, MENU, SENTENCES = 440, 60, 12
+ROWS = 4_000
 BUTTON = "<button onclick='document.title = Math.random()'>Press</button>"
 SMALL = f"<!doctype html><title>Small</title>{BUTTON}<input aria-label=Text>".encode()
 
@@ -19,9 +20,16 @@ def documentation():
     return f"<!doctype html><title>Documentation</title>{style}<nav>{menu}</nav><main>{BUTTON}{sections}</main>".encode()
 
 
+def table():
+    """A page of 16,000 controls: rows with a button, a link, a field and a checkbox."""
+    rows = "".join(f"<div><button onclick='document.title = {row}'>Edit row {row}</button> <a href='/{row}'>Link {row}</a>"
+                   f" <input aria-label='Field {row}'> <label><input type=checkbox> Choose {row}</label></div>" for row in range(ROWS))
+    return f"<!doctype html><title>Rows</title>{rows}".encode()
+
+
 class Pages(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    pages = {"/": SMALL, "/documentation": documentation()}
+    pages = {"/": SMALL, "/documentation": documentation(), "/rows": table()}
 
     def do_GET(self):
         page = self.pages.get(self.path)

@@ -16,6 +16,7 @@ const SCRIPT: &str = concat!(
     include_str!("scripts/secret.js"),
     include_str!("scripts/telling.js"),
     include_str!("scripts/hovers.js"),
+    include_str!("scripts/needed.js"),
     "return (",
     include_str!("scripts/elements.js"),
     ")})()"

@@ -24,7 +24,7 @@ const SHOWN: &str = concat!(
     include_str!("scripts/members.js"),
     include_str!("scripts/naming.js"),
     include_str!("scripts/tree.js"),
-    "return this.labels?.[0] ?? (isVisible(this) ? null : boxOf(this)) }"
+    "return labelOf(this) ?? (isVisible(this) && !isCutOff(this) ? null : boxOf(this)) }"
 );
 
 /// The middle of an area of an image, which is scrolled into view.

@@ -8,8 +8,6 @@
     ...["button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "radio",
       "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem"].map((role) => `[role=${role}]`),
   ].join(",");
-  // Those that take the focus only to be scrolled, or for the controls in them.
-  const CONTAINERS = ["radiogroup", "rowgroup", "tablist", "tabpanel"].map((role) => `[role=${role}]`).join(",");
   // A styled box may stand for them elsewhere.
   const FIELDS = ["area", "input", "select", "textarea", "label"];
   const SELECTOR = `${CONTROLS},[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]`;
@@ -21,8 +19,10 @@
   world.last ??= 0;
   // For clicks: controls inside another element.
   world.controls = CONTROLS;
+  world.selector = SELECTOR;
   world.listening = new WeakSet();
 
+  cutOffs.clear();
   const MOST_OPTIONS = 200;
   let found = [];
   const listening = new Set(known);
@@ -36,6 +36,7 @@
   // A page may listen at its root, and a list may listen for all of its items. Then the items are what is clicked or dragged.
   const listens = (element) => {
     if (listening.has(element)) return element !== document.body && element !== document.documentElement;
+    if (element.getAttribute("draggable") === "true") return true;
     const list = element.parentElement;
     if (element instanceof SVGGraphicsElement) return listening.has(list) && list.localName === "g" && element.localName !== "g" && Boolean(named(element));
     if (element.localName !== "li" && element.localName !== "tr") return false;
@@ -43,7 +44,9 @@
     return isHeard && list !== document.body && !element.querySelector(SELECTOR);
   };
   // A page may also listen elsewhere. Then the mouse pointer shows what can be pressed: where a hand begins, and not in what it is in.
-  const hasHand = (element) => isElement(element) && getComputedStyle(element).cursor === "pointer";
+  const HANDS = ["pointer", "grab", "move"];
+  const handed = handsWhileHovered();
+  const hasHand = (element) => isElement(element) && (HANDS.includes(getComputedStyle(element).cursor) || handed.has(element));
   const begun = new Set();
   const beginsHand = (element) => {
     if (!hasHand(element) || element === document.body || element === document.documentElement) return false;
@@ -59,8 +62,10 @@
     const box = element.getBoundingClientRect();
     return box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
   };
-  // What shows more under the mouse pointer.
-  const hovers = new Set([...hovered, ...hoverTriggers()]);
+  // What shows more under the mouse pointer. Libraries also listen on wrappers, rows and what is shown by this itself.
+  const TOLD = "tr,td,th,[role=row],[role=cell],[role=gridcell],[role=columnheader],[role=dialog],[role=grid],[role=listbox],[role=menu],[role=tooltip]";
+  const triggers = hoverTriggers();
+  const hovers = new Set([...triggers, ...hovered.filter((element) => !call(element, "matches", TOLD))]);
   const visit = (root) => {
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
     for (let element = walker.nextNode(); element; element = walker.nextNode()) {
@@ -87,92 +92,38 @@
       element = inner;
     }
   };
-  const isControl = (element) => element.matches(CONTROLS);
   const shownIn = new Map(found.map((element) => [element, shownBy(element)]).filter(([, shown]) => shown));
-  const inner = new Map();
-  const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
-  const around = new Map();
-  const outerOf = (element) => {
-    const passed = [];
-    let at = parent(element);
-    while (at && !shownIn.has(at) && !around.has(at)) {
-      passed.push(at);
-      at = parent(at);
-    }
-    const outer = at && !shownIn.has(at) ? around.get(at) : at;
-    for (const one of passed) around.set(one, outer);
-    return outer;
-  };
-  const outers = new Map([...shownIn.keys()].map((element) => [element, outerOf(element)]));
-  for (const element of shownIn.keys()) {
-    for (let at = outers.get(element); at; at = outers.get(at)) add(inner, at, element);
-  }
-  // Whether an element has text of its own, outside of the others that are listed and of their labels.
-  const hasText = (element) => {
-    const isOthers = (node) => node !== element && (shownIn.has(node) || (node.localName === "label" && shownIn.has(node.control)));
-    const filter = (node) => (isElement(node) ? (isOthers(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : NodeFilter.FILTER_ACCEPT);
-    const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
-    // A text may be shown in a slot of another one.
-    const isOwn = (text) => {
-      for (let at = text.assignedSlot ?? parent(text); at && at !== element; at = parent(at)) if (isOthers(at)) return false;
-      return true;
-    };
-    for (let text = walker.nextNode(); text; text = walker.nextNode()) if (text.data.replace(NOTHING, "") && isVisible(text.parentElement) && isOwn(text)) return true;
-    return false;
-  };
-  // What is pressed through another element of the list: containers that listen for their controls, wrappers, labels, and copies that
-  // are cut off. A container that takes the focus under a label of its own stays.
-  const isTwice = (element) => {
-    const isStop = () => element.tabIndex >= 0 && Boolean(element.ariaLabel || element.getAttribute("aria-labelledby"));
-    const within = inner.get(element) ?? [];
-    const outer = outers.get(element);
-    if (element.localName === "label") return shownIn.has(element.control) || isNameOfAnother(element);
-    if (element.matches(CONTAINERS) && !world.listening.has(element)) return true;
-    const label = element.closest("label");
-    if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
-    // The link of a tab, the button of an option: pressing either is the same.
-    if (outer?.matches("[role=tab],[role=option],[role=menuitem],[role=treeitem]") && isNamedLike(element, outer)) return true;
-    if (element.matches("[role=option]")) return isCutOff(element);
-    if (isControl(element)) {
-      if (element.matches("[role=listbox]")) return within.some((one) => one.matches("[role=option]")) || isCutOff(element);
-      return within.length > 0 && !isStop() && element.matches("[role=combobox],[role=checkbox],[role=radio],[role=switch]") && within.some((one) => one.matches("input"));
-    }
-    if (within.length > 0) {
-      if (isStop() || hovers.has(element)) return false;
-      if (!hasText(element) || (within.length === 1 && WRITTEN.includes(roleOf(within[0])))) return true;
-      if (hasHand(element) || element.matches("[onclick],tr,li")) return false;
-      return within.length > 3 || element.parentElement === document.body || element.getBoundingClientRect().height > height / 2;
-    }
-    if (begun.has(element) && [element.previousElementSibling, element.nextElementSibling].some((field) => isOver(field, element))) return true;
-    if (!outer || !isControl(outer) || isField(outer)) return false;
-    const name = named(element);
-    return name ? isNamedLike(element, outer) || name === valueOf(outer, roleOf(outer)) : !begun.has(element) || isMostOf(element, outer);
-  };
-  const isNameOfAnother = (label) => Boolean(label.id && rootOf(label).querySelector(`[aria-labelledby~="${CSS.escape(label.id)}"]`));
-  // A transparent field over the styled box that a person sees in its place.
-  const isOver = (field, element) => shownIn.get(field) === field && isField(field) && !isVisible(field) && isMostOf(field, element) && isOnTop(field, element);
-  // Outside of the window only the style can tell.
-  const isOnTop = (field, element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    const top = deepest(x + width / 2, y + height / 2);
-    return top ? top === field : Number(getComputedStyle(field).zIndex) > 0;
-  };
-  // An icon in a control may be another one; its body is not.
-  const isMostOf = (element, outer) => {
-    const [own, around] = [element, outer].map((one) => one.getBoundingClientRect());
-    return 2 * own.width * own.height >= around.width * around.height;
-  };
-  const isNamedLike = (element, outer) => named(element) === named(outer, shownIn.get(outer));
-  const isCutOff = (element) => {
-    for (let at = parent(element), level = 0; isElement(at) && level < 6; at = parent(at), level += 1) {
-      if ((at.offsetWidth < 2 || at.offsetHeight < 2) && getComputedStyle(at).overflow !== "visible") return true;
-    }
-    return false;
-  };
-  found = found.filter((element) => shownIn.has(element) && !isTwice(element));
+  const isNeeded = among(shownIn, { hovers, triggers, listening, begun, handed, height, deepest });
+  found = found.filter((element) => shownIn.has(element) && isNeeded(element));
 
+  // Whether a part of the page that scrolls hides the middle of an element.
+  const isScrolledOut = (element, box) => {
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    for (let at = parent(element); at && at !== document.body; at = parent(at)) {
+      if (!isElement(at) || getComputedStyle(at).overflow === "visible") continue;
+      const { left, right, top, bottom } = at.getBoundingClientRect();
+      if (x < left || x > right || y < top || y > bottom) return true;
+    }
+    return false;
+  };
   // Positions are taken before roles and names: for each of these, the browser brings its layout up to date.
-  const placed = found.map((element) => ({ element, shown: shownIn.get(element), box: placeOf(element, shownIn.get(element)) }));
+  const places = found.map((element) => ({ element, shown: shownIn.get(element), box: placeOf(element, shownIn.get(element)) }));
+  // What is before the left or upper edge of the page, where nothing scrolls.
+  const [left, top] = [-scrollX, -scrollY];
+  const isOutOfReach = (element, box) => {
+    if (box.right > left && box.bottom > top) return false;
+    for (let at = parent(element); at && at !== document.body; at = parent(at)) if (isElement(at) && getComputedStyle(at).overflow !== "visible") return false;
+    return true;
+  };
+  const placed = places.filter(({ element, box }) => !isOutOfReach(element, box));
+  // What a field shows in its box, such as a placeholder.
+  const isInBox = (top, element) => {
+    const box = isField(element) ? boxOf(element) : null;
+    let at = top;
+    while (box && at && at !== box && !listed.has(at)) at = parent(at);
+    return Boolean(box) && at === box;
+  };
+  const listed = new Set(found);
   for (const one of placed) {
     const { element, shown, box } = one;
     one.isInView = box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
@@ -181,9 +132,10 @@
       const x = Math.min(Math.max(box.x + box.width * across, 0), width - 1);
       const y = Math.min(Math.max(box.y + box.height * down, 0), height - 1);
       const top = deepest(x, y);
-      return top && (isWithin(top, element) || isWithin(element, top) || isWithin(top, shown) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
+      return top && (isWithin(top, element) || isWithin(element, top) || isWithin(top, shown) || isInBox(top, element) || [...(element.labels ?? [])].some((label) => isWithin(top, label)));
     };
     one.isCovered = one.isInView && ![[0.5, 0.5], [0.25, 0.25], [0.75, 0.25], [0.25, 0.75], [0.75, 0.75]].some(isFree);
+    if (one.isCovered && isScrolledOut(shown, box)) one.isInView = one.isCovered = false;
   }
   const items = [];
   const equal = new Map();
@@ -214,8 +166,12 @@
     if (isCovered) marks.push("covered");
     if (element.matches(":checked") || [element.ariaChecked, element.ariaSelected, element.ariaPressed].includes("true")) marks.push("checked");
     else if (element.indeterminate || element.ariaChecked === "mixed") marks.push("mixed");
-    if (hovers.has(element) && !isControl(element)) marks.push("hover");
+    if (hovers.has(element) && !element.matches(CONTROLS)) marks.push("hover");
+    if (element.ariaCurrent && element.ariaCurrent !== "false") marks.push("current");
+    if (["ascending", "descending"].includes(element.ariaSort)) marks.push(element.ariaSort);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
+    else if (element.ariaExpanded === "false" && role !== "combobox" && !element.ariaHasPopup) marks.push("collapsed");
+    if (element.readOnly && WRITTEN.includes(role)) marks.push("readonly");
     if (element.required || element.ariaRequired === "true") marks.push("required");
     if (element.ariaInvalid === "true" || element.matches(":user-invalid")) marks.push("invalid");
     if (rootOf(element).activeElement === element) marks.push("focused");

@@ -2,7 +2,8 @@
 // typed (dates, colours, ranges) are set at once ("done"). Returns the keys that the rest needs, or why it takes no text.
 function (text, isAppended) {
   const type = this.localName === "input" ? this.type : this.localName;
-  if (this.matches(":disabled") || this.readOnly) return "disabled";
+  if (this.matches(":disabled")) return "disabled";
+  if (this.readOnly) return "it is read-only: use action=click to open what sets it";
   if (["checkbox", "radio", "file", "button", "submit", "reset", "image", "select"].includes(type)) return `a ${type} takes no text: use action=${type === "select" ? "select" : "click"}`;
   if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(type)) {
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;

@@ -13,6 +13,8 @@ const guard = (element) => {
       seen.taken += 1;
       return;
     }
+    // The page has used the text itself, and then moved the focus: a part of a date that is complete.
+    if (event.defaultPrevented && event.eventPhase === Event.BUBBLING_PHASE) return;
     if (event.type === "keydown") seen.keys += 1;
     if (event.type === "beforeinput" || event.type === "textInput") seen.texts += 1;
     event.preventDefault();

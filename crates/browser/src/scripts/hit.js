@@ -2,16 +2,19 @@
 // the covering element. `isPress`: a control inside the element also counts as covering it.
 function (found, isPress) {
   const hit = ownerOf(found);
+  const { numbers } = globalThis[Symbol.for("pipewright")] ?? {};
+  // A label is pressed in the place of its field.
+  const own = this.localName === "label" ? this.control ?? this : this;
   const isOther = (at) => {
-    if (at === this || at === this.control || !isControl(at)) return false;
+    // What only listens counts if the list has it: else it is a part of this element.
+    if (at === this || at === this.control || !isElement(at) || !(isOfKind(at) || numbers?.has(at))) return false;
     const name = named(at);
     // An element with the same name does the same; an image that listens is part of its button.
-    if (name && name === named(this)) return false;
-    return isOfKind(at) || Boolean(name) || !isOfKind(this);
+    if (name && [this, own].some((one) => name === named(one))) return false;
+    return isOfKind(at) || Boolean(name) || !isOfKind(own);
   };
   // The numbers of what covers an element: its own, else those in the outermost part around it that is not around the element.
   const numbersIn = (covering, element) => {
-    const { numbers } = globalThis[Symbol.for("pipewright")] ?? {};
     if (!numbers) return [];
     let part = covering;
     for (let at = covering; at && !isWithin(element, at); at = parent(at)) {
@@ -24,8 +27,16 @@ function (found, isPress) {
   const inner = (outer) => { for (let at = hit; at && at !== outer; at = parent(at)) if (isOther(at)) return at; return null; };
   if (this.matches(":disabled")) return "disabled";
   if (this.localName === "area" && hit === imageOf(this)) return "";
-  // A person presses the box around a field that is cut off or transparent.
-  if (["input", "select"].includes(this.localName) && isWithin(this, hit) && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
+  // What takes no pointer in its host, or shows the host's own text.
+  for (let root = rootOf(this); isShadowRoot(root); root = rootOf(root.host)) if (root.host === hit) return "";
+  // A person presses the box around a field, or what it shows there: a placeholder, the handle of a slider.
+  if (["input", "select"].includes(this.localName)) {
+    const box = boxOf(this);
+    let at = hit;
+    while (box && at !== box && isWithin(at, box) && !isOther(at)) at = parent(at);
+    if (box && at === box) return "";
+    if (isWithin(this, hit) && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
+  }
   const outer = [this, ...(this.labels ?? [])].find((one) => isWithin(hit, one));
   const before = outer ? isPress && inner(outer) : hit;
   return before ? `${numbersIn(before, this).join(" ")}|${described(before)}` : "";

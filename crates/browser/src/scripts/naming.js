@@ -4,8 +4,10 @@ const INPUTS = {
   button: "button", submit: "button", reset: "button", image: "button", file: "button", checkbox: "checkbox", radio: "radio", range: "slider",
   number: "spinbutton", search: "searchbox", color: "", date: "", month: "", week: "", time: "", "datetime-local": "",
 };
+const [computedRoleOf, computedNameOf] = ["computedRole", "computedName"].map((name) => Object.getOwnPropertyDescriptor(Element.prototype, name)?.get);
+const checkVisibility = Element.prototype.checkVisibility;
 const roleOf = (element) => {
-  const computed = member(element, "computedRole");
+  const computed = computedRoleOf?.call(element);
   if (computed !== undefined) return computed;
   const given = call(element, "getAttribute", "role")?.trim().split(/\s+/u)[0];
   if (given) return given;
@@ -29,7 +31,7 @@ const textOf = (element) => {
   return [...member(element, "childNodes")].map(text).join(" ");
 };
 const nameOf = (element) => {
-  const computed = member(element, "computedName");
+  const computed = computedNameOf?.call(element);
   if (computed !== undefined) return computed;
   const labels = (call(element, "getAttribute", "aria-labelledby") ?? "").split(/\s+/u).filter(Boolean)
     .map((id) => call(element, "getRootNode").getElementById?.(id));
@@ -54,10 +56,10 @@ const shortened = (name) => {
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
 };
 // Dates, times and colours have no role of their own, and neither have many editors.
-const plain = (element) => (element.localName === "input" ? element.type : element.isContentEditable ? "textbox" : "clickable");
+const plain = (element) => (element.localName === "input" ? element.type : element.localName === "summary" ? "button" : element.isContentEditable ? "textbox" : "clickable");
 
-const isVisible = (one) => call(one, "checkVisibility", { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
-const isDrawn = (one) => call(one, "checkVisibility", { visibilityProperty: true, contentVisibilityAuto: true });
+const isVisible = (one) => checkVisibility.call(one, { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
+const isDrawn = (one) => checkVisibility.call(one, { visibilityProperty: true, contentVisibilityAuto: true });
 const sizeOf = (one) => { const { width, height } = one.getBoundingClientRect(); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
 // The box in whose place a person sees a control: the nearest visible element around it that has no other control.
 const boxOf = (element) => {
@@ -71,6 +73,36 @@ const boxOf = (element) => {
   }
   return null;
 };
+// What is cut off to nothing, by itself or by something around it: only keyboards and screen readers meet it. A list forgets first what
+// is known.
+const cutOffs = new Map();
+const isCutOff = (element) => {
+  if (!isElement(element) || element === document.body) return false;
+  if (!cutOffs.has(element)) {
+    const size = Math.min(member(element, "offsetWidth"), member(element, "offsetHeight"));
+    const around = parent(element);
+    // A button of one pixel also has a border.
+    cutOffs.set(element, (size < 2 && isClipping(element)) || ((size < 12 || isField(element)) && isClippedAway(element)) || isCutOff(isShadowRoot(around) ? around.host : around));
+  }
+  return cutOffs.get(element);
+};
+const isClippedAway = (element) => /^rect\((0|1)px, \1px, \1px, \1px\)$/u.test(getComputedStyle(element).clip) || getComputedStyle(element).clipPath === "inset(50%)";
+const isClipping = (element) => {
+  const { clip, clipPath, overflow, display } = getComputedStyle(element);
+  return !["contents", "inline"].includes(display) && (clip !== "auto" || clipPath !== "none" || overflow !== "visible");
+};
+// The label that a person presses in the place of a field: one that is not covered, if there is one.
+const labelOf = (element) => {
+  const labels = [...(element.labels ?? [])].filter((label) => isVisible(label) && sizeOf(label) === 2);
+  return labels.length > 1 ? labels.find(isOnTop) ?? labels[0] : labels[0] ?? null;
+};
+// Whether the middle of an element takes the pointer; outside of the window, whether it may.
+const isOnTop = (element) => {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  const top = rootOf(element).elementFromPoint(x + width / 2, y + height / 2);
+  return top ? isWithin(top, element) : getComputedStyle(element).pointerEvents !== "none";
+};
+const isSwitch = (element) => element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type);
 // The image that an area of a map is a part of, and the position of the area.
 const imageOf = (area) => {
   const { name } = area.closest("map") ?? {};
@@ -92,12 +124,16 @@ const shownBy = (element) => {
     const image = imageOf(element);
     return image && isVisible(image) ? image : null;
   }
-  const standing = element.localName === "input" && ["file", "checkbox", "radio"].includes(element.type) ? [...(element.labels ?? [])] : [];
-  const one = [element, ...standing];
-  if (one.some(isVisible)) return one.find((it) => sizeOf(it) === 2) ?? one.find(sizeOf) ?? null;
+  const isBoxed = element.matches("input,select") && (sizeOf(element) < 2 || isCutOff(element));
+  const own = isVisible(element) && !isBoxed ? sizeOf(element) : 0;
+  if (own === 2 && (element.localName !== "button" || !isCutOff(element))) return element;
+  const standing = isSwitch(element) || element.localName === "button" ? labelOf(element) : null;
+  if (standing || own) return standing && (sizeOf(element) < 2 || isCutOff(element)) ? standing : element;
   if (!element.matches("input,select") || !isDrawn(element) || element.closest("[aria-hidden=true]")) return null;
   const box = boxOf(element);
-  return box && sizeOf(element) === 2 ? element : box;
+  const isWhole = !isBoxed && sizeOf(element) === 2;
+  if (box) return isWhole ? element : box;
+  return element.type === "file" || (isWhole && (element.type === "range" || isOnTop(element))) ? element : null;
 };
 // The text in that box, or in one around it that has no other control either.
 const textAround = (element, boxes) => {
@@ -109,13 +145,33 @@ const textAround = (element, boxes) => {
 };
 const NOTHING = /[\s\u200b-\u200d\ufeff]+/gu;
 const WRITTEN = ["combobox", "searchbox", "spinbutton", "textbox"];
+// The text that is shown in the slots of an element, and the text that names the host of the shadow tree whose only control it is.
+const slotted = (element) => [...call(element, "querySelectorAll", "slot")].flatMap((slot) => slot.assignedNodes({ flatten: true })).map((node) => (isElement(node) ? member(node, "innerText") : node.data)).join(" ").trim();
+const hostName = (element) => {
+  const root = rootOf(element);
+  if (!isShadowRoot(root) || root.querySelectorAll(globalThis[Symbol.for("pipewright")]?.controls ?? "*").length > 1) return "";
+  const { host } = root;
+  const label = host.closest("label") ?? (host.id ? rootOf(host).querySelector(`label[for="${CSS.escape(host.id)}"]`) : null);
+  return host.ariaLabel || label?.innerText || hostName(host);
+};
+// Without icons that are drawn as letters.
+const seenText = (element) => {
+  if (!element.querySelector?.("[aria-hidden=true]")) return element.innerText;
+  const filter = (node) => (isElement(node) ? (node.ariaHidden === "true" ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : isVisible(node.parentElement) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
+  const texts = [];
+  for (let text = walker.nextNode(); text && texts.length < 50; text = walker.nextNode()) texts.push(text.data);
+  return texts.join(" ").replace(NOTHING, " ").trim() || element.innerText;
+};
 const isField = (element) => ["input", "select", "textarea"].includes(element.localName) || element.isContentEditable;
 const named = (element, shown = element) => {
-  const own = shown && shown !== element && shown.localName === "label" ? shown.innerText : nameOf(element);
+  // What a combobox shows is its value.
+  if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) return shortened(element.title);
+  const own = (shown && shown !== element && shown.localName === "label" && shown.innerText.trim()) || nameOf(element);
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";
   const drawn = element instanceof SVGElement ? textOf(element).trim() || element.id || Object.values(element.dataset)[0] : "";
-  return shortened(seen || own || (isField(element) ? "" : element.innerText) || element.placeholder || element.title || drawn || "");
+  return shortened(seen || own || (isField(element) ? "" : seenText(element) || slotted(element)) || element.placeholder || element.title || drawn || hostName(element) || "");
 };
 // Whether a name is only what an empty field shows.
 const isPlaceholder = (element, name) => Boolean(name) && shortened(element.placeholder) === name && !element.labels?.length && !element.ariaLabel;

@@ -2,13 +2,21 @@
 
 // The content of a field, or what a person sees in the place of a combobox. Secrets are not returned; a button's value is its name.
 const NO_VALUE = ["password", "file", "checkbox", "radio", "button", "submit", "reset", "image"];
+// Some have their list of options in them.
+const shownByCombobox = (element) => {
+  const parts = [...element.children];
+  if (!parts.some(hasList)) return element.innerText;
+  return parts.filter((part) => !hasList(part)).map((part) => part.innerText).join(" ").trim() || parts[0].innerText;
+};
+const hasList = (part) => call(part, "matches", "[role=listbox]") || Boolean(call(part, "querySelector", "[role=listbox]"));
 const valueOf = (element, role) => {
   const isWritten = ["input", "textarea"].includes(element.localName);
   if (isWritten && (NO_VALUE.includes(element.type) || (element.value && isSecret(element)))) return "";
   if (element.localName === "select") return [...element.selectedOptions].map((option) => option.label).join(", ");
   if (isWritten && (element.value || role !== "combobox")) return element.value;
-  if (role === "combobox") return isWritten ? textAround(element, 3) : element.innerText;
-  return element.isContentEditable ? element.innerText : "";
+  if (role === "combobox") return isWritten ? textAround(element, 3) : shownByCombobox(element);
+  if (element.isContentEditable) return element.innerText;
+  return ["slider", "spinbutton", "scrollbar"].includes(role) ? element.ariaValueText || element.ariaValueNow || "" : "";
 };
 
 // Gives items of the same role and name the text beside each: of the row, or of the part of the page that has only this one.
@@ -19,6 +27,8 @@ const tellApart = (alike) => {
   for (const [element, item] of alike) {
     let part = element;
     while (count.get(parent(part)) === 1) part = parent(part);
+    const row = element.closest("tr,[role=row],li,[role=listitem],[role=treeitem],[role=option]");
+    if (row && row !== element && count.get(row) === 1) part = row;
     if (part === element || !isElement(part)) continue;
     const beside = besideOf(part, element);
     if (beside && beside !== item.value) item.place = `${call(part, "matches", "tr,[role=row]") ? "row" : "in"} ${JSON.stringify(beside)}`;

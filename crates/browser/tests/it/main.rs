@@ -10,6 +10,7 @@ mod extract;
 mod files;
 mod happened;
 mod input;
+mod kinds;
 mod launch;
 mod pages;
 mod picture;

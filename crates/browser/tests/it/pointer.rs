@@ -1,7 +1,7 @@
 //! Hovering and dragging in a real Chromium.
 
 use crate::{evaluate, number, show_notes, soon};
-use pipewright_browser::{InputRefusal, Scope};
+use pipewright_browser::{DragEnd, InputRefusal, MousePlace, Scope};
 use serde_json::json;
 
 #[test]
@@ -13,12 +13,12 @@ fn the_mouse_stays_over_the_hovered_element() {
         <div style="position:relative;width:200px"><button>under</button><div style="position:absolute;inset:0">over</div></div>"#,
     );
     let menu = number(&mut browser, "menu");
-    browser.hover(menu, soon()).unwrap();
+    browser.hover(MousePlace::Element(menu), soon()).unwrap();
     let entry = number(&mut browser, "entry");
     browser.click(entry, soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log"), json!(["entry"]));
     let under = number(&mut browser, "under");
-    assert!(matches!(browser.hover(under, soon()), Err(InputRefusal::Covered(_))));
+    assert!(matches!(browser.hover(MousePlace::Element(under), soon()), Err(InputRefusal::Covered(_))));
 }
 
 #[test]
@@ -55,9 +55,9 @@ fn html_drag_and_drop_works_even_far_below() {
             ondrop="event.preventDefault(); note('drop ' + event.dataTransfer.getData('text/plain') + ' ' + event.isTrusted)">pile</div>"#,
     );
     let (card, pile) = (number(&mut browser, "card"), number(&mut browser, "pile"));
-    browser.drag(card, pile, soon()).unwrap();
+    browser.drag(MousePlace::Element(card), DragEnd::Element(pile), soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log"), json!(["drop ace true", "end copy"]));
-    browser.drag(card, pile, soon()).unwrap();
+    browser.drag(MousePlace::Element(card), DragEnd::Element(pile), soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log.length"), 4, "a second one works as well");
 }
 
@@ -84,14 +84,14 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
         </script>"#,
     );
     let [one, three, four] = ["one", "three", "four"].map(|name| number(&mut browser, name));
-    browser.drag(one, three, soon()).unwrap();
+    browser.drag(MousePlace::Element(one), DragEnd::Element(three), soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log.pop()"), "two three one four");
-    browser.drag(four, three, soon()).unwrap();
+    browser.drag(MousePlace::Element(four), DragEnd::Element(three), soon()).unwrap();
     assert_eq!(evaluate(&mut browser, "log.pop()"), "two four three one");
     assert!(evaluate(&mut browser, "moves").as_u64().unwrap() >= 8);
     let far = number(&mut browser, "far");
     evaluate(&mut browser, "document.querySelector('button').remove()");
-    assert!(matches!(browser.drag(one, far, soon()), Err(InputRefusal::Stale)));
+    assert!(matches!(browser.drag(MousePlace::Element(one), DragEnd::Element(far), soon()), Err(InputRefusal::Stale)));
     assert_eq!(evaluate(&mut browser, "log"), json!([]), "nothing was pressed");
 }
 
@@ -130,7 +130,7 @@ fn a_drag_ends_beyond_the_middle_of_its_target() {
     let two = number(&mut browser, "two");
     for name in ["one", "three"] {
         let from = number(&mut browser, name);
-        browser.drag(from, two, soon()).unwrap();
+        browser.drag(MousePlace::Element(from), DragEnd::Element(two), soon()).unwrap();
     }
     assert_eq!(evaluate(&mut browser, "log"), json!([[0, 1], [0, -1]]));
 }
