@@ -127,6 +127,10 @@ impl Browser {
                 Err(InputRefusal::Covered(_) | InputRefusal::Unseen) if Instant::now() < enough => {
                     self.wait(Instant::now() + FRAME, |_| false)?;
                 }
+                Err(InputRefusal::Unseen) => {
+                    let why = "the element hides while the mouse is over it, which may have shown something else: list the elements again";
+                    return Err(InputRefusal::Unfit(why.to_owned()));
+                }
                 Err(refusal) => return Err(refusal),
             }
         }
@@ -171,6 +175,11 @@ impl Browser {
         };
         match found {
             Err(hidden @ (InputRefusal::Covered(_) | InputRefusal::Unseen)) => {
+                // A table that shows only some of its rows draws them anew while it is scrolled.
+                let is_gone = "function () { return this.isConnected ? \"\" : \"gone\"; }";
+                if self.on_element(world, object, is_gone, &json!([]), until)? == "gone" {
+                    return Err(InputRefusal::Stale);
+                }
                 // A hidden field is used through its label, or through the box that a person sees in its place.
                 let shown = self.object_of(world, object, SHOWN, until)?.ok_or(hidden)?;
                 self.free_point(world, &shown, aim, until)

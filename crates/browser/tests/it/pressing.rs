@@ -128,3 +128,18 @@ fn a_click_on_a_container_does_not_press_a_control_in_it() {
     let pile = browser.hover(MousePlace::Element(full), soon());
     assert!(pile.is_ok(), "nothing is pressed: {pile:?}");
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn what_goes_when_it_is_scrolled_to_or_pointed_at_is_said_to_have_gone() {
+    let mut browser = show(
+        r#"<button id=layers style="display:block">Layers</button><div id=table style="height:50px;overflow:auto"><div style="height:900px"></div><button>Row</button></div>
+        <script>layers.onmouseenter = () => { layers.style.display = "none" };
+        table.onscroll = () => { table.innerHTML = "<button>Row</button>" }</script>"#,
+    );
+    let row = number(&mut browser, "Row");
+    assert!(matches!(browser.click(row, soon()), Err(InputRefusal::Stale)));
+    let layers = number(&mut browser, "Layers");
+    let hidden = browser.click(layers, soon()).unwrap_err().to_string();
+    assert!(hidden.contains("hides while the mouse is over it"), "{hidden}");
+}
