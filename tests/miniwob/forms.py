@@ -69,7 +69,8 @@ def text_editor(page, asked):
 @player("highlight-text", "highlight-text-2")
 def highlight_text(page, asked):
     """All text but the task's question and the button, or one of its paragraphs."""
-    lines = [line for line in page.text().splitlines()[1:] if line != "Submit"]
+    lines = page.text().partition("Last reward:")[0].splitlines()[1:]
+    lines = [line for line in lines if line != "Submit"]
     which = re.search(r"the (\d).. paragraph", asked)
     page.call("browser_select_text", text=lines[int(which[1]) - 1] if which else " ".join(lines))
     page.submit()

@@ -112,9 +112,9 @@ class Page:
     def drag(self, item, onto):
         return self.call("browser_drag", **{"from": item.index, "to": onto.index})
 
-    def drag_by(self, x, y, **start):
+    def drag_by(self, by_x, by_y, **start):
         """Drags what is at `start` (from, x, y) to the right and down."""
-        return self.call("browser_drag", by_x=x, by_y=y, **start)
+        return self.call("browser_drag", by_x=by_x, by_y=by_y, **start)
 
     def wait(self, milliseconds):
         return self.call("browser_wait", ms=milliseconds)

@@ -159,7 +159,7 @@ def hot_cold(page, _):
     while left:
         x, y = left[len(left) // 2]
         page.call("browser_hover", x=x, y=y + 50, settle="none")
-        told = page.text().splitlines()[-1]
+        told = next(line for line in page.text().splitlines() if line in bands)
         if told == "HOT":
             return page.call("browser_overlay_act", action="click", x=x, y=y + 50)
         least, most = bands[told]

@@ -6,7 +6,7 @@ const CONTAINERS = [
   "tabpanel", "toolbar", "tree", "treegrid",
 ].map((role) => `[role=${role}]`).join(",");
 // In these, a part with the same name does the same.
-const WHOLE = ["tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "button", "link", "combobox"].map((role) => `[role=${role}]`).join(",") + ",a[href],button";
+const WHOLE = ["tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "button", "link", "combobox", "columnheader"].map((role) => `[role=${role}]`).join(",") + ",a[href],button";
 const SWITCHES = ["checkbox", "radio", "switch", "slider"].map((role) => `[role=${role}]`).join(",");
 const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
 const among = (shownIn, { hovers, triggers, listening, begun, handed, height, deepest }) => {
@@ -89,7 +89,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     if (isNameOfAnother(element) || standsForAnother(element)) return true;
     // The one part of an option that listens.
     if (outer?.matches(WHOLE) && inner.get(outer).length === 1 && named(element) && named(outer).includes(named(element))) return true;
-    if (outer && (keepsNumber(outer, element) || ((outer.matches(WHOLE) || outer.tabIndex >= 0) && isNamedLike(element, outer)))) return true;
+    if (outer && (keepsNumber(outer, element) || (outer.matches(WHOLE) && isNamedLike(element, outer)))) return true;
     if (within.length > 0) return isWrapper(element, within);
     if (outer && isControl(outer) && handed.has(element)) return true;
     if (begun.has(element) && besides(element).some((field) => isOver(field, element))) return true;
@@ -110,7 +110,8 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     return !isField(element) && besides(element).some((field) => isOver(field, element));
   };
   const isWrapper = (element, within) => {
-    if (within.length === 1 && keepsNumber(element, within[0])) return false;
+    if (within.length === 1 && (keepsNumber(element, within[0]) || (element.matches(WHOLE) && !isControl(within[0])))) return false;
+    if (within.length === 1 && isNamedLike(element, within[0])) return true;
     if (isStop(element) && !element.matches(CONTAINERS)) return false;
     if (within.some((one) => roleOf(one) === "slider")) return true;
     if (triggers.has(element)) return isNamedLike(element, within[0]);
