@@ -7,7 +7,7 @@ function (found, isPress) {
   const own = this.localName === "label" ? this.control ?? this : this;
   const isOther = (at) => {
     // What only listens counts if the list has it: else it is a part of this element.
-    if (at === this || at === this.control || !isElement(at) || !(isOfKind(at) || numbers?.has(at))) return false;
+    if (at === this || at === this.control || !isElement(at) || !(isOfKind(at) || numbers?.has(at) || at.matches("[onclick]"))) return false;
     const name = named(at);
     // An element with the same name does the same; an image that listens is part of its button.
     if (name && [this, own].some((one) => name === named(one))) return false;

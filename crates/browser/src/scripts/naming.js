@@ -154,15 +154,6 @@ const hostName = (element) => {
   const label = host.closest("label") ?? (host.id ? rootOf(host).querySelector(`label[for="${CSS.escape(host.id)}"]`) : null);
   return host.ariaLabel || label?.innerText || hostName(host);
 };
-// Without icons that are drawn as letters.
-const seenText = (element) => {
-  if (!element.querySelector?.("[aria-hidden=true]")) return element.innerText;
-  const filter = (node) => (isElement(node) ? (node.ariaHidden === "true" ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : isVisible(node.parentElement) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
-  const texts = [];
-  for (let text = walker.nextNode(); text && texts.length < 50; text = walker.nextNode()) texts.push(text.data);
-  return texts.join(" ").replace(NOTHING, " ").trim() || element.innerText;
-};
 const isField = (element) => ["input", "select", "textarea"].includes(element.localName) || element.isContentEditable;
 const named = (element, shown = element) => {
   // What a combobox shows is its value.
@@ -171,7 +162,7 @@ const named = (element, shown = element) => {
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";
   const drawn = element instanceof SVGElement ? textOf(element).trim() || element.id || Object.values(element.dataset)[0] : "";
-  return shortened(seen || own || (isField(element) ? "" : seenText(element) || slotted(element)) || element.placeholder || element.title || drawn || hostName(element) || "");
+  return shortened(seen || own || (isField(element) ? "" : element.innerText || slotted(element)) || element.placeholder || element.title || drawn || hostName(element) || "");
 };
 // Whether a name is only what an empty field shows.
 const isPlaceholder = (element, name) => Boolean(name) && shortened(element.placeholder) === name && !element.labels?.length && !element.ariaLabel;

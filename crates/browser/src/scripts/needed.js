@@ -126,7 +126,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     const shown = shownIn.get(element);
     if (isField(element)) {
       const isMirror = element.type !== "file" && (element.tabIndex < 0 || Boolean(element.closest("[aria-hidden=true]")));
-      return isMirror && shown === element && isCutOff(element) && !(isSwitch(element) && labelOf(element));
+      return isMirror && shown === element && isCutOff(element);
     }
     if (isControl(element)) return isCutOff(shown);
     if (triggers.has(element) || element.matches("[onclick]")) return false;
