@@ -111,8 +111,11 @@
   // What is before the left or upper edge of the page, where nothing scrolls.
   const [left, top] = [-scrollX, -scrollY];
   const isOutOfReach = (element, box) => {
-    if (box.right > left && box.bottom > top) return false;
-    for (let at = parent(element); at && at !== document.body; at = parent(at)) if (isElement(at) && getComputedStyle(at).overflow !== "visible") return false;
+    const isWithinReach = ({ right, bottom }) => right > left && bottom > top;
+    if (isWithinReach(box)) return false;
+    for (let at = parent(element); at && at !== document.body; at = parent(at)) {
+      if (isElement(at) && getComputedStyle(at).overflow !== "visible" && isWithinReach(at.getBoundingClientRect())) return false;
+    }
     return true;
   };
   const placed = places.filter(({ element, box }) => !isOutOfReach(element, box));

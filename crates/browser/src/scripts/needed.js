@@ -60,6 +60,11 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     for (let at = parent(element), level = 0; isElement(at) && level < 4 && !listening.has(element); at = parent(at), level += 1) if (boxes.has(at)) return true;
     return false;
   };
+  // The one part of an option, or of a day of a calendar, that listens.
+  const isBodyOf = (element, outer) => {
+    if (isControl(element) || inner.get(outer).length > 1 || !(outer.matches(WHOLE) || (outer.matches("[role=gridcell]") && isMostOf(element, outer)))) return false;
+    return Boolean(named(element)) && named(outer, shownIn.get(outer)).includes(named(element));
+  };
   // The pointer over an item of a list may become a hand only where it is, and then in a part of it.
   const keepsNumber = (outer, element) => !isControl(element) && world.numbers.has(outer) && !world.numbers.has(element) && isNamedLike(element, outer);
   const takesPointer = (field) => isVisible(field) && !field.readOnly && getComputedStyle(field).pointerEvents !== "none";
@@ -87,9 +92,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
     if (isControl(element)) return isControlTwice(element, within, outer);
     if (isNameOfAnother(element) || standsForAnother(element)) return true;
-    // The one part of an option that listens.
-    if (outer?.matches(WHOLE) && inner.get(outer).length === 1 && named(element) && named(outer).includes(named(element))) return true;
-    if (outer && (keepsNumber(outer, element) || (outer.matches(WHOLE) && isNamedLike(element, outer)))) return true;
+    if (outer && (isBodyOf(element, outer) || keepsNumber(outer, element) || (outer.matches(WHOLE) && isNamedLike(element, outer)))) return true;
     if (within.length > 0) return isWrapper(element, within);
     if (outer && isControl(outer) && handed.has(element)) return true;
     if (begun.has(element) && besides(element).some((field) => isOver(field, element))) return true;
@@ -110,7 +113,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     return !isField(element) && besides(element).some((field) => isOver(field, element));
   };
   const isWrapper = (element, within) => {
-    if (within.length === 1 && (keepsNumber(element, within[0]) || (element.matches(WHOLE) && !isControl(within[0])))) return false;
+    if (within.length === 1 && (keepsNumber(element, within[0]) || isBodyOf(within[0], element))) return false;
     if (within.length === 1 && isNamedLike(element, within[0])) return true;
     if (isStop(element) && !element.matches(CONTAINERS)) return false;
     if (within.some((one) => roleOf(one) === "slider")) return true;

@@ -134,6 +134,13 @@ const KINDS: &[Kind] = &[
         pressed: &["Open"],
     },
     Kind {
+        what: "days of a calendar and a closed side menu",
+        page: r##"<div role=grid><div role=row><span role=gridcell aria-label="26 Nov 2026" style="display:block;width:40px"><div style="cursor:pointer">26</div></span></div></div>
+            <nav style="position:fixed;left:0;width:200px;transform:translateX(-105%);overflow-y:auto"><a href="#x">Closed</a></nav>"##,
+        listed: &[r#"gridcell "26 Nov 2026""#],
+        pressed: &["26 Nov 2026"],
+    },
+    Kind {
         what: "things to drag",
         page: r##"<div draggable=true>Card</div><div id=hears><div><b style="cursor:grab">Handle</b> Row</div></div>"##,
         listed: &[r#"group "Card""#, r#"clickable "Handle""#],
