@@ -6,6 +6,7 @@ pub mod arguments;
 pub mod audit;
 #[cfg(feature = "gates")]
 pub mod builtin;
+pub mod deal;
 pub mod detector;
 /// The words of `lists`, a module for each file.
 #[cfg_attr(not(feature = "gates"), allow(dead_code))]

@@ -14,7 +14,7 @@ mod languages;
 mod times;
 mod verdict;
 
-pub use times::differ_only_in_time;
+pub use times::{differ_only_in_time, is_same_but_for_running_time};
 
 use find::{Match, Name};
 use verdict::{Verdict, judge};

@@ -1,9 +1,10 @@
-//! Names that count time: "Bid now, 59 s left" and "Bid now, 58 s left" are one name.
+//! Texts that count time: "Bid now, 59 s left" and "Bid now, 58 s left" are one name.
 
 use super::{Element, classify};
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// A number with a unit of time, or a clock. A number with any other unit, or none, is not one: "Pay 10 €", "Room 12".
 static TIME: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -21,6 +22,42 @@ pub fn differ_only_in_time(role: &str, one: &str, other: &str) -> bool {
     without_times(one) == without_times(other) && is_harmless(one) && is_harmless(other)
 }
 
+/// Whether two texts, of which the second was read so much later, are the same but for clocks and countdowns that have run
+/// no further than that. Other times must be equal: "2 hours of parking" is what is paid for.
+pub fn is_same_but_for_running_time(one: &str, other: &str, passed: Duration) -> bool {
+    let Some(time) = TIME.as_ref() else { return one == other };
+    let times = |text| time.find_iter(text).map(|found| found.as_str()).collect::<Vec<_>>();
+    let (before, after) = (times(one), times(other));
+    let is_running = |(one, other): (&&str, &&str)| {
+        one == other
+            || match (running(one), running(other)) {
+                (Some((one, step)), Some((other, same))) if step == same => {
+                    one.abs_diff(other) <= passed.as_secs().saturating_add(step)
+                }
+                _ => false,
+            }
+    };
+    without_times(one) == without_times(other) && before.iter().zip(&after).all(is_running)
+}
+
+/// The seconds of a clock, of seconds or of minutes, and those of the step in which it runs.
+fn running(time: &str) -> Option<(u64, u64)> {
+    if time.contains(':') {
+        let parts = time.split(':').map(|part| part.parse::<u64>().ok());
+        let seconds = parts.reduce(|all, part| all?.checked_mul(60)?.checked_add(part?))??;
+        return Some((seconds, 1));
+    }
+    let unit = time.trim_start_matches(|one: char| one.is_numeric()).trim_start().to_lowercase();
+    let count: u64 = time.split(|one: char| !one.is_ascii_digit()).next()?.parse().ok()?;
+    let is = |units: &[&str]| units.iter().any(|begin| unit.starts_with(begin));
+    match () {
+        // A bare m may be a metre.
+        () if unit == "s" || is(&["sec", "sek", "сек", "seg", "秒", "초"]) => Some((count, 1)),
+        () if is(&["min", "мин", "分", "분"]) => Some((count.checked_mul(60)?, 60)),
+        () => None,
+    }
+}
+
 /// A name with the same text in the place of each time.
 fn without_times(name: &str) -> Cow<'_, str> {
     TIME.as_ref().map_or(Cow::Borrowed(name), |time| time.replace_all(name, "0:00"))
@@ -35,6 +72,25 @@ mod tests {
         assert!(differ_only_in_time("button", "Skip (30 s)", "Skip (29 s)"));
         assert!(!differ_only_in_time("button", "Pay in 3 days", "Pay in 30 days"));
         assert!(!differ_only_in_time("button", "Delete (undo 5 s)", "Delete (undo 4 s)"));
+    }
+
+    #[test]
+    fn a_countdown_may_run_as_far_as_time_has_passed() {
+        for (one, other, passed, is_same) in [
+            ("Cart held for 9:58", "Cart held for 7:58", 120, true),
+            ("Cart held for 9:58", "Cart held for 7:58", 60, false),
+            ("59 s left", "58 s left", 0, true),
+            ("59 s left", "9 s left", 5, false),
+            ("2 minutes left", "1 minute left", 0, false),
+            ("2 minutes left", "1 minutes left", 0, true),
+            ("Ends in 1:00:02", "Ends in 0:59:59", 3, true),
+            ("Parking, 2 hours", "Parking, 1 hours", 7200, false),
+            ("Trial: 7 days", "Trial: 1 days", 700_000, false),
+            ("Cable 5 m", "Cable 4 m", 60, false),
+            ("Total 5 €", "Total 4 €", 60, false),
+        ] {
+            assert_eq!(is_same_but_for_running_time(one, other, Duration::from_secs(passed)), is_same, "{one} {other}");
+        }
     }
 
     #[test]
