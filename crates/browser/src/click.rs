@@ -56,6 +56,19 @@ impl Browser {
     /// Why nothing was clicked. After an [`ActionError::Dialog`], the click has happened and opened the dialog.
     pub fn click_at(&mut self, place: MousePlace, options: ClickOptions, until: Instant) -> Result<(), InputRefusal> {
         let at = self.go_to(place, MovePurpose::Press, until)?;
+        self.press_mouse(at, options, until)
+    }
+
+    /// Clicks at a point of the window, where the mouse is.
+    ///
+    /// # Errors
+    /// As [`Browser::click_at`].
+    pub(crate) fn press_mouse(
+        &mut self,
+        at: (f64, f64),
+        options: ClickOptions,
+        until: Instant,
+    ) -> Result<(), InputRefusal> {
         for count in 1..=if options.is_double { 2 } else { 1 } {
             self.press_button("mousePressed", at, options, count, until)?;
             if !options.hold.is_zero() {

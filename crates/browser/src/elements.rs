@@ -1,6 +1,7 @@
 //! The elements of a page that a person could act on, numbered: the list, the badge on a picture and the action use the
 //! same number.
 
+use crate::focus::ElementHandle;
 use crate::worlds::{Frame, IsolatedWorld};
 use crate::{ActionError, Browser};
 use serde::Deserialize;
@@ -14,6 +15,7 @@ const SCRIPT: &str = concat!(
     include_str!("scripts/naming.js"),
     include_str!("scripts/tree.js"),
     include_str!("scripts/secret.js"),
+    include_str!("scripts/submitter.js"),
     include_str!("scripts/telling.js"),
     include_str!("scripts/hovers.js"),
     include_str!("scripts/needed.js"),
@@ -59,6 +61,8 @@ pub struct Element {
     pub place: Option<String>,
     /// The name is only the text that the empty field shows.
     pub is_placeholder: bool,
+    /// The name of the button that Enter presses in this field.
+    pub enters: Option<String>,
     /// Its position in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
     /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `hover`, `expanded`, `required`, `invalid`, `focused`.
@@ -112,6 +116,11 @@ impl Numbers {
         self.before.saturating_add(u32::try_from(self.given.len()).unwrap_or(u32::MAX))
     }
 
+    /// All elements: their worlds, their numbers there, and here.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&IsolatedWorld, u32, u32)> {
+        self.given.iter().map(|((world, number), index)| (world, *number, *index))
+    }
+
     /// The world of an element, and its number there.
     pub(crate) fn find(&self, index: u32) -> Option<(IsolatedWorld, u32)> {
         self.given.iter().find(|(_, given)| **given == index).map(|(place, _)| place.clone())
@@ -140,6 +149,15 @@ struct ListedElement {
     place: Option<String>,
     #[serde(default)]
     placeholder: bool,
+    enters: Option<String>,
+}
+
+impl ListedElement {
+    fn element(self, index: u32, origin: String) -> Element {
+        let ListedElement { role, name, value, options, place, placeholder, enters, bounds, marks, .. } = self;
+        let is_placeholder = placeholder;
+        Element { index, role, name, value, options, place, is_placeholder, enters, bounds, marks, origin }
+    }
 }
 
 #[derive(Deserialize)]
@@ -205,12 +223,9 @@ impl Browser {
                 Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => continue,
                 Err(fault) => return Err(fault),
             };
-            for ListedElement { number, role, name, value, options, place, placeholder, bounds, marks } in listed.items
-            {
-                let index = self.numbers.of(&world, number);
-                let origin = listed.origin.clone();
-                let is_placeholder = placeholder;
-                items.push(Element { index, role, name, value, options, place, is_placeholder, bounds, marks, origin });
+            for item in listed.items {
+                let index = self.numbers.of(&world, item.number);
+                items.push(item.element(index, listed.origin.clone()));
             }
         }
         self.release()?;
@@ -244,6 +259,21 @@ impl Browser {
             Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// The number of an element, if it has one.
+    ///
+    /// # Errors
+    /// The page does not answer in time, or at all.
+    pub(crate) fn number_of(
+        &mut self,
+        (world, object): &ElementHandle,
+        until: Instant,
+    ) -> Result<Option<u32>, ActionError> {
+        let script =
+            "function () { return String(globalThis[Symbol.for(\"pipewright\")]?.numbers?.get(this) ?? \"\"); }";
+        let number = self.on_element(world, object, script, &json!([]), until)?;
+        Ok(number.parse().ok().map(|number| self.numbers.of(world, number)))
     }
 
     /// The element with this number: its world, and its object there; `None` if it no longer exists.

@@ -46,13 +46,12 @@ pub(crate) struct InputCounts {
 }
 
 impl Browser {
-    /// Gives an element the focus, and presses and releases a key there.
+    /// Gives an element the focus; whether it takes it shows when a key is pressed.
     ///
     /// # Errors
-    /// [`InputRefusal::Unfocused`]: it did not get the focus, or lost it before it got the key.
-    pub fn press_in(&mut self, index: u32, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
-        self.with_element(index, "function () { this.focus(); }", &json!([]), until)?;
-        self.press_kept(index, chord, until)
+    /// The element no longer exists, or the page does not answer.
+    pub(crate) fn focus_on(&mut self, index: u32, until: Instant) -> Result<(), InputRefusal> {
+        self.with_element(index, "function () { this.focus(); }", &json!([]), until).map(drop)
     }
 
     /// Presses and releases a key in an element that already has the focus.

@@ -42,7 +42,7 @@ static WITH_CURRENCY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let (codes, before, after, words, unspaced) = (any(CODES), any(BEFORE), any(AFTER), any(WORDS), any(UNSPACED));
     let blank = r"[\s\u{200e}\u{200f}\u{61c}]{0,2}";
     let pattern = format!(
-        r"(?:\p{{Sc}}|\b(?:{codes})\b|\b(?:{before})\b?\.?){blank}[-−+]?{blank}{NUMBER}|{NUMBER}{blank}(?:\p{{Sc}}|(?:{codes})\b|(?:{after})\b|(?i:{words})\b|(?:{unspaced}))"
+        r"(?:\p{{Currency_Symbol}}|\b(?:{codes})\b|\b(?:{before})\b?\.?){blank}[-−+]?{blank}{NUMBER}|{NUMBER}{blank}(?:\p{{Currency_Symbol}}|(?:{codes})\b|(?:{after})\b|(?i:{words})\b|(?:{unspaced}))"
     );
     // The pattern is constant but for the lists, and a test reads it.
     Regex::new(&pattern).ok()

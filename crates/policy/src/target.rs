@@ -24,6 +24,9 @@ pub struct Target {
     /// shows the page tells it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The deal beside it, JSON text, if it orders or pays and the world has told. Calls have it as an argument.
+    #[serde(skip)]
+    pub deal: Option<String>,
 }
 
 impl Target {
@@ -48,6 +51,7 @@ impl Target {
             context: text("context")?,
             snapshot_id: text("snapshot_id")?,
             origin: text("origin")?,
+            deal: None,
         })
     }
 
@@ -59,7 +63,8 @@ impl Target {
     /// The number of bytes of its texts.
     pub(super) fn size(&self) -> usize {
         let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        [&self.role, &self.value, &self.context, &self.origin].into_iter().map(length).sum::<usize>() + self.name.len()
+        [&self.role, &self.value, &self.context, &self.origin, &self.deal].into_iter().map(length).sum::<usize>()
+            + self.name.len()
     }
 }
 
@@ -77,6 +82,7 @@ mod tests {
             context: Some("Delete?".to_owned()),
             snapshot_id: Some("s1".to_owned()),
             origin: Some("https://shop.example".to_owned()),
+            deal: None,
         };
         assert_eq!(Target::read(&target.json()), Some(target));
         assert_eq!(Target::default().json(), r#"{"name":""}"#);

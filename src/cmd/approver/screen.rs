@@ -76,7 +76,11 @@ impl Screen {
         if let Some(policy) = call.policy {
             self.policy(&mut screen, policy);
         }
-        let arguments = rows(call.arguments_text());
+        let mut arguments = rows(call.arguments_text());
+        if let Some(deal) = Deal::read(call.arguments_text()) {
+            self.deal(&mut screen, &deal);
+            arguments.retain(|row| !row.path.starts_with(DEAL_PATH));
+        }
         let _ = writeln!(screen.text, "{}", if arguments.is_empty() { "no arguments" } else { "arguments" });
         self.plain_table(&mut screen, &arguments);
         if let Some(beside) = &asked.beside_arguments {
@@ -84,6 +88,15 @@ impl Screen {
             self.plain_table(&mut screen, &rows(beside));
         }
         screen.end(self.words)
+    }
+
+    /// What is ordered or paid, in full.
+    fn deal(&self, screen: &mut CallText, deal: &Deal) {
+        screen.text += "what is ordered or paid, as the page shows it\n";
+        if let Some(note) = &deal.note {
+            let _ = writeln!(screen.text, "  {}", self.styled(STRONG, &cut(note, self.width - 4).0));
+        }
+        deal.text.iter().for_each(|line| self.wrap(&mut screen.text, line));
     }
 
     fn policy(&self, screen: &mut CallText, policy: &RawValue) {
@@ -183,6 +196,26 @@ impl Screen {
 
     pub fn warning(&self, text: &str) -> String {
         self.styled(STRONG, &cut(text, 400).0) + "\n"
+    }
+}
+
+/// The argument that names a deal, which a gate adds.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deal {
+    text: Vec<String>,
+    note: Option<String>,
+}
+
+const DEAL_PATH: &str = ".deal.";
+
+/// A longer one is shown like other arguments.
+const MAX_DEAL: usize = 4000;
+
+impl Deal {
+    fn read(arguments: &str) -> Option<Deal> {
+        let deal = Fields::read(arguments).ok()?.get("deal")?.get();
+        serde_json::from_str(deal).ok().filter(|_| deal.len() <= MAX_DEAL)
     }
 }
 

@@ -6,8 +6,9 @@ use super::worker::StartBrowser;
 use crate::cmd::{environment, usage};
 use clap::ValueEnum;
 use pipewright_browser::tools::{SessionSettings, ToolSession, with_scheme};
-use pipewright_browser::{AddressRules, Browser, Device, Launch, Routes, WaitFor};
+use pipewright_browser::{AddressRules, Browser, DealRules, Device, Launch, PaymentSign, Routes, WaitFor};
 use pipewright_io::report::Failure;
+use pipewright_policy::deal;
 use pipewright_sys::private;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,6 +117,19 @@ impl SettleOption {
     }
 }
 
+/// What orders or pays, by the judgement of the gates.
+const DEALS: DealRules = DealRules {
+    payment_sign: |role, name| match deal::payment_sign(role, name) {
+        deal::PaymentSign::None => PaymentSign::None,
+        deal::PaymentSign::Unsure => PaymentSign::Unsure,
+        deal::PaymentSign::Pays => PaymentSign::Pays,
+    },
+    has_amount: deal::has_amount,
+    has_bare_amount: deal::has_bare_amount,
+    names_total: deal::names_total,
+    is_same: deal::is_same_deal,
+};
+
 /// Time limit for the first page.
 const FIRST_PAGE: Duration = Duration::from_secs(30);
 
@@ -162,6 +176,7 @@ impl BrowserOptions {
                 storage: self.storage_state.clone(),
                 evaluates: self.allow_evaluate,
                 is_same_name: pipewright_policy::detector::differ_only_in_time,
+                deals: DEALS,
                 mask: har::mask(),
                 record: har.as_ref().map(HarFile::recorder),
                 counted: Arc::clone(&counted),

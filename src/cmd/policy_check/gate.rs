@@ -13,11 +13,13 @@ use pipewright_lines::{Line, Piece};
 use pipewright_policy::annotations::Annotations;
 use pipewright_policy::audit::{self, Subject};
 use pipewright_policy::builtin::Builtin;
-use pipewright_policy::marks::{Marks, mark};
+use pipewright_policy::marks::{Marks, mark, with_arguments};
 use pipewright_policy::snapshot::outcome;
 use pipewright_policy::target::Target;
 use pipewright_policy::{Decision, Verdict};
-use pipewright_record::{Call, Fields, Form, InputAction, InputResponse, Kind, Unreadable, cancelled_id, is_decision};
+use pipewright_record::{
+    Call, Fields, Form, InputAction, InputResponse, Kind, Unreadable, cancelled_id, is_decision, recognise,
+};
 
 /// What to do with a call that needs a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -97,10 +99,36 @@ impl Gate {
                     discovery.observe_record(body, &mut self.annotations, out);
                 }
             }
-            (IntakeItem::Call(body, call), Piece::Line(line)) => self.judge(&call, line, body, out),
+            (IntakeItem::Call(body, call), Piece::Line(line)) => self.take_call(&call, line, body, out),
             (IntakeItem::Blank, _) => out.pass(Side::FAR, piece),
             // A call is a line.
             (IntakeItem::Call(..) | IntakeItem::Skipped, _) => {}
+        }
+    }
+
+    /// Judges a call. If a person is asked about an order or a payment, it gets the deal that the page has shown.
+    fn take_call(&mut self, call: &Call<'_>, line: &Line<'_>, body: &str, out: &mut Out) {
+        if self.settings.mode == GateMode::Observe || !self.builtin.may_have_deal(call) {
+            return self.judge(call, line, body, out);
+        }
+        let hint = self.annotations.hint(&call.tool);
+        let JudgedCall { decision, acts, .. } = judge(call, &self.builtin, self.rules.as_ref(), hint);
+        let is_asked = decision.verdict == Verdict::Confirm || self.annotations.has_changed(&call.tool);
+        let changed = match self.builtin.with_deal(call, &acts, is_asked) {
+            Ok(None) => return self.judge(call, line, body, out),
+            Ok(Some(arguments)) => with_arguments(call, body, &arguments).map_err(Unreadable::new),
+            Err(error) => Err(Unreadable::new(error)),
+        };
+        match changed.as_deref().map(recognise) {
+            Ok(Ok(Some(call))) => {
+                let text = changed.as_deref().unwrap_or(body);
+                let whole = [line.before(), text.as_bytes(), line.after()].concat();
+                self.judge(&call, &Line::new(&whole, line.number()), text, out);
+            }
+            // With another argument, a call is still one; if it were not, it would not pass.
+            Ok(Ok(None)) => self.refuse_line(&Piece::Line(*line), Kind::BadInput, &Unreadable::new("not a call"), out),
+            Ok(Err(error)) => self.refuse_line(&Piece::Line(*line), Kind::BadInput, &error, out),
+            Err(error) => self.refuse_line(&Piece::Line(*line), Kind::BadInput, error, out),
         }
     }
 

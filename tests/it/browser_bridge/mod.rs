@@ -4,6 +4,7 @@
 mod acting;
 pub mod attached;
 mod calls;
+mod deals;
 mod documented;
 mod faults;
 mod fenced;

@@ -6,6 +6,8 @@ mod bridge;
 mod browser;
 #[cfg(feature = "browser")]
 mod browser_bridge;
+#[cfg(feature = "browser")]
+mod deals;
 mod game;
 mod sdks;
 mod shell;
@@ -69,7 +71,10 @@ impl Guarded {
 
     /// The text on the person's terminal up to the next prompt.
     fn shown(&mut self) -> String {
-        self.person.exp_string(PROMPT).unwrap()
+        let shown = self.person.exp_string(PROMPT).unwrap();
+        // The terminal's bytes come as a character each.
+        let bytes: Option<Vec<u8>> = shown.chars().map(|byte| u8::try_from(byte).ok()).collect();
+        bytes.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or(shown)
     }
 
     /// The person changes an argument; gives the text that is shown before they approve it.

@@ -142,6 +142,15 @@
   }
   const items = [];
   const equal = new Map();
+  // The name of the button that Enter presses, by form.
+  const submitters = new Map();
+  const enteredBy = (form) => {
+    if (!submitters.has(form)) {
+      const submitter = submitterOf(form);
+      submitters.set(form, submitter ? named(submitter) : "");
+    }
+    return submitters.get(form);
+  };
   for (const { element, shown, box, isInView, isCovered } of placed) {
     if (scope === "viewport" && !isInView) continue;
     // Names take most of the time.
@@ -159,6 +168,8 @@
       box: [box.x, box.y, box.width, box.height].map(Math.round),
     };
     if (isPlaceholder(element, name)) item.placeholder = true;
+    const entered = isTyped(element) && element.form ? enteredBy(element.form) : "";
+    if (entered) item.enters = entered;
     const value = valueOf(element, role);
     // An empty combobox may show its label in its place.
     if (value && (role !== "combobox" || value.replaceAll(name, "").trim())) item.value = shortened(value);

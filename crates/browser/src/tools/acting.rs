@@ -1,11 +1,13 @@
 //! Acting on elements with the mouse.
 
+use super::deals::EffectOfPress;
 use super::numbers::{Number, Purpose};
 use super::pointing::mouse_place;
 use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
 use super::{Problem, ProblemKind, ToolResult, ToolSession};
 use crate::keys::Chord;
+use crate::pointer::MovePurpose;
 use crate::{Browser, ClickOptions, InputRefusal, MouseButton, ScrollMove, Typing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -153,7 +155,7 @@ impl Arguments for Act {
             }
         }
         .map_err(|problem| match (problem.code, index) {
-            (Some("stale_index"), _) => session.with_list(problem, until),
+            (Some("stale_index" | "deal_changed"), index) => session.with_list(problem, index, until),
             (Some("unfit"), Some(index)) => {
                 let message = format!("number {index}: {}", problem.message);
                 Problem { message, ..problem }
@@ -190,7 +192,14 @@ impl Act {
             modifiers: self.modifiers.iter().fold(0, |all, one| all | one.bit()),
             hold: Duration::from_millis(self.hold_ms.min(MAX_HOLD_MS)),
         };
-        session.act_on(self.settle, until, report, |session| session.browser.click_at(place, options, until))
+        session.act_on(self.settle, until, report, |session| {
+            let at = session.browser.go_to(place, MovePurpose::Press, until)?;
+            let press = |browser: &mut Browser| browser.press_mouse(at, options, until);
+            match index {
+                Some(index) => session.press_checked(index, EffectOfPress::Presses, until, press),
+                None => press(&mut session.browser),
+            }
+        })
     }
 
     fn enter(
@@ -256,8 +265,11 @@ impl ToolSession {
         if !act.submit && !is_search {
             return Ok(report);
         }
-        let enter = |browser: &mut Browser, enter: &Chord| browser.press_kept(index, enter, until);
-        self.press_enter(text, report.with_some("auto_enter", (!act.submit).then_some(true)), enter)
+        let report = report.with_some("auto_enter", (!act.submit).then_some(true));
+        self.press_enter(text, report, |session, enter| {
+            session
+                .press_checked(index, EffectOfPress::Enters, until, |browser| browser.press_kept(index, enter, until))
+        })
     }
 
     /// Types where the focus is, if that is on the element that the last result has named.
@@ -268,17 +280,17 @@ impl ToolSession {
         if !act.submit {
             return Ok(report);
         }
-        self.press_enter(text, report, |browser, enter| browser.press_at(&place, enter, until))
+        self.press_enter(text, report, |session, enter| session.press_focused(&place, enter, until))
     }
 
     fn press_enter(
         &mut self,
         text: &str,
         report: ResultMembers,
-        press: impl FnOnce(&mut Browser, &Chord) -> Result<(), InputRefusal>,
+        press: impl FnOnce(&mut ToolSession, &Chord) -> Result<(), InputRefusal>,
     ) -> ToolResult {
         let enter = Chord::read("Enter").map_err(|why| InputRefusal::Unfit(why.to_string()));
-        match enter.and_then(|enter| press(&mut self.browser, &enter)) {
+        match enter.and_then(|enter| press(self, &enter)) {
             Ok(()) | Err(InputRefusal::Fault(crate::ActionError::Dialog(_))) => Ok(report),
             Err(refusal) => {
                 let problem = Problem::from(refusal);

@@ -1,5 +1,6 @@
 //! Keys, and the focus that they move.
 
+use super::deals::EffectOfPress;
 use super::numbers::Number;
 use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
@@ -55,9 +56,18 @@ impl Arguments for Press {
         };
         let report =
             ResultMembers::default().with("performed", "press").with_some("id", index.map(|index| index.to_string()));
-        session.act_on(self.settle, until, report, |session| match index {
-            Some(index) => session.browser.press_in(index, &chord, until),
+        let pressed = session.act_on(self.settle, until, report, |session| match index {
+            Some(index) => {
+                session.browser.focus_on(index, until)?;
+                session.press_checked(index, EffectOfPress::of(&chord), until, |browser| {
+                    browser.press_kept(index, &chord, until)
+                })
+            }
             None => session.press_in_focus(&chord, until),
+        });
+        pressed.map_err(|problem| match problem.code {
+            Some("deal_changed") => session.with_list(problem, index, until),
+            _ => problem,
         })
     }
 }
@@ -78,7 +88,7 @@ impl ToolSession {
     /// Presses a key in the element with the focus: a call without a number was judged by the one that was named.
     fn press_in_focus(&mut self, chord: &Chord, until: Instant) -> Result<(), InputRefusal> {
         let place = self.reported_focus(until)?;
-        self.browser.press_at(&place, chord, until)
+        self.press_focused(&place, chord, until)
     }
 
     /// The element with the focus, if the last result that names the focus has named it.

@@ -1,5 +1,6 @@
 //! Lists of elements, and their snapshots.
 
+use super::deals::KnownDeal;
 use super::report::ResultMembers;
 use super::table::Arguments;
 use super::{Counters, Problem, ToolResult, ToolSession};
@@ -31,6 +32,8 @@ pub(super) struct Snapshots {
     items: Vec<Element>,
     /// All elements of the document that were listed, by number.
     known: HashMap<u32, Element>,
+    /// The deals that results have named, by number.
+    pub(super) deals: HashMap<u32, KnownDeal>,
 }
 
 impl Snapshots {
@@ -44,6 +47,7 @@ impl Snapshots {
             self.document += 1;
             loader.clone_into(&mut self.loader);
             self.known.clear();
+            self.deals.clear();
         }
         self.last += 1;
         self.items = items.to_vec();
@@ -147,7 +151,7 @@ impl Arguments for List {
         };
         let report =
             ResultMembers::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
-        Ok(report.with("reused_snapshot", is_reused).and(session.listed(&listed, view)?))
+        Ok(report.with("reused_snapshot", is_reused).and(session.listed(&listed, view, until)?))
     }
 }
 
@@ -162,7 +166,7 @@ impl Arguments for Find {
         let found: Vec<&Element> = items.iter().filter(is_meant).collect();
         let total = found.len();
         let listed: Vec<&Element> = found.into_iter().skip(self.offset).take(self.limit).collect();
-        Ok(ResultMembers::default().with("total", total).and(session.listed(&listed, element_summary)?))
+        Ok(ResultMembers::default().with("total", total).and(session.listed(&listed, element_summary, until)?))
     }
 }
 
@@ -197,14 +201,18 @@ impl ToolSession {
         self.snapshots.known.get(&index)
     }
 
-    /// The first visible elements, in the compact view.
-    pub(super) fn list_viewport(&mut self, until: Instant) -> ToolResult {
+    /// The first visible elements, and the one with this number, in the compact view.
+    pub(super) fn list_viewport(&mut self, with: Option<u32>, until: Instant) -> ToolResult {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
-        self.listed(&items.iter().take(LIMIT).collect::<Vec<_>>(), |element| compact(element).into())
+        let (first, others) = items.split_at(items.len().min(LIMIT));
+        let more = others.iter().filter(|element| Some(element.index) == with);
+        self.listed(&first.iter().chain(more).collect::<Vec<_>>(), |element| compact(element).into(), until)
     }
 
-    /// A list with its id, the origin of the page, and the numbers of those elements that are in frames of others.
-    fn listed(&self, items: &[&Element], view: fn(&Element) -> Value) -> ToolResult {
+    /// A list with its id, the origin of the page, the numbers of those elements that are in frames of others, and the
+    /// deals of those that order or pay.
+    fn listed(&mut self, items: &[&Element], view: fn(&Element) -> Value, until: Instant) -> ToolResult {
+        let deals = self.listed_deals(items, until)?;
         let own = Url::parse(&self.browser.page()?.document.url).map(|url| url.origin());
         let own = own.map_or_else(|_| NO_ORIGIN.to_owned(), |origin| origin.ascii_serialization());
         let mut others: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
@@ -214,6 +222,7 @@ impl ToolSession {
         let others = (!others.is_empty()).then(|| json!(others));
         let report = ResultMembers::default().with("snapshot_id", self.snapshots.id());
         let report = report.with_some("origin", (own != NO_ORIGIN).then_some(own)).with_some("other_origins", others);
+        let report = report.with_some("deals", deals);
         Ok(report.with("items", items.iter().map(|element| view(element)).collect::<Vec<_>>()))
     }
 }
@@ -273,6 +282,7 @@ mod tests {
             options: Vec::new(),
             place: None,
             is_placeholder: false,
+            enters: None,
             bounds: [0; 4],
             marks: Vec::new(),
             origin: NO_ORIGIN.to_owned(),

@@ -3,6 +3,7 @@
 
 mod acting;
 mod banners;
+mod deals;
 mod keyboard;
 mod listing;
 mod navigate;
@@ -22,7 +23,7 @@ pub use navigate::with_scheme;
 pub use problem::{Problem, ProblemKind};
 pub use table::{ToolDescription, declared};
 
-use crate::{ActionError, Browser, Focus, NumberColours, StorageFault, WaitFor, Waker};
+use crate::{ActionError, Browser, Deal, DealRules, Focus, NumberColours, StorageFault, WaitFor, Waker};
 use listing::Snapshots;
 use pipewright_sys::lock;
 use std::io;
@@ -66,6 +67,8 @@ pub struct SessionSettings {
     pub evaluates: bool,
     /// Whether an element of a role is still the one of the list if its name has changed from the first to the second.
     pub is_same_name: fn(&str, &str, &str) -> bool,
+    /// Which elements order or pay, and what the text beside them means.
+    pub deals: DealRules,
     /// Replaces secrets in what a page has sent and received.
     pub mask: Box<dyn FnMut(&str) -> String + Send>,
     /// What is done with each request that has ended.
@@ -96,6 +99,9 @@ pub struct ToolSession {
     settings: SessionSettings,
     snapshots: Snapshots,
     overlay: Option<NumberColours>,
+    /// The deal that was approved for the present call.
+    approved: Option<Deal>,
+    signs: deals::PaymentSigns,
     /// What the last result that names the focus has said of it.
     reported: Option<ReportedFocus>,
     tools: Vec<Tool>,
@@ -121,7 +127,8 @@ impl ToolSession {
         browser.count_on(number);
         let mut snapshots = Snapshots::default();
         snapshots.count_on(documents);
-        Ok(ToolSession { browser, settings, snapshots, overlay: None, reported: None, tools })
+        let signs = deals::PaymentSigns::default();
+        Ok(ToolSession { browser, settings, snapshots, overlay: None, approved: None, signs, reported: None, tools })
     }
 
     /// Interrupts a call, or [`ToolSession::idle`], from another thread.
@@ -157,9 +164,11 @@ impl ToolSession {
         let Some(index) = self.tools.iter().position(|known| known.declared.name == tool) else {
             return Err(self.unknown(tool));
         };
+        let (approved, arguments) = deals::approved(arguments)?;
+        self.approved = approved;
         self.browser.adopt_page(until)?;
         let run = self.tools[index].run;
-        let report = run(self, arguments, until)?;
+        let report = run(self, &arguments, until)?;
         let silent = self.browser.silent_frames();
         let report = report.with_some("silent_frames", Some(silent).filter(|silent| !silent.is_empty()));
         Ok(serde_json::Value::Object(report.into_members()))

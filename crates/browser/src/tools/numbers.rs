@@ -87,11 +87,11 @@ impl ToolSession {
             _ => ("stale_index", format!("the element with the number {index} is not on this page, or no longer")),
         };
         let problem = Problem::new(ProblemKind::NotFound, format!("{why}; \"data\" lists the current elements"));
-        Err(self.with_list(problem.with_code(code), until))
+        Err(self.with_list(problem.with_code(code), None, until))
     }
 
     /// Whether an element is still what its item in the list says.
-    fn is_same(&self, purpose: Purpose, listed: &Element, now: &Identity) -> bool {
+    pub(super) fn is_same(&self, purpose: Purpose, listed: &Element, now: &Identity) -> bool {
         if listed.role != now.role {
             return false;
         }
@@ -99,9 +99,9 @@ impl ToolSession {
         listed.name == now.name || is_placeholder || (self.settings.is_same_name)(&now.role, &listed.name, &now.name)
     }
 
-    /// A problem with a number, together with the current elements.
-    pub(super) fn with_list(&mut self, problem: Problem, until: Instant) -> Problem {
-        match self.list_viewport(until) {
+    /// A problem with a number, together with the current elements, that one included.
+    pub(super) fn with_list(&mut self, problem: Problem, index: Option<u32>, until: Instant) -> Problem {
+        match self.list_viewport(index, until) {
             Ok(list) => problem.with_data(list.into_members().into()),
             Err(_) => problem,
         }

@@ -88,6 +88,8 @@ impl ToolSession {
     /// Lists the visible elements, and draws their numbers.
     pub(super) fn show_overlay(&mut self, scheme: NumberColours, until: Instant) -> ToolResult {
         let (items, _) = self.snapshot(Scope::Viewport, false, until)?;
+        // The numbers may be pressed by the picture alone.
+        self.listed_deals(&items.iter().collect::<Vec<_>>(), until)?;
         let created = self.browser.show_numbers(&items, scheme, until)?;
         self.overlay = Some(scheme);
         Ok(ResultMembers::default().with("created", created).with("snapshot_id", self.snapshot_id()))

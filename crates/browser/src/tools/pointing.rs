@@ -1,10 +1,11 @@
 //! The tools that move the mouse or select text without a click, and where the mouse goes.
 
+use super::deals::EffectOfPress;
 use super::numbers::Number;
 use super::report::{ResultMembers, Settling};
 use super::table::Arguments;
 use super::{Problem, ProblemKind, ToolResult, ToolSession};
-use crate::{DragEnd, MousePlace};
+use crate::{Browser, DragEnd, MousePlace};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Instant;
@@ -107,7 +108,13 @@ impl Arguments for Drag {
         };
         let report = ResultMembers::default().with("performed", "drag");
         let report = report.with_some("id", from.map(|from| from.to_string()));
-        session.act_on(self.settle, until, report, |session| session.browser.drag(place, end, until))
+        session.act_on(self.settle, until, report, |session| {
+            let drag = |browser: &mut Browser| browser.drag(place, end, until);
+            match from {
+                Some(from) => session.press_checked(from, EffectOfPress::Presses, until, drag),
+                None => drag(&mut session.browser),
+            }
+        })
     }
 }
 

@@ -104,6 +104,7 @@ impl From<InputRefusal> for Problem {
             InputRefusal::Disabled => tool_error("disabled"),
             InputRefusal::Covered(_) => tool_error("covered"),
             InputRefusal::Unfocused => tool_error("not_focused"),
+            InputRefusal::DealChanged(_) => tool_error("deal_changed"),
             InputRefusal::Unfit(_) => tool_error("unfit"),
             InputRefusal::Fault(fault) => fault.into(),
         }

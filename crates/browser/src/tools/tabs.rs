@@ -1,5 +1,6 @@
 //! Tabs, and the dialogs of their pages.
 
+use super::deals::EffectOfPress;
 use super::numbers::Number;
 use super::report::{ResultMembers, shown};
 use super::table::Arguments;
@@ -88,6 +89,7 @@ impl Arguments for Close {
 impl Arguments for OpenInNewTab {
     fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let index = session.element(self.id, None, until)?;
+        session.press_checked(index, EffectOfPress::Presses, until, |_| Ok(()))?;
         let Some(url) = session.browser.link(index, until)? else {
             return Err(Problem::new(ProblemKind::ToolError, "the element is not a link").with_code("unfit"));
         };

@@ -1,5 +1,6 @@
 //! Downloads and uploads.
 
+use super::deals::EffectOfPress;
 use super::numbers::Number;
 use super::report::ResultMembers;
 use super::table::Arguments;
@@ -63,7 +64,7 @@ impl Arguments for ClickAndWait {
         let index = session.element(self.id, None, until)?;
         // An earlier download is not the one that the click starts.
         let before = session.browser.download_ids();
-        session.browser.click(index, until)?;
+        session.click_checked(index, until)?;
         session.wait_for_download(&before, within(self.timeout_ms, until))
     }
 }
@@ -97,7 +98,9 @@ impl Arguments for Upload {
             return Ok(report.and(session.shown(until)?));
         };
         let report = report.with("id", index.to_string());
-        session.act_on(None, until, report, |session| session.browser.upload(index, &files, until))
+        session.act_on(None, until, report, |session| {
+            session.press_checked(index, EffectOfPress::Presses, until, |browser| browser.upload(index, &files, until))
+        })
     }
 }
 

@@ -250,6 +250,7 @@ mod tests {
             context: None,
             snapshot_id: None,
             origin: None,
+            deal: None,
         };
         (r#"{"tool":"browser_click","args":{"ref":"e7"}}"#.to_owned(), target)
     }

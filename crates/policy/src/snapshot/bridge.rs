@@ -4,7 +4,9 @@
 use super::ShownReferences;
 use super::listed::target;
 use crate::target::Target;
+use pipewright_record::json::Object;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// The list in a result, an object with `snapshot_id` and `items`; `None` if it is not a list of `browser-bridge`.
 ///
@@ -16,8 +18,10 @@ pub(super) fn list(result: &Value, most: usize) -> Option<ShownReferences<'stati
     let document = document(fields.get("snapshot_id")?.as_str()?)?;
     let items = fields.get("items")?.as_array()?;
     let mut listed: Option<Vec<(String, Target)>> = items.iter().take(most).map(item).collect();
+    let deals = deals(fields);
     for (key, target) in listed.iter_mut().flatten() {
         target.origin = origin(fields, key);
+        target.deal = deals.get(key).cloned();
     }
     Some(listed.map_or(ShownReferences::Hidden, |items| ShownReferences::Numbered(document, items)))
 }
@@ -31,6 +35,18 @@ fn origin(list: &Value, key: &str) -> Option<String> {
         Some((origin, _)) => Some(origin.clone()).filter(|_| named.next().is_none()),
         None => list.get("origin")?.as_str().map(str::to_owned),
     }
+}
+
+/// The deals that a list names: JSON text, by element.
+fn deals(list: &Value) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    for deal in list.get("deals").and_then(Value::as_array).into_iter().flatten() {
+        let Some(text) = deal.get("text").filter(|text| text.is_array()) else { continue };
+        let named = Object::default().put("text", text).put_some("note", deal.get("note")).end();
+        let numbers = deal.get("numbers").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_u64);
+        found.extend(numbers.map(|number| (key(number), named.clone())));
+    }
+    found
 }
 
 fn key(number: u64) -> String {

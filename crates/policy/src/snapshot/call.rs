@@ -220,6 +220,7 @@ fn dialog(tool: &str, fields: &Fields<'_>, snapshot: &Snapshot) -> Option<NamedE
             context: Some(message.chars().take(400).collect()),
             snapshot_id: Some(format!("s{}", snapshot.snapshots)),
             origin: None,
+            deal: None,
         }),
         None if accepts => NamedElement::Unknown("a dialog".to_owned()),
         None => NamedElement::Nothing,

@@ -85,8 +85,7 @@ pub(super) fn target(item: &Map<String, Value>) -> Target {
         name: name.to_owned(),
         value: first(&["value", "href", "url"]).map(str::to_owned),
         context: Some(near).filter(|near| !near.is_empty()),
-        snapshot_id: None,
-        origin: None,
+        ..Target::default()
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn targets(items: Vec<TreeNode>) -> Vec<(String, Target)> {
         let Some(key) = item.key else { continue };
         let name = if item.name.is_empty() { inside } else { item.name };
         let role = Some(item.role).filter(|role| !role.is_empty());
-        targets.push((key, Target { role, name, value: item.value, context, snapshot_id: None, origin: None }));
+        targets.push((key, Target { role, name, value: item.value, context, ..Target::default() }));
     }
     targets
 }
