@@ -184,7 +184,7 @@
     if (element.ariaCurrent && element.ariaCurrent !== "false") marks.push("current");
     if (["ascending", "descending"].includes(element.ariaSort)) marks.push(element.ariaSort);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
-    else if (element.ariaExpanded === "false" && role !== "combobox" && !element.ariaHasPopup) marks.push("collapsed");
+    else if (element.ariaExpanded === "false" && !["combobox", "tab"].includes(role) && !element.ariaHasPopup) marks.push("collapsed");
     if (element.readOnly && WRITTEN.includes(role)) marks.push("readonly");
     if (element.required || element.ariaRequired === "true") marks.push("required");
     if (element.ariaInvalid === "true" || element.matches(":user-invalid")) marks.push("invalid");

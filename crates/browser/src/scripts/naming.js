@@ -156,8 +156,8 @@ const hostName = (element) => {
 };
 const isField = (element) => ["input", "select", "textarea"].includes(element.localName) || element.isContentEditable;
 const named = (element, shown = element) => {
-  // What a combobox shows is its value.
-  if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) return shortened(element.title);
+  // What a combobox shows is its value, but for a label in it.
+  if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) return shortened([...element.querySelectorAll("label")].map((label) => label.innerText).find(Boolean) || element.title);
   const own = (shown && shown !== element && shown.localName === "label" && shown.innerText.trim()) || nameOf(element);
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";

@@ -33,7 +33,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
   const isNamedLike = (element, outer) => named(element, shownIn.get(element)) === named(outer, shownIn.get(outer));
   // Whether an element has text of its own, outside of the others that are listed and of their labels.
   const hasText = (element) => {
-    const isOthers = (node) => node !== element && (shownIn.has(node) || (node.localName === "label" && shownIn.has(node.control)));
+    const isOthers = (node) => node !== element && (shownIn.has(node) || (node.localName === "label" && Boolean(node.control)));
     const filter = (node) => (isElement(node) ? (isOthers(node) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_SKIP) : NodeFilter.FILTER_ACCEPT);
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
     // A text may be shown in a slot of another one.
@@ -104,7 +104,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
   const isControlTwice = (element, within, outer) => {
     // The link of a tab, the button of an option: pressing either is the same.
     if (outer?.matches(WHOLE) && !isField(element) && isNamedLike(element, outer)) return true;
-    if (outer?.matches("[role=combobox]") && !isField(element) && named(element) === shortened(valueOf(outer, "combobox"))) return true;
+    if (outer?.matches("[role=combobox]") && !isField(element) && named(element) && named(element) === shortened(valueOf(outer, "combobox"))) return true;
     if (element.matches("input") && !takesPointer(element) && shownIn.has(element.closest("[role=combobox]:not(input)"))) return true;
     if (outer?.matches(SWITCHES) && isStop(outer) && element.matches("input") && roleOf(element) === roleOf(outer)) return true;
     if (element.matches("[role=option]")) return false;
