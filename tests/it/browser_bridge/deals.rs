@@ -155,7 +155,7 @@ fn a_button_is_pressed_only_for_the_deal_that_was_listed_or_approved() {
         ("browser_act_by_index", json!({"index": pay, "x": 3, "y": 3})),
         ("browser_press", json!({"id": pay, "key": "Enter"})),
         ("browser_press", json!({"id": pay, "key": "Space"})),
-        ("browser_drag", json!({"from": pay, "to": pay})),
+        ("browser_drag", json!({"from": pay, "by_x": 1})),
         ("browser_overlay_act", json!({"index": pay, "deal": {"text": ["Total $20"]}})),
         ("browser_overlay_act", json!({"index": pay, "deal": {"text": ["Total $99"], "note": "x"}})),
     ] {

@@ -1,13 +1,12 @@
 // Which elements of a list a person needs: not those that are pressed through another one, nor what only keyboards and screen readers
 // meet. `shownIn` has each element with what a person sees of it.
-// Those that take the focus only to be scrolled, or for the controls in them.
-const CONTAINERS = [
-  "alertdialog", "application", "dialog", "document", "grid", "group", "list", "menu", "menubar", "radiogroup", "region", "rowgroup", "table", "tablist",
-  "tabpanel", "toolbar", "tree", "treegrid",
-].map((role) => `[role=${role}]`).join(",");
+const ofRoles = (roles) => roles.map((role) => `[role=${role}]`).join(",");
+// Those that take the focus only to be scrolled, or for the controls in them; groups may also take keys, under a label of their own.
+const CONTAINERS = ofRoles(["grid", "menu", "menubar", "radiogroup", "rowgroup", "table", "tablist", "tabpanel", "tree", "treegrid"]);
+const GROUPS = ofRoles(["alertdialog", "application", "dialog", "document", "group", "list", "region", "toolbar"]);
 // In these, a part with the same name does the same.
-const WHOLE = ["tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "button", "link", "combobox", "columnheader"].map((role) => `[role=${role}]`).join(",") + ",a[href],button";
-const SWITCHES = ["checkbox", "radio", "switch", "slider"].map((role) => `[role=${role}]`).join(",");
+const WHOLE = `${ofRoles(["tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "button", "link", "combobox", "columnheader"])},a[href],button`;
+const SWITCHES = ofRoles(["checkbox", "radio", "switch", "slider"]);
 const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
 const among = (shownIn, { hovers, triggers, listening, begun, handed, height, deepest }) => {
   const world = globalThis[Symbol.for("pipewright")];
@@ -87,7 +86,8 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     const within = inner.get(element) ?? [];
     const outer = outers.get(element);
     if (element.localName === "label") return shownIn.has(element.control) || isNameOfAnother(element) || [...element.parentElement.children].some((field) => isSwitch(field) && !isVisible(field) && shownIn.has(field));
-    if (element.matches(CONTAINERS) && !world.listening.has(element) && !element.matches("[onclick]")) return true;
+    const isContainer = element.matches(CONTAINERS) || (element.matches(GROUPS) && !isStop(element));
+    if (isContainer && !world.listening.has(element) && !element.matches("[onclick]")) return true;
     const label = element.closest("label");
     if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
     if (isControl(element)) return isControlTwice(element, within, outer);
