@@ -1,7 +1,6 @@
 //! The elements of a page that a person could act on, numbered: the list, the badge on a picture and the action use the
 //! same number.
 
-use crate::focus::ElementHandle;
 use crate::worlds::{Frame, IsolatedWorld};
 use crate::{ActionError, Browser};
 use serde::Deserialize;
@@ -22,17 +21,6 @@ const SCRIPT: &str = concat!(
     "return (",
     include_str!("scripts/elements.js"),
     ")})()"
-);
-
-const IDENTITY: &str = concat!(
-    "(number) => {",
-    include_str!("scripts/members.js"),
-    include_str!("scripts/naming.js"),
-    include_str!("scripts/tree.js"),
-    "const found = globalThis[Symbol.for(\"pipewright\")]?.elements?.get(number)?.deref();
-    if (!found?.isConnected) return null;
-    const { role, name } = identify(found);
-    return { role, name, is_placeholder: isPlaceholder(found, name) }; }"
 );
 
 /// Which elements are listed.
@@ -69,17 +57,6 @@ pub struct Element {
     pub marks: Vec<String>,
     /// The origin of the document that it is in, as the browser serialises it: `null` if it has none of its own.
     pub origin: String,
-}
-
-/// What an element is called now.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Identity {
-    /// As in [`Element`].
-    pub(crate) role: String,
-    /// As in [`Element`].
-    pub(crate) name: String,
-    /// The name is only the text that an empty field shows.
-    pub(crate) is_placeholder: bool,
 }
 
 /// The elements of a page.
@@ -245,35 +222,6 @@ impl Browser {
     /// Whether elements of this load of a document have numbers.
     pub(crate) fn has_numbers_of(&self, loader: &str) -> bool {
         self.numbers.loader == loader
-    }
-
-    /// The role and name of the element with this number, as a list would show them now; `None` if it no longer exists.
-    ///
-    /// # Errors
-    /// The page does not answer in time, or at all.
-    pub(crate) fn identity(&mut self, index: u32, until: Instant) -> Result<Option<Identity>, ActionError> {
-        let Some((world, number)) = self.numbers.find(index) else { return Ok(None) };
-        match self.run(&world, IDENTITY, &json!([{"value": number}]), true, until) {
-            Ok(remote) => remote.read(),
-            // The document of this world has gone.
-            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
-            Err(fault) => Err(fault),
-        }
-    }
-
-    /// The number of an element, if it has one.
-    ///
-    /// # Errors
-    /// The page does not answer in time, or at all.
-    pub(crate) fn number_of(
-        &mut self,
-        (world, object): &ElementHandle,
-        until: Instant,
-    ) -> Result<Option<u32>, ActionError> {
-        let script =
-            "function () { return String(globalThis[Symbol.for(\"pipewright\")]?.numbers?.get(this) ?? \"\"); }";
-        let number = self.on_element(world, object, script, &json!([]), until)?;
-        Ok(number.parse().ok().map(|number| self.numbers.of(world, number)))
     }
 
     /// The element with this number: its world, and its object there; `None` if it no longer exists.

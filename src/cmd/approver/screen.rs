@@ -93,8 +93,11 @@ impl Screen {
     /// What is ordered or paid, in full.
     fn deal(&self, screen: &mut CallText, deal: &Deal) {
         screen.text += "what is ordered or paid, as the page shows it\n";
-        if let Some(note) = &deal.note {
-            let _ = writeln!(screen.text, "  {}", self.styled(STRONG, &cut(note, self.width - 4).0));
+        let mut note = String::new();
+        deal.note.iter().for_each(|text| self.wrap(&mut note, text));
+        for line in note.lines() {
+            // Unlike the page's own words.
+            let _ = writeln!(screen.text, "{}", self.styled(STRONG, &line.replacen('|', "!", 1)));
         }
         deal.text.iter().for_each(|line| self.wrap(&mut screen.text, line));
     }

@@ -111,6 +111,8 @@ fn each_button_has_the_deal_of_its_own_card() {
     let listed = list(&mut player);
     let deals: Vec<&Value> = listed["deals"].as_array().unwrap().iter().map(|deal| &deal["text"]).collect();
     assert_eq!(deals, [&json!(["Kettle", "$20"]), &json!(["Teapot", "$30"]), &json!(["Cup", "$5"])], "{listed}");
+    let second = listed["deals"][1]["numbers"][0].as_u64().unwrap();
+    assert_eq!(click(&mut player, second)["status"], "ok", "alone, it has the same deal");
     let alike = "<button>Confirm</button><p>Show more?</p>";
     let mut player = page(alike);
     assert_eq!(list(&mut player).get("deals"), None, "a button that is no payment, without an amount");

@@ -5,6 +5,7 @@ mod audit;
 mod browser_bridge;
 mod bytes;
 mod calls;
+mod deals;
 mod harnesses;
 mod hints;
 mod history;

@@ -10,7 +10,7 @@ pub(crate) use guard::DealAtPress;
 use crate::worlds::{Frame, IsolatedWorld};
 use crate::{ActionError, Browser};
 use guard::DealPart;
-use region::{FrameText, Reading, Target};
+use region::{FrameText, Reading};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -105,8 +105,6 @@ fn flat(lines: &[String]) -> String {
 pub(crate) struct DealButton {
     /// Its number.
     pub(crate) index: u32,
-    /// Its name, or that of the button that Enter presses in it.
-    pub(crate) name: String,
     /// Whether it is a payment even if no amount is beside it.
     pub(crate) is_certain: bool,
 }
@@ -133,27 +131,21 @@ impl Browser {
         let mut found = BTreeMap::new();
         for (world, buttons) in worlds {
             let numbers: Vec<u32> = buttons.keys().copied().collect();
-            let Some(text) = self.frame_text(&world, &numbers, until)? else { continue };
-            let reading = Reading::new(&text, rules);
-            let mut rivals: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-            let button_of = |target: &Target| target.numbers.first().and_then(|number| buttons.get(number));
-            for target in &text.targets {
-                rivals.entry(button_of(target).map_or("", |one| &one.name)).or_default().push(target.own.start);
-            }
-            rivals.values_mut().for_each(|starts| starts.sort_unstable());
             let mut others: Option<Vec<FrameText>> = None;
-            for target in &text.targets {
-                let Some(button) = button_of(target) else { continue };
-                let same = rivals.get(button.name.as_str()).map_or(&[][..], Vec::as_slice);
-                let mut deal = reading.choose(target, same, button.is_certain);
-                if deal.is_none() && button.is_certain {
-                    if others.is_none() {
-                        others = Some(self.other_frames(&world, until)?);
+            for text in self.frame_texts(&world, &numbers, until)? {
+                let reading = Reading::new(&text, rules);
+                for target in &text.targets {
+                    let Some(button) = target.numbers.first().and_then(|number| buttons.get(number)) else { continue };
+                    let mut deal = reading.choose(target, button.is_certain);
+                    if deal.is_none() && button.is_certain {
+                        if others.is_none() {
+                            others = Some(self.other_frames(&world, until)?);
+                        }
+                        deal = Some(reading.choose_among(target, others.as_deref().unwrap_or_default()));
                     }
-                    deal = Some(reading.choose_among(target, others.as_deref().unwrap_or_default()));
-                }
-                for index in target.numbers.iter().filter_map(|number| Some(buttons.get(number)?.index)) {
-                    found.extend(deal.clone().map(|deal| (index, deal)));
+                    for index in target.numbers.iter().filter_map(|number| Some(buttons.get(number)?.index)) {
+                        found.extend(deal.clone().map(|deal| (index, deal)));
+                    }
                 }
             }
         }
@@ -174,27 +166,29 @@ impl Browser {
         frame: &Frame,
         own: &IsolatedWorld,
         until: Instant,
-    ) -> Result<Option<FrameText>, ActionError> {
+    ) -> Result<Vec<FrameText>, ActionError> {
         match self.world(frame, until) {
-            Ok(world) if world == *own => Ok(None),
-            Ok(world) => self.frame_text(&world, &[], until),
+            Ok(world) if world == *own => Ok(Vec::new()),
+            Ok(world) => self.frame_texts(&world, &[], until),
             // A frame may disappear while the others are read.
-            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
+            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(Vec::new()),
             Err(fault) => Err(fault),
         }
     }
 
-    fn frame_text(
+    /// The text of a frame; that around each element by itself if the frame is large.
+    fn frame_texts(
         &mut self,
         world: &IsolatedWorld,
         numbers: &[u32],
         until: Instant,
-    ) -> Result<Option<FrameText>, ActionError> {
+    ) -> Result<Vec<FrameText>, ActionError> {
         let arguments = json!([{"value": numbers}]);
         // Elements stay in the page.
         let read = "(numbers) => { const found = globalThis[Symbol.for(\"pipewright\")]?.readDeals?.(numbers);
             const bare = ({ element, ...others }) => others;
-            return found && { ...found, targets: found.targets.map((target) => ({ ...bare(target), around: target.around.map(bare) })) }; }";
+            const without = (target) => ({ ...bare(target), around: target.around.map(bare) });
+            return found?.map((text) => ({ ...text, targets: text.targets.map(without) })); }";
         let text = self.run(world, read, &arguments, true, until).and_then(|remote| {
             if remote.value.is_some() {
                 return Ok(remote);
@@ -208,8 +202,8 @@ impl Browser {
             self.run(world, read, &arguments, true, until)
         });
         match text {
-            Ok(remote) => remote.read().map(Some),
-            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(None),
+            Ok(remote) => remote.read(),
+            Err(ActionError::Refused(_) | ActionError::NoPage | ActionError::SilentFrame) => Ok(Vec::new()),
             Err(fault) => Err(fault),
         }
     }

@@ -10,6 +10,9 @@ use std::ops::Range;
 /// Between texts that are beside each other.
 pub(super) const CELL: &str = "|";
 
+/// The note if the amounts are not in the dialog or card of the button.
+const OUTSIDE: &str = "no amount is in the dialog or card of the button; this is from the page around it";
+
 /// In place of a counter of a style sheet, as the script writes it.
 const DRAWN: &str = "(a number of the style sheet)";
 
@@ -39,12 +42,18 @@ pub(super) struct Target {
     pub(super) own: Range<usize>,
     /// The elements around it, the nearest first.
     pub(super) around: Vec<Part>,
+    /// The first lines of all buttons of its kind and text, in order.
+    #[serde(default)]
+    pub(super) rivals: Vec<usize>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Part {
     pub(super) lines: Range<usize>,
     pub(super) kind: PartKind,
+    /// Only what is near the button was read.
+    #[serde(default)]
+    pub(super) is_cut: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -54,7 +63,9 @@ pub(super) enum PartKind {
     Box,
     /// A form, a section or the like.
     Part,
-    /// A dialog, a row or a card: what is outside of it is not the deal if there is an amount inside.
+    /// A row or an item of a list: another deal than the other rows, if they have such a button, too.
+    Row,
+    /// A dialog or a card: what is outside of it is not the deal if there is an amount inside.
     Stop,
 }
 
@@ -135,20 +146,23 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The lines of a part that may be shown, without those of the button.
+    /// The lines of a part that may be shown; those of the button only if they have an amount.
     fn lines(&self, part: &Range<usize>, own: &Range<usize>) -> Vec<&'a Line> {
-        let lines = part.clone().filter(|at| !own.contains(at) && self.text.counts(*at, self.rules));
-        lines.filter_map(|at| self.text.lines.get(at)).collect()
+        let lines = part.clone().filter(|at| self.text.counts(*at, self.rules));
+        let lines = lines.filter_map(|at| Some((at, self.text.lines.get(at)?)));
+        lines.filter(|(at, line)| !own.contains(at) || (self.rules.has_amount)(&line.0)).map(|(_, line)| line).collect()
     }
 
-    /// The deal of a button by the text of its own frame; `None` if there is no amount. `rivals` are the first lines of the
-    /// buttons with its name, in order.
-    pub(super) fn choose(&self, target: &Target, rivals: &[usize], is_certain: bool) -> Option<PageDeal> {
+    /// The deal of a button by the text of its own frame; `None` if there is no amount.
+    pub(super) fn choose(&self, target: &Target, is_certain: bool) -> Option<PageDeal> {
         let readers = if is_certain { 2 } else { 1 };
         (0..readers).find_map(|which| {
-            let at = self.region(target, rivals, self.signs(which))?;
+            let at = self.region(target, self.signs(which))?;
             let lines = self.lines(&target.around[at].lines, &target.own);
-            let found = deal(&lines, self.readers()[which], self.rules, None, self.text.is_cut);
+            let is_cut = self.text.is_cut || target.around[at].is_cut;
+            let is_passed = target.around[..at].iter().any(|part| part.kind == PartKind::Stop);
+            let note = is_passed.then_some(OUTSIDE);
+            let found = deal(&lines, self.readers()[which], self.rules, note, is_cut);
             Some(found.at(Some(at), self.text, target))
         })
     }
@@ -169,9 +183,7 @@ impl<'a> Reading<'a> {
                 return deal(&lines, reader, None);
             }
         }
-        let own = target.own.clone().filter_map(|at| self.text.lines.get(at));
-        if own.clone().any(|line| (self.rules.has_amount)(&line.0)) {
-            lines.extend(own);
+        if lines.iter().any(|line| (self.rules.has_amount)(&line.0)) {
             return deal(&lines, self.rules.has_amount, None);
         }
         deal(&lines, self.rules.has_amount, Some(UNREAD))
@@ -179,14 +191,15 @@ impl<'a> Reading<'a> {
 
     /// The place of the smallest part around a button that has the sum, or else an amount, with what else is in the
     /// form, section or the like around that.
-    fn region(&self, target: &Target, rivals: &[usize], signs: &Signs) -> Option<usize> {
+    fn region(&self, target: &Target, signs: &Signs) -> Option<usize> {
+        let rivals = &target.rivals;
         // Another button of the same name is that of another deal.
         let has_rival = |part: &Range<usize>| {
             let within = rivals.partition_point(|at| *at < part.end) - rivals.partition_point(|at| *at < part.start);
             within > usize::from(part.contains(&target.own.start))
         };
         let (mut first, mut chosen) = (None, None);
-        for (at, Part { lines, kind }) in target.around.iter().enumerate() {
+        for (at, Part { lines, kind, .. }) in target.around.iter().enumerate() {
             if first.is_some() && has_rival(lines) {
                 break;
             }
@@ -197,13 +210,14 @@ impl<'a> Reading<'a> {
                 chosen = Some(at);
                 break;
             }
-            if first.is_some() && *kind == PartKind::Stop {
+            let is_end = *kind == PartKind::Stop || *kind == PartKind::Row && rivals.len() > 1;
+            if first.is_some() && is_end {
                 break;
             }
         }
         let chosen = chosen.or(first)?;
         let mut largest = chosen;
-        for (at, Part { lines, kind }) in target.around.iter().enumerate().skip(chosen) {
+        for (at, Part { lines, kind, .. }) in target.around.iter().enumerate().skip(chosen) {
             if at > chosen && (has_rival(lines) || self.lengths.around(&target.own, lines) > LONGEST) {
                 break;
             }
@@ -230,7 +244,7 @@ impl PageDeal {
 fn deal(lines: &[&Line], reader: AmountReader, rules: DealRules, note: Option<&str>, is_cut: bool) -> PageDeal {
     let mut rows = rows(lines);
     let length = |rows: &[String]| rows.iter().map(|row| row.chars().count()).sum::<usize>();
-    if length(&rows) > LONGEST && note.is_none() {
+    if length(&rows) > LONGEST && note != Some(UNREAD) {
         let is_near = |at: usize| {
             rows[at..rows.len().min(at + BEFORE + 1)].iter().any(|row| reader(row)) || (rules.names_total)(&rows[at])
         };
@@ -239,7 +253,7 @@ fn deal(lines: &[&Line], reader: AmountReader, rules: DealRules, note: Option<&s
     }
     let whole = flat(&rows);
     let mut notes: Vec<String> = note.map(str::to_owned).into_iter().collect();
-    if rows.iter().any(|row| row.contains(DRAWN)) && note.is_none() {
+    if rows.iter().any(|row| row.contains(DRAWN)) && note != Some(UNREAD) {
         notes.push("a number that the style sheet draws could not be read".to_owned());
     }
     if is_cut {

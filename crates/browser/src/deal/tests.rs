@@ -17,24 +17,23 @@ fn line(at: usize, text: &str) -> Line {
 }
 
 fn page(lines: &[&str], own: Range<usize>, around: &[(Range<usize>, PartKind)]) -> FrameText {
-    let around = around.iter().map(|(lines, kind)| Part { lines: lines.clone(), kind: *kind }).collect();
+    let around = around.iter().map(|(lines, kind)| Part { lines: lines.clone(), kind: *kind, is_cut: false }).collect();
     FrameText {
         lines: lines.iter().enumerate().map(|(at, text)| line(at, text)).collect(),
-        targets: vec![Target { numbers: vec![1], own, around }],
+        targets: vec![Target { numbers: vec![1], rivals: vec![own.start], own, around }],
         is_cut: false,
     }
 }
 
 fn choose(page: &FrameText, is_certain: bool) -> Option<PageDeal> {
-    let rivals: Vec<usize> = page.targets.iter().map(|target| target.own.start).collect();
-    Reading::new(page, RULES).choose(&page.targets[0], &rivals, is_certain)
+    Reading::new(page, RULES).choose(&page.targets[0], is_certain)
 }
 
 fn chosen(page: &FrameText) -> Option<Vec<String>> {
     choose(page, true).map(|deal| deal.shown.text)
 }
 
-use PartKind::{Box, Part as Section, Stop};
+use PartKind::{Box, Part as Section, Row, Stop};
 
 #[test]
 fn the_deal_is_the_smallest_part_with_the_sum_and_what_is_around_it() {
@@ -47,14 +46,20 @@ fn the_deal_is_the_smallest_part_with_the_sum_and_what_is_around_it() {
     let dialog = page(&lines, 4..5, &[(3..5, Stop), (0..8, Section)]);
     assert_eq!(chosen(&dialog).unwrap(), ["Fee $2"], "what is outside of a dialog is another deal");
     let empty = page(&lines, 4..5, &[(4..5, Stop), (1..7, Section)]);
-    assert_eq!(chosen(&empty).unwrap().len(), 5, "a row without an amount does not end the search");
+    assert_eq!(chosen(&empty).unwrap().len(), 5, "a dialog without an amount does not end the search");
+    let mut row = page(&lines, 4..5, &[(3..5, Row), (0..8, Section)]);
+    assert_eq!(chosen(&row).unwrap().len(), 7, "the only button of a list is for the sum");
+    row.targets[0].rivals.push(7);
+    assert_eq!(chosen(&row).unwrap(), ["Fee $2"], "each button of a list is for its row");
+    let told = page(&["Fee $2", "Pay $9"], 1..2, &[(0..2, Section)]);
+    assert_eq!(chosen(&told).unwrap(), ["Fee $2", "Pay $9"], "the amount on the button is a part of the deal");
 }
 
 #[test]
 fn each_card_of_a_list_is_a_deal_of_its_own() {
     let mut page = page(&["Kettle $20", "Buy", "Teapot $40", "Buy"], 1..2, &[(0..2, Box), (0..4, Section)]);
     assert_eq!(chosen(&page).unwrap(), ["Kettle $20", "Teapot $40"], "it is the only button");
-    page.targets.push(Target { numbers: vec![2], own: 3..4, around: Vec::new() });
+    page.targets[0].rivals.push(3);
     assert_eq!(chosen(&page).unwrap(), ["Kettle $20"]);
 }
 
@@ -65,11 +70,9 @@ fn without_an_amount_the_other_frames_and_then_the_button_are_read() {
     let other = page(&["Total $5"], 0..0, &[]);
     let deal =
         |page: &FrameText, others: &[FrameText]| Reading::new(page, RULES).choose_among(&page.targets[0], others).shown;
-    assert_eq!(
-        deal(&own, &[other]),
-        Deal { text: ["Your order", "Help", "Total $5"].map(str::to_owned).into(), note: None }
-    );
-    assert_eq!(deal(&own, &[]), Deal { text: ["Your order", "Help", "Pay $5"].map(str::to_owned).into(), note: None });
+    let text = |lines: &[&str]| Deal { text: lines.iter().map(|line| (*line).to_owned()).collect(), note: None };
+    assert_eq!(deal(&own, &[other]), text(&["Your order", "Pay $5", "Help", "Total $5"]));
+    assert_eq!(deal(&own, &[]), text(&["Your order", "Pay $5", "Help"]));
     let none = page(&["Your order", "Pay"], 1..2, &[(0..2, Section)]);
     assert_eq!(deal(&none, &[]), Deal { text: vec!["Your order".to_owned()], note: Some(UNREAD.to_owned()) });
 }
@@ -131,7 +134,7 @@ proptest! {
     fn any_page_has_a_bounded_and_stable_deal(
         lines in proptest::collection::vec("[a-zT$. ]{0,12}|Total|.{0,300}", 1..80),
         own in 0_usize..80,
-        parts in proptest::collection::vec((0_usize..80, 0_usize..80, 0_u8..3), 0..6),
+        parts in proptest::collection::vec((0_usize..80, 0_usize..80, 0_u8..4), 0..6),
         is_certain: bool,
     ) {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -139,7 +142,7 @@ proptest! {
         let own = own.min(end - 1);
         let parts: Vec<(Range<usize>, PartKind)> = parts
             .into_iter()
-            .map(|(from, to, kind)| (from.min(own)..to.clamp(own + 1, end.max(own + 1)), [Box, Section, Stop][usize::from(kind)]))
+            .map(|(from, to, kind)| (from.min(own)..to.clamp(own + 1, end.max(own + 1)), [Box, Section, Row, Stop][usize::from(kind)]))
             .collect();
         let page = page(&lines, own..own + 1, &parts);
         let deal = choose(&page, is_certain);

@@ -9,7 +9,7 @@ const armDeal = (number, at, expected) => {
   disarmDeal();
   const world = globalThis[Symbol.for("pipewright")];
   const still = (lines) => lines.map(([text]) => text).join(" ").replace(RUNNING, "0");
-  const { lines, targets: [target] } = world.readDeals([number]);
+  const [{ lines, targets: [target] }] = world.readDeals([number]);
   const part = at < 0 ? { lines: { start: 0, end: lines.length }, element: document.body } : target?.around[at];
   if (!target || !part) return "changed";
   const without = (lines, from, { start, end }) => lines.filter((_, index) => index + from < start || index + from >= end);
@@ -17,7 +17,7 @@ const armDeal = (number, at, expected) => {
   if (still(texts) !== expected.replaceAll("\n", " ").replace(RUNNING, "0")) return "changed";
   // From here on, only the part is read.
   const read = () => {
-    const { lines, targets: [own] } = world.readDeals([number], part.element);
+    const [{ lines, targets: [own] }] = world.readDeals([number], part.element);
     return own?.element === target.element ? still(without(lines, 0, own.own)) : null;
   };
   const before = read();

@@ -131,6 +131,14 @@ impl ToolSession {
         }
     }
 
+    /// A problem with a deal or a number, together with the current elements and their deals.
+    pub(super) fn with_deals(&mut self, problem: Problem, index: Option<u32>, until: Instant) -> Problem {
+        match (problem.code, &problem.data) {
+            (Some("deal_changed" | "stale_index"), None) => self.with_list(problem, index, until),
+            _ => problem,
+        }
+    }
+
     fn read_deal(&mut self, index: u32, until: Instant) -> Result<Option<Deal>, ActionError> {
         let Some(button) = self.known(index).cloned().and_then(|listed| self.deal_button(&listed)) else {
             return Ok(None);
@@ -154,9 +162,7 @@ impl ToolSession {
         if listed.enters.is_some() && effect != EffectOfPress::Enters {
             return Ok(None);
         }
-        if listed.enters.is_none() {
-            self.check_name(&listed, until)?;
-        }
+        self.check_name(&listed, until)?;
         let Some(button) = self.deal_button(&listed) else { return Ok(None) };
         let now = self.read_deals(&[button], until)?.remove(&index);
         match self.former_deal(index, now.as_ref()) {
@@ -191,15 +197,21 @@ impl ToolSession {
         (!is_same).then_some(was)
     }
 
-    /// Checks that an element has not become a payment, or another one, since it was judged by its name.
+    /// Checks that an element, or the button that Enter presses in it, has not become a payment, or another one, since it
+    /// was judged by its name.
     fn check_name(&mut self, listed: &Element, until: Instant) -> Result<(), InputRefusal> {
         let now = self.browser.identity(listed.index, until)?.ok_or(InputRefusal::Stale)?;
-        let is_payment = |sign| sign != PaymentSign::None;
-        let is_one = is_payment(self.sign(&now.role, &now.name)) || is_payment(self.sign(&listed.role, &listed.name));
-        match is_one && (now.role != listed.role || now.name != listed.name) {
-            true => Err(InputRefusal::Stale),
-            false => Ok(()),
+        let (button, was) = ("button", listed.enters.as_deref().unwrap_or_default());
+        let is = now.enters.as_deref().unwrap_or_default();
+        for ((role, name), (role_now, name_now)) in
+            [((&*listed.role, &*listed.name), (&*now.role, &*now.name)), ((button, was), (button, is))]
+        {
+            let mut is_payment = |role, name| self.sign(role, name) != PaymentSign::None;
+            if (role, name) != (role_now, name_now) && (is_payment(role, name) || is_payment(role_now, name_now)) {
+                return Err(InputRefusal::Stale);
+            }
         }
+        Ok(())
     }
 
     /// As [`ToolSession::press_checked`], for a key in the element with the focus.
@@ -231,8 +243,8 @@ impl ToolSession {
             None => (element.role.as_str(), &element.name),
         };
         let sign = self.sign(role, name);
-        let (index, name, is_certain) = (element.index, name.clone(), sign == PaymentSign::Pays);
-        (sign != PaymentSign::None).then_some(DealButton { index, name, is_certain })
+        let (index, is_certain) = (element.index, sign == PaymentSign::Pays);
+        (sign != PaymentSign::None).then_some(DealButton { index, is_certain })
     }
 
     fn sign(&mut self, role: &str, name: &str) -> PaymentSign {

@@ -65,10 +65,7 @@ impl Arguments for Press {
             }
             None => session.press_in_focus(&chord, until),
         });
-        pressed.map_err(|problem| match problem.code {
-            Some("deal_changed") => session.with_list(problem, index, until),
-            _ => problem,
-        })
+        pressed.map_err(|problem| session.with_deals(problem, index, until))
     }
 }
 

@@ -108,13 +108,14 @@ impl Arguments for Drag {
         };
         let report = ResultMembers::default().with("performed", "drag");
         let report = report.with_some("id", from.map(|from| from.to_string()));
-        session.act_on(self.settle, until, report, |session| {
+        let dragged = session.act_on(self.settle, until, report, |session| {
             let drag = |browser: &mut Browser| browser.drag(place, end, until);
             match from {
                 Some(from) => session.press_checked(from, EffectOfPress::Presses, until, drag),
                 None => drag(&mut session.browser),
             }
-        })
+        });
+        dragged.map_err(|problem| session.with_deals(problem, from, until))
     }
 }
 

@@ -89,7 +89,8 @@ impl Arguments for Close {
 impl Arguments for OpenInNewTab {
     fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
         let index = session.element(self.id, None, until)?;
-        session.press_checked(index, EffectOfPress::Presses, until, |_| Ok(()))?;
+        let checked = session.press_checked(index, EffectOfPress::Presses, until, |_| Ok(())).map_err(Problem::from);
+        checked.map_err(|problem| session.with_deals(problem, Some(index), until))?;
         let Some(url) = session.browser.link(index, until)? else {
             return Err(Problem::new(ProblemKind::ToolError, "the element is not a link").with_code("unfit"));
         };

@@ -64,7 +64,8 @@ impl Arguments for ClickAndWait {
         let index = session.element(self.id, None, until)?;
         // An earlier download is not the one that the click starts.
         let before = session.browser.download_ids();
-        session.click_checked(index, until)?;
+        let clicked = session.click_checked(index, until).map_err(Problem::from);
+        clicked.map_err(|problem| session.with_deals(problem, Some(index), until))?;
         session.wait_for_download(&before, within(self.timeout_ms, until))
     }
 }
@@ -98,9 +99,10 @@ impl Arguments for Upload {
             return Ok(report.and(session.shown(until)?));
         };
         let report = report.with("id", index.to_string());
-        session.act_on(None, until, report, |session| {
+        let uploaded = session.act_on(None, until, report, |session| {
             session.press_checked(index, EffectOfPress::Presses, until, |browser| browser.upload(index, &files, until))
-        })
+        });
+        uploaded.map_err(|problem| session.with_deals(problem, Some(index), until))
     }
 }
 

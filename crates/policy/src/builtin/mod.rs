@@ -5,6 +5,7 @@ mod actions;
 mod address;
 pub mod browsers;
 mod database;
+mod deal;
 mod disclosure;
 mod element;
 mod files;
@@ -38,11 +39,11 @@ use super::verdict::{Decision, Verdict};
 use super::working_folder::WorkingFolder;
 use address::judge_address;
 use database::SqlUse;
+use deal::has_deal;
 use element::{judge_description, judge_dialog, judge_element, judge_target};
 use keys::{KeyEffect, judge_key, pressed};
 use known_classes::KnownClasses;
 use names::Class;
-use pipewright_lines::{Change, change as change_fields};
 use pipewright_record::hook::{Harness, OwnToolUse};
 use pipewright_record::identifier::words;
 use pipewright_record::json::Object;
@@ -122,15 +123,6 @@ struct JudgedCall<'a> {
     is_focused: bool,
     /// What it does, if it is a client's own.
     own_tool: Option<OwnToolUse>,
-}
-
-/// The argument of the tools of `browser-bridge` that names the deal that a person is asked about.
-const DEAL: &str = "deal";
-
-/// Whether a call of `browser-bridge` names a deal. Other servers may have an argument of this name.
-fn has_deal(tool: &str, arguments: &Fields<'_>) -> bool {
-    let own = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
-    own.rsplit("__").next().unwrap_or(own).starts_with("browser_") && arguments.get(DEAL).is_some()
 }
 
 const ALLOW: &str = "builtin.allow";
@@ -282,36 +274,6 @@ impl Builtin {
             (NamedElement::Unknown(_), Some(said)) => NamedElement::Element(Target { name: said, ..Target::default() }),
             (seen, _) => seen,
         }
-    }
-
-    /// Whether a call may be about a deal that the caller does not know, or names a deal itself.
-    pub fn may_have_deal(&self, call: &Call<'_>) -> bool {
-        let names_deal = || Fields::read(call.arguments_text()).is_ok_and(|arguments| has_deal(&call.tool, &arguments));
-        self.snapshot.has_deals() || names_deal()
-    }
-
-    /// The arguments of a judged call with the deal of the element that it acts on, if a person is asked, in place of
-    /// any deal that the caller names; `None` if they stay as they are.
-    ///
-    /// # Errors
-    /// They are not an object.
-    pub fn with_deal(
-        &self,
-        call: &Call<'_>,
-        effect: &CallEffect,
-        is_asked: bool,
-    ) -> Result<Option<String>, pipewright_lines::FieldError> {
-        let deal = effect.target.as_ref().and_then(|target| target.deal.as_deref()).filter(|_| is_asked);
-        let own = call.arguments_text();
-        let change = match deal {
-            Some(deal) => Change::Set(deal.as_bytes()),
-            None if Fields::read(own).is_ok_and(|arguments| has_deal(&call.tool, &arguments)) => Change::Remove,
-            None => return Ok(None),
-        };
-        let mut out = Vec::with_capacity(own.len() + 1024);
-        change_fields(own, &[(DEAL, change)], &mut out)?;
-        // A complete value was replaced by text.
-        Ok(String::from_utf8(out).ok())
     }
 
     /// Records a judged call that passes. A call that `is_held` may still be rejected or changed.

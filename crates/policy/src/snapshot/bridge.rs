@@ -1,8 +1,8 @@
 //! The answers of `browser-bridge` about a page: lists whose numbers stay valid as long as the document, its dialog,
 //! and the focus.
 
-use super::ShownReferences;
 use super::listed::target;
+use super::{ShownReferences, Snapshot};
 use crate::target::Target;
 use pipewright_record::json::Object;
 use serde_json::Value;
@@ -101,4 +101,21 @@ pub(super) fn focused(result: &Value) -> Option<Target> {
     let text = |key: &str| fields.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let name = text("focused_name").unwrap_or_default();
     Some(Target { role: Some(text("focused_role")?), name, ..Target::default() })
+}
+
+impl Snapshot {
+    /// The focused element. It has the deal of the listed elements of this role and name, if they have the same one.
+    pub fn focused(&self) -> Option<Target> {
+        let focused = self.focused.clone().filter(|_| self.unanswered.is_empty())?;
+        let listed = self.elements.values().filter_map(|known| known.target.as_ref());
+        let mut deals =
+            listed.filter(|one| (&one.role, &one.name) == (&focused.role, &focused.name)).map(|one| &one.deal);
+        let deal = deals.next().filter(|first| deals.all(|other| other == *first)).cloned().flatten();
+        Some(Target { deal, ..focused })
+    }
+
+    /// Whether a known element has a deal.
+    pub fn has_deals(&self) -> bool {
+        self.elements.values().any(|known| known.target.as_ref().is_some_and(|target| target.deal.is_some()))
+    }
 }

@@ -173,21 +173,6 @@ impl Snapshot {
         call::names(tool, arguments, self)
     }
 
-    /// The focused element. It has the deal of the listed elements of this role and name, if they have the same one.
-    pub fn focused(&self) -> Option<Target> {
-        let focused = self.focused.clone().filter(|_| self.unanswered.is_empty())?;
-        let listed = self.elements.values().filter_map(|known| known.target.as_ref());
-        let mut deals =
-            listed.filter(|one| (&one.role, &one.name) == (&focused.role, &focused.name)).map(|one| &one.deal);
-        let deal = deals.next().filter(|first| deals.all(|other| other == *first)).cloned().flatten();
-        Some(Target { deal, ..focused })
-    }
-
-    /// Whether a known element has a deal.
-    pub fn has_deals(&self) -> bool {
-        self.elements.values().any(|known| known.target.as_ref().is_some_and(|target| target.deal.is_some()))
-    }
-
     /// Whether the known elements are those of `browser-bridge`.
     pub fn is_numbered(&self) -> bool {
         self.document.is_some()
