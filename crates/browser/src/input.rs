@@ -27,7 +27,7 @@ pub enum InputRefusal {
     /// The element does not have the focus, so that keys and text would go elsewhere.
     #[error("the element does not get the focus, or does not keep it")]
     Unfocused,
-    /// The deal beside the element is not the one that was listed or approved; the difference.
+    /// The deal beside the element is not the one that was approved; the difference.
     #[error("{0}")]
     DealChanged(String),
     /// The element does not support the action; the reason.

@@ -29,8 +29,16 @@ fn text(body: &str, name: &str) -> Value {
     deal(&listed, number(&listed, name))
 }
 
-fn click(player: &mut Player, number: u64) -> Value {
-    player.call("browser_overlay_act", json!({"index": number}))
+/// A click that was approved for the deal that was listed, as the gates make it.
+fn click(player: &mut Player, listed: &Value, number: u64) -> Value {
+    player.call("browser_overlay_act", json!({"index": number, "deal": approved(listed, number)}))
+}
+
+/// The deal of a number, as the gates add it to a call.
+fn approved(listed: &Value, number: u64) -> Value {
+    let mut deal = deal(listed, number);
+    deal.as_object_mut().unwrap_or_else(|| panic!("no deal of {number}: {listed}")).remove("numbers");
+    deal
 }
 
 #[track_caller]
@@ -112,7 +120,7 @@ fn each_button_has_the_deal_of_its_own_card() {
     let deals: Vec<&Value> = listed["deals"].as_array().unwrap().iter().map(|deal| &deal["text"]).collect();
     assert_eq!(deals, [&json!(["Kettle", "$20"]), &json!(["Teapot", "$30"]), &json!(["Cup", "$5"])], "{listed}");
     let second = listed["deals"][1]["numbers"][0].as_u64().unwrap();
-    assert_eq!(click(&mut player, second)["status"], "ok", "alone, it has the same deal");
+    assert_eq!(click(&mut player, &listed, second)["status"], "ok", "alone, it has the same deal");
     let alike = "<button>Confirm</button><p>Show more?</p>";
     let mut player = page(alike);
     assert_eq!(list(&mut player).get("deals"), None, "a button that is no payment, without an amount");
@@ -137,14 +145,15 @@ fn a_total_in_a_frame_of_another_site_counts() {
     assert_eq!(deal(&listed, pay)["text"], json!(["Your order", "Total 54,80 €"]), "{listed}");
     value(&mut player, "frames[0].postMessage('more', '*')");
     player.ok("browser_wait", json!({"text": "99,00"}));
-    assert_changed(&click(&mut player, pay));
-    assert_eq!(click(&mut player, pay)["data"]["title"], "Paid", "the error has named the new deal");
+    let changed = click(&mut player, &listed, pay);
+    assert_changed(&changed);
+    assert_eq!(click(&mut player, &changed["data"], pay)["data"]["title"], "Paid", "the error has named the new deal");
 }
 
-/// Without gates, what was listed counts; with them, what the call names.
+/// What the call names counts: without gates, that is nothing.
 #[test]
 #[ignore = "needs Chromium"]
-fn a_button_is_pressed_only_for_the_deal_that_was_listed_or_approved() {
+fn a_button_is_pressed_only_for_the_deal_that_was_approved() {
     let mut player = page(
         "<form onsubmit='return false'><p id=t>Total $20</p><button onclick=\"document.title = t.textContent\">Pay now</button></form>",
     );
@@ -158,9 +167,12 @@ fn a_button_is_pressed_only_for_the_deal_that_was_listed_or_approved() {
         ("browser_press", json!({"id": pay, "key": "Enter"})),
         ("browser_press", json!({"id": pay, "key": "Space"})),
         ("browser_drag", json!({"from": pay, "by_x": 1})),
-        ("browser_overlay_act", json!({"index": pay, "deal": {"text": ["Total $20"]}})),
         ("browser_overlay_act", json!({"index": pay, "deal": {"text": ["Total $99"], "note": "x"}})),
     ] {
+        let mut arguments = arguments;
+        if arguments.get("deal").is_none() {
+            arguments["deal"] = json!({"text": ["Total $20"]});
+        }
         // Each error names the new deal.
         value(&mut player, "t.textContent = 'Total $20'");
         list(&mut player);
@@ -175,6 +187,8 @@ fn a_button_is_pressed_only_for_the_deal_that_was_listed_or_approved() {
         assert_eq!(paid["title"], deal["text"][0]);
     }
     assert_eq!(player.fails("browser_overlay_act", json!({"index": pay, "deal": "$20"})).0, "invalid_args");
+    value(&mut player, "t.textContent = 'Total $98'");
+    assert_eq!(player.ok("browser_overlay_act", json!({"index": pay}))["title"], "Total $98", "nothing was approved");
 }
 
 /// A page that answers the mouse or the click itself with another deal.
@@ -188,7 +202,7 @@ fn a_deal_that_changes_in_the_last_moment_is_not_paid() {
                 <script>{place}.addEventListener('{event}', () => {{ t.textContent = 'Total $99'; }}, true)</script>"
             ));
             let listed = list(&mut player);
-            let clicked = click(&mut player, number(&listed, "Pay now"));
+            let clicked = click(&mut player, &listed, number(&listed, "Pay now"));
             assert_changed(&clicked);
             assert_eq!(value(&mut player, "document.title"), "", "{event} {place}");
         }
@@ -215,7 +229,7 @@ fn what_is_not_the_deal_may_change() {
     let pay = number(&listed, "Pay now");
     player.ok("browser_overlay_act", json!({"index": number(&listed, "Name"), "action": "type", "text": "Ada"}));
     player.ok("browser_wait", json!({"ms": 2500}));
-    assert_eq!(click(&mut player, pay)["data"]["title"], "Paid");
+    assert_eq!(click(&mut player, &listed, pay)["data"]["title"], "Paid");
 }
 
 #[test]
@@ -231,6 +245,6 @@ fn a_page_with_very_many_controls_is_listed_with_its_deal() {
     let pay = number(&listed, "Pay now");
     assert!(deal(&listed, pay)["text"].as_array().unwrap().contains(&"Total $20".into()));
     let begun = Instant::now();
-    assert_eq!(click(&mut player, pay)["data"]["title"], "Paid");
+    assert_eq!(click(&mut player, &listed, pay)["data"]["title"], "Paid");
     println!("listed in {listing:?}, clicked in {:?}", begun.elapsed());
 }

@@ -103,8 +103,8 @@ impl ToolSession {
         Ok(Some(named.into()).filter(|named: &Value| named.as_array().is_some_and(|named| !named.is_empty())))
     }
 
-    /// Presses an element or a key in it, if its deal is still the one that was approved, or else the one that was
-    /// listed.
+    /// Presses an element or a key in it, if its deal is still the one that was approved. A call that names none is not
+    /// compared: without a gate, prices may change all the time.
     ///
     /// # Errors
     /// [`InputRefusal::DealChanged`], [`InputRefusal::Stale`]: it was not pressed. Else those of `press`.
@@ -163,38 +163,25 @@ impl ToolSession {
             return Ok(None);
         }
         self.check_name(&listed, until)?;
+        let Some(approved) = self.approved.clone() else { return Ok(None) };
         let Some(button) = self.deal_button(&listed) else { return Ok(None) };
         let now = self.read_deals(&[button], until)?.remove(&index);
-        match self.former_deal(index, now.as_ref()) {
-            None => Ok(now),
-            Some(was) => {
-                let now = now.map(|now| now.shown).unwrap_or_default();
-                Err(InputRefusal::DealChanged(difference(index, &was, &now, NOT_PRESSED)))
-            }
+        if self.is_approved(index, &approved, now.as_ref()) {
+            return Ok(now);
         }
+        let now = now.map(|now| now.shown).unwrap_or_default();
+        Err(InputRefusal::DealChanged(difference(index, &approved.text, &now, NOT_PRESSED)))
     }
 
-    /// The lines of the deal that was approved or listed, if what is there now is another one.
-    fn former_deal(&self, index: u32, now: Option<&PageDeal>) -> Option<Vec<String>> {
-        let is_same = self.settings.deals.is_same;
-        let known = self.snapshots.deals.get(&index);
-        let (was, is_same) = match (&self.approved, known) {
+    /// Whether what is there now is the deal that was approved.
+    fn is_approved(&self, index: u32, approved: &Deal, now: Option<&PageDeal>) -> bool {
+        match self.snapshots.deals.get(&index) {
             // What was approved is what was listed: then all of it is compared, and a countdown may have run.
-            (Some(approved), Some(known)) if known.deal.as_ref().is_some_and(|deal| deal.shown == *approved) => {
-                (approved.text.clone(), known.is_still(now, is_same))
+            Some(known) if known.deal.as_ref().is_some_and(|deal| deal.shown == *approved) => {
+                known.is_still(now, self.settings.deals.is_same)
             }
-            (Some(approved), _) => {
-                let is_whole = |now: &PageDeal| now.shown == *approved && now.shown.flat() == now.whole;
-                (approved.text.clone(), now.is_some_and(is_whole))
-            }
-            (None, Some(known)) => {
-                let text = known.deal.as_ref().map(|deal| deal.shown.text.clone());
-                (text.unwrap_or_default(), known.is_still(now, is_same))
-            }
-            // No result has named it.
-            (None, None) => return None,
-        };
-        (!is_same).then_some(was)
+            _ => now.is_some_and(|now| now.shown == *approved && now.shown.flat() == now.whole),
+        }
     }
 
     /// Checks that an element, or the button that Enter presses in it, has not become a payment, or another one, since it
@@ -299,7 +286,7 @@ fn difference(index: u32, was: &[String], now: &Deal, what: &str) -> String {
     };
     let note = now.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
     format!(
-        "the total or the items beside number {index} are not those that were listed or approved: there was {}, and now \
+        "the total or the items beside number {index} are not those that were approved: there was {}, and now \
          there is {}{note}; {what}; \"data\" lists the current elements",
         only(was, &now.text),
         only(&now.text, was)
