@@ -30,6 +30,8 @@ mod house;
 mod jsonl_log;
 mod jsonl_mask;
 mod jsonl_record;
+#[cfg(feature = "http")]
+mod llama;
 mod llm_pipe;
 mod log;
 #[cfg(feature = "http")]

@@ -26,7 +26,7 @@ pub(super) enum CallPurpose {
     /// The model decided on it: its own id of the call, and the answers to calls that stand behind it in the turn.
     Action { call_id: Option<String>, then: Vec<CallAnswer> },
     /// Its result is for the model.
-    Observation { image: Option<String>, is_silent: bool, fields: Vec<String> },
+    Observation { image: Option<String>, is_silent: bool, is_restless: bool, fields: Vec<String> },
     /// The loop waits until an action has settled.
     Settling,
     /// The profile's call after actions with this number.
@@ -82,8 +82,9 @@ fn is_plain(kind: &str) -> bool {
 
 impl PlannedCall {
     pub(super) fn observation(step: &ProfileCall) -> PlannedCall {
-        let ProfileCall { tool, image, is_silent, fields, .. } = step;
-        let purpose = CallPurpose::Observation { image: image.clone(), is_silent: *is_silent, fields: fields.clone() };
+        let ProfileCall { tool, image, is_silent, is_restless, fields, .. } = step;
+        let (image, fields) = (image.clone(), fields.clone());
+        let purpose = CallPurpose::Observation { image, is_silent: *is_silent, is_restless: *is_restless, fields };
         PlannedCall { tool: tool.clone(), arguments: arguments(step, None), purpose }
     }
 }
@@ -178,9 +179,7 @@ impl Agent {
                 let events = fields.get("events").map(RawValue::get).filter(|events| *events != "[]");
                 self.take_action(&call, result, events, now);
             }
-            CallPurpose::Observation { image, is_silent, fields } => {
-                self.take_observation(&call.planned.tool, result, image.as_deref(), *is_silent, fields);
-            }
+            CallPurpose::Observation { .. } => self.take_observation(&call.planned, result),
             CallPurpose::Settling => {}
             CallPurpose::After(number) => self.take_after(*number, result, now.saturating_sub(call.made)),
         }
@@ -345,16 +344,10 @@ impl Agent {
         *all = all.saturating_add(spent);
     }
 
-    fn take_observation(
-        &mut self,
-        tool: &str,
-        result: Result<&RawValue, ToolError<'_>>,
-        image: Option<&str>,
-        is_silent: bool,
-        fields: &[String],
-    ) {
+    fn take_observation(&mut self, planned: &PlannedCall, result: Result<&RawValue, ToolError<'_>>) {
+        let CallPurpose::Observation { image, is_silent, is_restless, fields } = &planned.purpose else { return };
         let text = match result {
-            Ok(result) if is_silent || image.is_some() => {
+            Ok(result) if *is_silent || image.is_some() => {
                 if let Some(image) = image {
                     self.show_image(result, image);
                 }
@@ -364,9 +357,11 @@ impl Agent {
             Err(error) => describe(&error),
         };
         self.add_evidence(&text);
-        let text = data(tool, &cut(&text, self.settings.profile.max_result));
+        let text = data(&planned.tool, &cut(&text, self.settings.profile.max_result));
         self.conversation.say(&Part::Text(text.clone()));
-        self.shown.push_str(&text);
+        if !is_restless {
+            self.shown.push_str(&text);
+        }
         self.observed.push(text);
     }
 

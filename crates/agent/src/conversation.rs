@@ -39,7 +39,7 @@ pub(super) struct Conversation {
     system: String,
     /// A JSON list.
     tools: String,
-    /// A JSON list of names; empty if all tools are core tools.
+    /// A JSON list, see [`core_tools`]; empty if all tools are core tools.
     core_tools: String,
     /// JSON texts separated by commas.
     messages: String,
@@ -51,10 +51,23 @@ pub(super) struct Conversation {
     pub(super) is_long: bool,
 }
 
+/// The core tools that a world has, in the order of the profile's entries, each with the arguments that its entry names: JSON strings.
+fn core_tools(tools: &[OwnedTool], entries: &[String]) -> Vec<String> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    for entry in entries {
+        let (pattern, arguments) = entry.split_at(entry.find('(').unwrap_or(entry.len()));
+        for tool in tools.iter().filter(|tool| glob::matches(pattern, &tool.name)) {
+            if !found.iter().any(|(name, _)| *name == tool.name) {
+                found.push((&tool.name, quoted(&format!("{}{arguments}", tool.name))));
+            }
+        }
+    }
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
 impl Conversation {
     pub(super) fn begin(system: &str, tools: &[OwnedTool], core: &[String]) -> Conversation {
-        let is_core = |tool: &&OwnedTool| core.iter().any(|pattern| glob::matches(pattern, &tool.name));
-        let core: Vec<String> = tools.iter().filter(is_core).map(|tool| quoted(&tool.name)).collect();
+        let core = core_tools(tools, core);
         let core_tools = if core.is_empty() { String::new() } else { format!("[{}]", core.join(",")) };
         let tools: Vec<String> = tools.iter().map(OwnedTool::json).collect();
         let tools = format!("[{}]", tools.join(","));

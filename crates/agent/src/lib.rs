@@ -90,6 +90,9 @@ the person.
 const MESSAGES: usize = 64;
 const CALLS: usize = 1024;
 
+/// For a model that asks when stdin is closed.
+const ALONE: &str = "Nobody is there to answer. Decide yourself, and go on.";
+
 /// The longest text of a note or an outcome, in bytes.
 const MAX_NOTE_LEN: usize = 300;
 
@@ -167,6 +170,8 @@ pub struct Agent {
     /// Calls for this goal that were denied or rejected.
     denied: u32,
     closed: bool,
+    /// Whether the model knows that nobody can answer it.
+    is_alone: bool,
     /// The ids (JSON texts) of calls whose results are only for the person: the person's own calls, and those that were
     /// given up.
     foreign: Vec<String>,
@@ -209,6 +214,7 @@ impl Agent {
             form: String::new(),
             denied: 0,
             closed: false,
+            is_alone: false,
             foreign: Vec::new(),
             requests: 0,
             calls: 0,
@@ -321,6 +327,9 @@ impl Agent {
                     self.start(now)
                 }
                 Activity::Idle if self.closed => self.end(self.status),
+                Activity::Waiting(Pending::Question) if self.closed && self.run.goal.is_some() && !self.is_alone => {
+                    self.go_on_alone(now);
+                }
                 Activity::Waiting(Pending::Manual | Pending::Question) if self.closed => {
                     self.finish(
                         Outcome::Failed,
@@ -356,6 +365,16 @@ impl Agent {
         self.is_stale = true;
         self.doing = Activity::Working;
         self.take_messages();
+        self.report_status(State::Running, Pending::None, None);
+    }
+
+    /// Answers the first question that nobody can answer: a model may ask what it can find out itself.
+    fn go_on_alone(&mut self, now: Duration) {
+        self.is_alone = true;
+        self.question = None;
+        self.budget.restart(now);
+        self.conversation.say(&Part::Text(ALONE.to_owned()));
+        self.doing = Activity::Working;
         self.report_status(State::Running, Pending::None, None);
     }
 

@@ -22,6 +22,9 @@ pub struct ProfileCall {
     /// Whether the model does not get the result.
     #[serde(default)]
     pub is_silent: bool,
+    /// Whether the result changes by itself, as that of a page with a clock: then it does not tell whether an action has changed anything.
+    #[serde(default)]
+    pub is_restless: bool,
 }
 
 /// How long an action may take to settle.
@@ -89,7 +92,8 @@ pub struct Profile {
     /// Calls before each decision, if anything has changed.
     #[serde(default)]
     pub observe: Vec<ProfileCall>,
-    /// Globs for the tools that are described to a small model; it gets the others by name. If empty, all are described.
+    /// Globs for the tools that are described to a small model, in this order; it gets the others by name. If empty, all are described.
+    /// `GLOB(argument, argument?)` describes only these arguments; those without `?` are required of it.
     #[serde(default)]
     pub core: Vec<String>,
     /// Tools that change nothing, as globs.
@@ -148,6 +152,9 @@ impl Profile {
             if settle.pause() > MAX_PAUSE {
                 return Err(format!("[settle] pause_ms: at most {}", MAX_PAUSE.as_millis()).into());
             }
+        }
+        if let Some(entry) = profile.core.iter().find(|entry| entry.contains('(') != entry.ends_with(')')) {
+            return Err(format!("core: {entry:?} is not NAME or NAME(argument, argument?)").into());
         }
         let conditions = profile.settle.iter().flat_map(|settle| &settle.when).chain(&profile.changes);
         if let Some(condition) = conditions.into_iter().find(|condition| !condition.contains('=')) {

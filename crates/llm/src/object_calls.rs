@@ -67,23 +67,67 @@ fn object(call: &ModelCall) -> String {
     .end()
 }
 
-/// The tools of the modes `ask` and `done`, the core tools, and the others.
-fn kinds(request: &ModelRequest) -> (Vec<(&'static str, &OwnedTool)>, Vec<&OwnedTool>, Vec<&OwnedTool>) {
+/// The tools of a request.
+struct Kinds<'a> {
+    /// Those of the modes `ask` and `done`.
+    words: Vec<(&'static str, &'a OwnedTool)>,
+    /// The core tools with the schemas of their arguments, in the request's order.
+    core: Vec<(&'a OwnedTool, Value)>,
+    others: Vec<&'a OwnedTool>,
+}
+
+fn kinds(request: &ModelRequest) -> Kinds<'_> {
     let mode = |tool: &OwnedTool| WORDS.iter().find(|(_, name)| *name == tool.name).map(|(mode, _)| *mode);
     let words = request.tools.iter().filter_map(|tool| Some((mode(tool)?, tool))).collect();
-    let is_core = |tool: &&OwnedTool| request.core_tools.is_empty() || request.core_tools.contains(&tool.name);
-    let (core, others) = request.tools.iter().filter(|tool| mode(tool).is_none()).partition(is_core);
-    (words, core, others)
+    let plain: Vec<&OwnedTool> = request.tools.iter().filter(|tool| mode(tool).is_none()).collect();
+    if request.core_tools.is_empty() {
+        let core = plain.into_iter().map(|tool| (tool, schema_of(tool, None))).collect();
+        return Kinds { words, core, others: Vec::new() };
+    }
+    let named: Vec<(&str, Option<&str>)> = request.core_tools.iter().map(|entry| core_tool(entry)).collect();
+    let found = |(name, arguments): &(&str, Option<&str>)| {
+        let tool = *plain.iter().find(|tool| tool.name == *name)?;
+        Some((tool, schema_of(tool, *arguments)))
+    };
+    let core = named.iter().filter_map(found).collect();
+    let others = plain.iter().copied().filter(|tool| !named.iter().any(|(name, _)| *name == tool.name)).collect();
+    Kinds { words, core, others }
+}
+
+/// An entry of `core_tools`: a tool's name and, in parentheses, the arguments to be described.
+fn core_tool(entry: &str) -> (&str, Option<&str>) {
+    match entry.split_once('(') {
+        Some((name, arguments)) => (name, Some(arguments.trim_end_matches(')'))),
+        None => (entry, None),
+    }
+}
+
+/// The schema of a tool's arguments. Of named ones, only these, in their order; those without `?` are required.
+fn schema_of(tool: &OwnedTool, named: Option<&str>) -> Value {
+    let mut schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
+    let Some(named) = named else { return schema };
+    let (mut properties, mut required) = (Map::new(), Vec::new());
+    for name in named.split(',').map(str::trim) {
+        let plain = name.trim_end_matches('?');
+        let Some(property) = schema["properties"].get(plain) else { continue };
+        properties.insert(plain.to_owned(), property.clone());
+        required.extend((plain == name).then(|| json!(plain)));
+    }
+    if schema.is_object() {
+        schema["properties"] = properties.into();
+        schema["required"] = required.into();
+    }
+    schema
 }
 
 fn description(request: &ModelRequest) -> String {
-    let (words, core, others) = kinds(request);
+    let Kinds { words, core, others } = kinds(request);
     let mut text = "Answer with one JSON object and nothing else:\n\
         - {\"mode\":\"act\",\"tool\":NAME,\"args\":{...}} calls a tool. The result is in the next message."
         .to_owned();
     for (mode, tool) in &words {
         let arguments: Vec<String> =
-            arguments(tool).into_iter().map(|(name, kind)| format!(",\"{name}\":{kind}")).collect();
+            arguments(&schema_of(tool, None)).into_iter().map(|(name, kind)| format!(",\"{name}\":{kind}")).collect();
         text.push_str(&format!("\n- {{\"mode\":\"{mode}\"{}}}: {}", arguments.concat(), tool.description));
     }
     if words.is_empty() && request.tool_choice != ToolChoice::Any {
@@ -95,10 +139,8 @@ fn description(request: &ModelRequest) -> String {
         );
     }
     text.push_str("\nThe tools, each with its args (? marks those that may be left out):");
-    for tool in core {
-        let arguments: Vec<String> =
-            arguments(tool).into_iter().map(|(name, kind)| format!("{name}: {kind}")).collect();
-        text.push_str(&format!("\n- {}({}): {}", tool.name, arguments.join(", "), tool.description));
+    for (tool, schema) in &core {
+        text.push_str(&line(tool, schema));
     }
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(|tool| &*tool.name).collect();
@@ -107,9 +149,22 @@ fn description(request: &ModelRequest) -> String {
     text
 }
 
-/// The arguments of a tool, and what each may be.
-fn arguments(tool: &OwnedTool) -> Vec<(String, String)> {
-    let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
+/// The compact list of all tools, for a model that cannot ask what one does: the core tools, then the others.
+pub(super) fn all_lines(request: &ModelRequest) -> String {
+    let Kinds { words, core, others } = kinds(request);
+    let rest = words.into_iter().map(|(_, tool)| tool).chain(others);
+    let rest = rest.map(|tool| line(tool, &schema_of(tool, None)));
+    core.iter().map(|(tool, schema)| line(tool, schema)).chain(rest).collect()
+}
+
+/// A tool with its arguments in one line.
+fn line(tool: &OwnedTool, schema: &Value) -> String {
+    let arguments: Vec<String> = arguments(schema).into_iter().map(|(name, kind)| format!("{name}: {kind}")).collect();
+    format!("\n- {}({}): {}", tool.name, arguments.join(", "), tool.description)
+}
+
+/// The arguments of this schema, and what each may be.
+fn arguments(schema: &Value) -> Vec<(String, String)> {
     let is_required =
         |name: &str| schema["required"].as_array().is_some_and(|list| list.iter().any(|each| each == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
@@ -131,6 +186,10 @@ fn kind(schema: &Value) -> String {
             Value::String(name) if name == "string" => "text".to_owned(),
             Value::String(name) if name == "boolean" => "true|false".to_owned(),
             Value::String(name) if name == "array" => format!("[{}, ...]", kind(&schema["items"])),
+            Value::String(name) if name == "object" && schema["properties"].is_object() => {
+                let members = arguments(schema).into_iter().map(|(name, kind)| format!("{name}: {kind}"));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(", "))
+            }
             Value::String(name) => name.clone(),
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
             _ => "any".to_owned(),
@@ -140,11 +199,12 @@ fn kind(schema: &Value) -> String {
 
 /// The schema of an answer.
 fn schema(request: &ModelRequest) -> Value {
-    let (words, core, others) = kinds(request);
+    let Kinds { words, core, others } = kinds(request);
     let act = |tool: Value, args: Value| object_of([("mode", json!({"const": "act"})), ("tool", tool), ("args", args)]);
-    let mut forms: Vec<Value> = core.iter().map(|tool| act(json!({"const": tool.name}), args(tool))).collect();
+    let mut forms: Vec<Value> =
+        core.iter().map(|(tool, schema)| act(json!({"const": tool.name}), args(schema))).collect();
     for (mode, tool) in &words {
-        let mut form = args(tool);
+        let mut form = args(&schema_of(tool, None));
         // The mode comes first, as in the other forms: models write the fields in this order.
         let own = form["properties"].as_object().cloned().unwrap_or_default();
         let mode = ("mode".to_owned(), json!({"const": mode}));
@@ -173,13 +233,12 @@ fn object_of<const N: usize>(fields: [(&str, Value); N]) -> Value {
 }
 
 /// The schema of a tool's arguments, with those keywords only that every server knows.
-fn args(tool: &OwnedTool) -> Value {
-    let schema: Value = serde_json::from_str(&tool.input_schema).unwrap_or_default();
-    let mut plain = plain(&schema);
+fn args(schema: &Value) -> Value {
+    let mut plain = plain(schema);
     if plain["type"] != "object" {
         return json!({"type": "object"});
     }
-    if plain.get("properties").is_some_and(|properties| properties.as_object().is_some_and(|own| !own.is_empty())) {
+    if plain.get("properties").is_some_and(Value::is_object) {
         plain["additionalProperties"] = json!(false);
     }
     plain

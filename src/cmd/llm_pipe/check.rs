@@ -37,6 +37,9 @@ pub struct CheckArguments {
 /// The time limit of one request: a model that has to be loaded first takes a while.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// The longest answer in tokens, for providers without a limit of their own: a small model that is to call a tool may go on for ever.
+const MAX_OUTPUT: u64 = 1024;
+
 /// A server that loads its model is waited for; other failures are results.
 const PATIENCE: Patience = Patience { retries: 0, busy: TIMEOUT };
 
@@ -193,7 +196,9 @@ impl Check {
     fn send(&mut self, out: &mut Out) -> Result<(), Failure> {
         let Some(probe) = self.probe() else { return self.end(out) };
         (self.begun, self.tokens) = (Instant::now(), 0);
-        self.job = Some(Job::new(probe.request()?, probe.name().to_owned(), None));
+        let limit = (!self.endpoint.provider.has_own_limit()).then_some(MAX_OUTPUT);
+        let request = ModelRequest { max_output_tokens: limit, ..probe.request()? };
+        self.job = Some(Job::new(request, probe.name().to_owned(), None));
         self.attempt()
     }
 

@@ -4,9 +4,10 @@
 mod tests;
 
 use super::conversation::CallIds;
+use super::object_calls::all_lines;
 use super::{ModelRequest, ModelTurn};
 use pipewright_record::{
-    Arguments, Message, ModelCall, OwnTurn, OwnedTool, Part, Stop, ToolChoice, has_lone_surrogate, text_calls as forms,
+    Arguments, Message, ModelCall, OwnTurn, Part, Stop, ToolChoice, has_lone_surrogate, text_calls as forms,
 };
 
 /// Moves parts of the turn's text to their fields: reasoning at its beginning and, if the turn has no calls, calls of
@@ -54,7 +55,7 @@ pub fn without_tools(request: &ModelRequest) -> ModelRequest {
     written.tool_choice = ToolChoice::Auto;
     if !request.tools.is_empty() && request.tool_choice != ToolChoice::None {
         let must = if request.tool_choice == ToolChoice::Any { "\nCall a tool in every answer." } else { "" };
-        let system = request.system.iter().cloned().chain([describe(&request.tools) + must]);
+        let system = request.system.iter().cloned().chain([describe(request) + must]);
         written.system = Some(system.collect::<Vec<_>>().join("\n\n"));
     }
     written.messages = messages_as_text(&request.messages, line);
@@ -108,15 +109,12 @@ fn line(call: &ModelCall) -> String {
 }
 
 /// Tells the model which tools exist, and how to call one in its text.
-pub fn describe(tools: &[OwnedTool]) -> String {
+pub fn describe(request: &ModelRequest) -> String {
     let mut text = "You can call tools. To call one, write a line of this form:\n\
         function_call: name=NAME args={\"argument\":\"value\"}\n\
-        args is one JSON object that matches the tool's JSON Schema. End your answer after the call: the result is in \
-        the next message.\n\
-        The tools:"
+        args is one JSON object. End your answer after the call: the result is in the next message.\n\
+        The tools, each with its args (? marks those that may be left out):"
         .to_owned();
-    for tool in tools {
-        text.push_str(&format!("\n- {}: {} args: {}", tool.name, tool.description, tool.input_schema));
-    }
+    text.push_str(&all_lines(request));
     text
 }

@@ -394,7 +394,7 @@ fn a_request_without_tools_has_the_same_content_as_text() {
         {{"role":"assistant","turn":{{"provider":"ollama","model":"m","text":"t","raw":{{"content":"t"}}}}}}]"#
     ));
     let body = ChatServer::OLLAMA.encode(&without_tools(&request), "m").unwrap();
-    let system = describe(&request.tools) + "\nCall a tool in every answer.";
+    let system = describe(&request) + "\nCall a tool in every answer.";
     assert!(
         body.contains(&format!(r#""content":{}"#, pipewright_record::json::quoted(&format!("S\n\n{system}")))),
         "{body}"

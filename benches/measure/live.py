@@ -1,0 +1,117 @@
+"""A small model without eyes, on this machine, works on tasks of MiniWoB++: through agent-loop and browser-bridge, and through its peers.
+
+The results are kept in benches/live/results.jsonl, one line for an episode; a second start plays what is missing. LIVE_TASKS=tuning plays the tasks for
+development instead, from the beginning, and keeps nothing.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+import tomllib
+import urllib.request
+
+import browser_players
+import document
+from live_pages import Pages
+from live_players import Bridge, BrowserUse, Playwright
+from processes import on_all_cores
+
+PLACE = pathlib.Path(__file__).resolve().parents[1] / "live"
+RESULTS = PLACE / "results.jsonl"
+EPISODE_SECONDS = 300
+GOAL = 24
+
+
+def tasks():
+    return tomllib.loads((PLACE / "tasks.toml").read_text())
+
+
+def results():
+    return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+
+
+@contextlib.contextmanager
+def model_server():
+    """The address of a server with the model."""
+    process = subprocess.Popen([os.environ["LIVE_SERVER"], "0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        address = process.stdout.readline().strip()
+        if not address:
+            raise OSError("the server of the model has not started")
+        wait_until(lambda: ask(f"{address}/health") == {"status": "ok"}, 120, "the server has not loaded its model")
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def ask(url):
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            return json.load(answer)
+    except OSError:
+        return None
+
+
+def wait_until(condition, seconds, why):
+    until = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > until:
+            raise OSError(why)
+        time.sleep(0.1)
+
+
+def goal_of(pages, task):
+    """What the page asks for. The seed makes it the same each time."""
+    chromium = [shutil.which(browser_players.CHROMIUM), "--headless=new", "--dump-dom", *["--no-sandbox"] * browser_players.IS_ROOT]
+    subprocess.run([*chromium, pages.begin(task)], capture_output=True, check=True, timeout=60)
+    return pages.goal()
+
+
+def play(player, pages, server, task):
+    """One episode; returns its result."""
+    goal = goal_of(pages, task)
+    url = pages.begin(task)
+    began = time.monotonic()
+    with player.play(task, url, goal) as process:
+        try:
+            why = pages.follow(process, EPISODE_SECONDS)
+            seconds = time.monotonic() - began
+        finally:
+            process.terminate()
+            process.wait()
+    if pages.goals[:1] != [goal]:
+        raise OSError(f"{player.name}: {task}: the page did not open with the same goal: {pages.goals}")
+    # The next episode would wait for what this one has left.
+    wait_until(lambda: not any(slot["is_processing"] for slot in ask(f"{server}/slots") or []), 120, "the server does not stop to generate")
+    account = player.account(task)
+    return {"player": player.name, "task": task, "result": why, **account, "seconds": round(seconds, 1), "goal": goal, "commit": document.commit()}
+
+
+def session(bench):
+    """Plays what is missing."""
+    html, home = os.environ["LIVE_PAGES"], os.environ["LIVE_HOME"]
+    is_tuning = os.environ.get("LIVE_TASKS") == "tuning"
+    done = set() if is_tuning else {(one["player"], one["task"]) for one in results()}
+    chosen = tasks()
+    with on_all_cores(), model_server() as address, Pages(html) as pages:
+        server = f"{address}/v1"
+        names = {player.name: player(bench, server, os.path.join(home, "tuning" if is_tuning else "measured")) for player in (Bridge, Playwright, BrowserUse)}
+        bridge = names[Bridge.name]
+        subprocess.run([bench.program("llm-pipe"), "check", "--model", "llama.cpp/medium", "--base-url", server], env=bridge.environment, check=True)
+        wanted = [(bridge, chosen["tuning"])] if is_tuning else [(player, chosen["measured" if player is bridge else "peers"]) for player in names.values()]
+        for player, task in ((player, task) for player, each in wanted for task in each if (player.name, task) not in done):
+            if player.name == BrowserUse.name and not os.environ.get("BROWSER_USE_PYTHON"):
+                continue
+            result = play(player, pages, address, task)
+            print(json.dumps({key: result[key] for key in ("player", "task", "result", "steps", "input", "output", "seconds")}), flush=True)
+            if not is_tuning:
+                with open(RESULTS, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(result) + "\n")
+
+
+MEASUREMENTS = (session,)
