@@ -102,7 +102,6 @@ def session(bench):
         server = f"{address}/v1"
         names = {player.name: player(bench, server, os.path.join(home, "tuning" if is_tuning else "measured")) for player in (Bridge, Playwright, BrowserUse)}
         bridge = names[Bridge.name]
-        subprocess.run([bench.program("llm-pipe"), "check", "--model", "llama.cpp/medium", "--base-url", server], env=bridge.environment, check=True)
         wanted = [(bridge, chosen["tuning"])] if is_tuning else [(player, chosen["measured" if player is bridge else "peers"]) for player in names.values()]
         for player, task in ((player, task) for player, each in wanted for task in each if (player.name, task) not in done):
             if player.name == BrowserUse.name and not os.environ.get("BROWSER_USE_PYTHON"):

@@ -8,13 +8,15 @@ import urllib.parse
 
 SEED = 0
 
-# The episode's own timer would punish a slow model. `load` handlers run in order: the page's own prepares the task.
+# The episode's own timer would punish a slow model, and what is shown of it is for people. `load` handlers run in order: the page's own
+# prepares the task.
 SCRIPT = """<script>
 window.addEventListener('load', () => {
   const report = (what, value) => fetch(`/report?what=${what}&value=${encodeURIComponent(JSON.stringify(value))}`);
   Math.seedrandom('SEED');
   core.EPISODE_MAX_TIME = 1e9;
   core.startEpisodeReal();
+  document.getElementById('reward-display').style.display = 'none';
   report('goal', core.getUtterance());
   const watch = setInterval(() => {
     if (WOB_DONE_GLOBAL) { clearInterval(watch); report('reward', WOB_RAW_REWARD_GLOBAL); }

@@ -11,6 +11,7 @@ import tempfile
 
 import browser_players
 
+# `llm-pipe check` finds that it has no eyes and does not make structured calls.
 MODEL = "llama.cpp/medium"
 STEPS = 6
 # What leaves the page ends the episode, so nobody has it.
@@ -45,6 +46,9 @@ class Player:
         self.bench, self.server, self.files = bench, server, pathlib.Path(files, self.name)
         self.files.mkdir(parents=True, exist_ok=True)
         self.environment = {**os.environ, "XDG_STATE_HOME": str(files), "XDG_CONFIG_HOME": str(files)}
+        models = pathlib.Path(files, "pipewright", "models.toml")
+        models.parent.mkdir(exist_ok=True)
+        models.write_text(f'["{MODEL}"]\nabilities = {{ tools = false, images = false }}\n', encoding="utf-8")
 
     def start(self, task, command):
         """Starts a command with its output in files."""

@@ -358,8 +358,10 @@ impl Agent {
         };
         self.add_evidence(&text);
         let text = data(&planned.tool, &cut(&text, self.settings.profile.max_result));
-        self.conversation.say(&Part::Text(text.clone()));
-        if !is_restless {
+        if *is_restless {
+            self.conversation.say_if_new(&text);
+        } else {
+            self.conversation.say(&Part::Text(text.clone()));
             self.shown.push_str(&text);
         }
         self.observed.push(text);

@@ -45,6 +45,8 @@ pub(super) struct Conversation {
     messages: String,
     /// The parts of the user's next message, as JSON texts.
     parts: Vec<String>,
+    /// What the last restless observation has shown.
+    restless: String,
     /// Whether it goes on from an earlier one, and no turn has come since.
     pub(super) is_compacted: bool,
     /// Whether it has become too long.
@@ -82,6 +84,14 @@ impl Conversation {
                 Object::default().text("image", path).text("sha256", sha256).text("mime", mime).end()
             }
         });
+    }
+
+    /// Appends an observation that is repeated before each decision, unless the last one was the same.
+    pub(super) fn say_if_new(&mut self, text: &str) {
+        if self.restless != text {
+            text.clone_into(&mut self.restless);
+            self.say(&Part::Text(text.to_owned()));
+        }
     }
 
     /// Appends a turn of the model, after the user's pending message.

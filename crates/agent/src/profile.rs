@@ -22,7 +22,8 @@ pub struct ProfileCall {
     /// Whether the model does not get the result.
     #[serde(default)]
     pub is_silent: bool,
-    /// Whether the result changes by itself, as that of a page with a clock: then it does not tell whether an action has changed anything.
+    /// Whether the result changes by itself, as that of a page with a clock: then it does not tell whether an action has changed anything. The
+    /// model does not get it twice in a row.
     #[serde(default)]
     pub is_restless: bool,
 }

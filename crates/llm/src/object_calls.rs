@@ -10,7 +10,7 @@
 
 use super::text_calls::messages_as_text;
 use pipewright_record::json::{Object, quoted};
-use pipewright_record::{Arguments, Fields, ModelCall, ModelRequest, OwnedTool, ToolChoice};
+use pipewright_record::{Arguments, Fields, Message, ModelCall, ModelRequest, OwnTurn, OwnedTool, ToolChoice};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -144,7 +144,7 @@ fn description(request: &ModelRequest) -> String {
     }
     if !others.is_empty() {
         let names: Vec<&str> = others.iter().map(|tool| &*tool.name).collect();
-        text.push_str(&format!("\nOther tools: {}", names.join(", ")));
+        text.push_str(&format!("\nOther tools, to be described before they are called: {}", names.join(", ")));
     }
     text
 }
@@ -217,11 +217,23 @@ fn schema(request: &ModelRequest) -> Value {
         forms.push(object_of([("mode", json!({"const": "done"})), ("reason", json!({"type": "string"}))]));
     }
     if !others.is_empty() {
-        let names = json!({"enum": others.iter().map(|tool| &tool.name).collect::<Vec<_>>()});
-        forms.push(act(names.clone(), json!({"type": "object"})));
-        forms.push(object_of([("mode", json!({"const": "describe"})), ("tool", names)]));
+        let names = |tools: &[&OwnedTool]| json!({"enum": tools.iter().map(|tool| &tool.name).collect::<Vec<_>>()});
+        let known: Vec<&OwnedTool> = others.iter().copied().filter(|tool| is_known(tool, request)).collect();
+        if !known.is_empty() {
+            forms.push(act(names(&known), json!({"type": "object"})));
+        }
+        forms.push(object_of([("mode", json!({"const": "describe"})), ("tool", names(&others))]));
     }
     json!({"anyOf": forms})
+}
+
+/// Whether a tool was described or called in this conversation. A small model calls whatever sounds fitting, so it is not free to call others.
+fn is_known(tool: &OwnedTool, request: &ModelRequest) -> bool {
+    let knows = |turn: &OwnTurn| {
+        let has_called = turn.calls.iter().any(|call| call.tool_name == tool.name);
+        has_called || asked_tool(&turn.text, request).is_some_and(|asked| asked.name == tool.name)
+    };
+    request.messages.iter().any(|message| matches!(message, Message::Assistant(turn) if knows(turn)))
 }
 
 /// An object with exactly these fields.

@@ -65,8 +65,11 @@ fn a_model_that_writes_its_calls_as_text_is_asked_for_json_from_then_on() {
     assert!(text(&output.stderr).contains("does not answer with structured calls"), "{output:?}");
     let sent = body(&server.requests()[1]);
     let system = sent["messages"][0]["content"].as_str().unwrap();
-    for part in ["S\n\nAnswer with one JSON object", "look(place: text, far?: true|false): Looks", "Other tools: burn"]
-    {
+    for part in [
+        "S\n\nAnswer with one JSON object",
+        "look(place: text, far?: true|false): Looks",
+        "Other tools, to be described before they are called: burn",
+    ] {
         assert!(system.contains(part), "{part}: {system}");
     }
     assert!(!system.contains("Burns it down"), "{system}");
@@ -141,6 +144,38 @@ fn a_conversation_keeps_its_form_although_the_server_is_not_known_any_more() {
     let messages = body(&server.requests()[0])["messages"].clone();
     assert_eq!(messages[2]["content"], ACT, "{messages}");
     assert!(messages[3]["content"].to_string().contains("A door."), "{messages}");
+}
+
+#[test]
+fn what_was_forgotten_since_does_not_change_a_conversation_of_text() {
+    let server = server(&[r#"function_call: name=look args={"place":"hall"}"#]);
+    let turn = r#",{"role":"assistant","turn":{"form":"text","provider":"llama.cpp","model":"m","text":"","calls":[{"call_id":"c","tool_name":"look","arguments":{"place":"hall"}}]}},{"role":"tool","call_id":"c","content":[{"text":"A door."}]}"#;
+    let output = pipe(&mut model(&server, "llama.cpp/m"), ask(turn, r#","core_tools":["look(place)"]"#).as_bytes());
+    assert_eq!((forms(&server), &records(&output)[0]["form"]), (vec![TEXT], &"text".into()), "{output:?}");
+    // The list is as short as for objects.
+    let system = body(&server.requests()[0])["messages"][0]["content"].clone();
+    let system = system.as_str().unwrap();
+    assert!(
+        system.contains("- look(place: text): Looks") && system.contains("- burn(heat?: integer): Burns"),
+        "{system}"
+    );
+    assert!(!system.contains("\"properties\""), "{system}");
+}
+
+#[test]
+fn a_core_tool_may_name_the_arguments_that_are_described() {
+    let server = server(&["[look(place=\"hall\")]", ACT]);
+    let core = r#","core_tools":["burn(heat)","look(far?, place)"]"#;
+    pipe(&mut model(&server, "llama.cpp/m"), [ask("", core), ask("", core)].concat().as_bytes());
+    let sent = body(&server.requests()[1]);
+    let system = sent["messages"][0]["content"].as_str().unwrap();
+    assert!(
+        system.contains("- burn(heat: integer): Burns it down.\n- look(far?: true|false, place: text): Looks"),
+        "{system}"
+    );
+    let forms = &sent["response_format"]["json_schema"]["schema"]["anyOf"];
+    let args = |number: usize| &forms[number]["properties"]["args"];
+    assert_eq!((&args(0)["required"], &args(1)["required"]), (&json!(["heat"]), &json!(["place"])), "{forms}");
 }
 
 #[test]

@@ -73,8 +73,8 @@ pub(super) fn shape<'a>(request: &'a ModelRequest, abilities: &Abilities, names:
     shaped
 }
 
-/// The form in which calls are asked for; `None` if there are none. A conversation that has begun with JSON objects keeps them: what is
-/// known of a server is forgotten after a while.
+/// The form in which calls are asked for; `None` if there are none. A conversation that has begun with JSON objects or lines of text keeps
+/// them: what is known of a server is forgotten after a while.
 pub(super) fn form(request: &ModelRequest, abilities: &Abilities) -> Option<CallForm> {
     let kept = request.messages.iter().rev().find_map(|message| match message {
         Message::Assistant(turn) => turn.form,
@@ -84,7 +84,11 @@ pub(super) fn form(request: &ModelRequest, abilities: &Abilities) -> Option<Call
         None
     } else if abilities.has(Ability::Tools) && kept.is_none_or(|form| form == CallForm::Structured) {
         Some(CallForm::Structured)
-    } else if abilities.has(Ability::Schema) && request.schema.is_none() && !request.tools.is_empty() {
+    } else if abilities.has(Ability::Schema)
+        && kept != Some(CallForm::Text)
+        && request.schema.is_none()
+        && !request.tools.is_empty()
+    {
         Some(CallForm::Schema)
     } else {
         Some(CallForm::Text)

@@ -16,7 +16,7 @@ pub struct ModelRequest {
     pub tools: Vec<OwnedTool>,
     /// Whether the model must call one of them.
     pub tool_choice: ToolChoice,
-    /// The names of the tools that a compact list describes; all if empty.
+    /// The tools that a compact list describes, as `NAME` or `NAME(argument, argument?)`; all if empty.
     pub core_tools: Vec<String>,
     /// JSON text: the JSON Schema that the turn's text must match.
     pub schema: Option<Box<RawValue>>,
