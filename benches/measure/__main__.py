@@ -10,8 +10,9 @@ import subprocess
 import sys
 import time
 
+import live
 from bench import Bench, print_table
-from document import document
+from document import document, with_section
 from processes import pin
 
 
@@ -37,7 +38,13 @@ def main():
         print(f"\nNOT MEASURED: {skipped}", file=sys.stderr)
     if path:
         # Made before the file is emptied: otherwise the named commit would count as changed.
-        text = document(bench, conditions, (time.monotonic() - began_all) / 60)
+        if groups == ["live"]:
+            with open(path, encoding="utf-8") as file:
+                text = with_section(file.read(), bench, "live")
+        else:
+            bench.group = "live"
+            live.report(bench)
+            text = document(bench, conditions, (time.monotonic() - began_all) / 60)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     return 1 if bench.skipped else 0

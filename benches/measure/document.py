@@ -34,6 +34,10 @@ GROUPS = {
     "llm": ("llm-pipe", "Requests to a server on this machine that answers at once with a streamed turn, so the figures show what the command adds."
             " The lower bound is a bare client with the same HTTP library. The rivals are a command that is started for each prompt, and a loop"
             " with OpenAI's own library."),
+    "live": ("A small model", "Qwen2.5-Coder-1.5B in llama.cpp on this machine, without eyes, works on tasks of MiniWoB++ that were chosen before the"
+             " first run (`benches/live/tasks.toml`), with one seed and at temperature 0: `agent-loop` over `browser-bridge`; as its rivals the same loop over"
+             " @playwright/mcp, and browser-use in its form for small models (`flash_mode`). The command is `scripts/bench live`; each result is a line of"
+             " `benches/live/results.jsonl`."),
     "policy": ("policy-check and hitl-gate", "Tools, lines of shell and calls with arguments are judged; no list was tuned to the lines"
                " that are held out. Calls are judged, compared with jq and the same rules. Then a call goes to a world and back, with and without"
                " a gate around it."),
@@ -48,14 +52,28 @@ def document(bench, conditions, minutes):
     parts = [HEAD.format(date=datetime.date.today(), minutes=minutes, commit=commit(), machine=machine(bench.scratch), profile=os.environ["PIPEWRIGHT_PROFILE"],
                          versions=versions(), conditions=conditions)]
     parts.append("## Where we lose\n\n" + (bullets(losses(bench.rows)) or "Nowhere in this run."))
-    for group, (title, about) in GROUPS.items():
-        rows = [row for row in bench.rows if row.group == group]
-        if rows:
-            notes = " ".join(bench.notes.get(group, []))
-            parts.append(f"## {title}\n\n{about}\n\n{table(rows)}" + (f"\n\n{notes}" if notes else ""))
+    parts += [part for group in GROUPS if (part := section(bench, group))]
     if bench.skipped:
         parts.append("## Not measured\n\n" + bullets(bench.skipped))
     return "\n\n".join(parts) + "\n"
+
+
+def section(bench, group):
+    title, about = GROUPS[group]
+    rows = [row for row in bench.rows if row.group == group]
+    notes = " ".join(bench.notes.get(group, []))
+    return f"## {title}\n\n{about}\n\n{table(rows)}" + (f"\n\n{notes}" if notes else "") if rows else ""
+
+
+def with_section(text, bench, group):
+    """The document with a new section of this group, and the rest as it was."""
+    titles = [title for title, _ in GROUPS.values()]
+    later = {*titles[titles.index(GROUPS[group][0]) + 1:], "Not measured"}
+    head, *parts = text.rstrip("\n").split("\n\n## ")
+    kept = [part for part in parts if part.partition("\n")[0] != GROUPS[group][0]]
+    place = next((number for number, part in enumerate(kept) if part.partition("\n")[0] in later), len(kept))
+    kept.insert(place, section(bench, group).removeprefix("## "))
+    return "\n\n## ".join([head, *kept]) + "\n"
 
 
 HEAD = """# Performance

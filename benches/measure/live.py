@@ -9,7 +9,9 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
+import sys
 import time
 import tomllib
 import urllib.request
@@ -94,6 +96,8 @@ def play(player, pages, server, task):
 
 def session(bench):
     """Plays what is missing."""
+    # What it has started ends with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     html, home = os.environ["LIVE_PAGES"], os.environ["LIVE_HOME"]
     is_tuning = os.environ.get("LIVE_TASKS") == "tuning"
     done = set() if is_tuning else {(one["player"], one["task"]) for one in results()}
@@ -113,4 +117,47 @@ def session(bench):
                     file.write(json.dumps(result) + "\n")
 
 
-MEASUREMENTS = (session,)
+def total(of, *keys):
+    return sum(one[key] for one in of for key in keys)
+
+
+def solved(of):
+    return sum(one["result"] == "solved" for one in of)
+
+
+def report(bench):
+    """The rows, from the results so far."""
+    of = {}
+    for one in results():
+        of.setdefault(one["player"], {})[one["task"]] = one
+    ours = of.pop(Bridge.name, {})
+    own, measured = list(ours.values()), len(tasks()["measured"])
+    if not own:
+        return
+    won = solved(own)
+    bench.row(f"MiniWoB++, {len(own)} tasks: solved", f"{won}", "", f"{won / len(own):.0%}", f">= {GOAL} of {measured}", won >= GOAL)
+    for what, keys in (("turns of the model", ("steps",)), ("tokens in", ("input",)), ("tokens out", ("output",)), ("seconds", ("seconds",))):
+        bench.row(f"MiniWoB++, {len(own)} tasks: {what} a task", f"{total(own, *keys) / len(own):.1f}", "", "")
+    for name, theirs in of.items():
+        both = [task for task in theirs if task in ours]
+        we, they = [ours[task] for task in both], [theirs[task] for task in both]
+        if not both:
+            continue
+        what = f"MiniWoB++, {len(both)} tasks"
+        bench.row(f"{what}: solved", f"{solved(we)}", f"{name} {solved(they)}", "", "more", solved(we) > solved(they), solved(we) < solved(they))
+        for part, keys, goal in (("turns of the model", ("steps",), None), ("tokens in and out", ("input", "output"), 0.5), ("seconds", ("seconds",), None)):
+            us, them = total(we, *keys) / len(both), total(they, *keys) / len(both)
+            ratio = us / them if them else 1
+            bench.row(f"{what}: {part} a task", f"{us:.1f}", f"{name} {them:.1f}", f"{ratio:.2f} x", f"<= {goal} x" if goal else "",
+                      ratio <= goal if goal else None, ratio > 1)
+    missing = [f"{len(tasks()['peers']) - len(of.get(peer.name, {}))} of {peer.name}" for peer in (Playwright, BrowserUse)]
+    missing = [f"{measured - len(own)} of browser-bridge", *missing]
+    missing = [one for one in missing if not one.startswith("0 ")]
+    bench.note("A task is solved if the page itself gives the reward 1. An episode has at most 6 turns of the model and 5 minutes; it ends with the page's"
+               " reward. Tokens are as the server counts them, without the turn that was under way at the end. All players have the same server, and none can"
+               " leave the page. Other programs ran on the machine at the same time, and the server had one thread: seconds only compare with each other.")
+    if missing:
+        bench.note(f"Episodes that were not played: {', '.join(missing)}.")
+
+
+MEASUREMENTS = (session, report)

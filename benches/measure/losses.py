@@ -29,6 +29,8 @@ REASONS = (
     (r"^godot-bridge", "The engine answers on its main thread, between two frames."),
     (r"^browser-bridge: from its start", "Nearly all of it is Chromium's own start."),
     (r"^browser-bridge", "Chromium does nearly all of the work, in several processes, which other load slows down."),
+    (r"^MiniWoB", "The model has 1.5 billion parameters. It takes the wrong one of several elements, repeats a call that did not help, and seldom"
+     " finds a way of more than two actions."),
     (r"^policy-check", "A call is judged by its tool, its arguments and its target, in seventy languages, not only by six rules."),
     (r"^shell, .*: harmless", "A program that no list knows may do anything, and an address may carry data to another machine."),
     (r"^tools, .*hints trusted: reads", "If a tool has no hint and no verb in its name (repo_branch), only its arguments show what it does, so a"

@@ -1,7 +1,7 @@
 //! `llm-pipe` and `agent-loop` with llama.cpp's own server and a tiny model (`scripts/install-llama tiny`; PIPEWRIGHT_LLAMA names the program
 //! that serves it). The model reaches no goals: the tests ask only for what every model does in that form.
 
-use crate::process::{Talk, command, eventually, example, pipe, text};
+use crate::process::{Talk, binary, command, eventually, example, pipe, text};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -202,4 +202,38 @@ fn the_server_stops_when_the_agent_is_cancelled_or_killed() {
         }
         llama.stops();
     }
+}
+
+/// A page with one button, and a profile with one tool: what is tested is the way from the list through the schema to the click.
+#[cfg(feature = "browser")]
+#[test]
+#[ignore = "needs llama.cpp and Chromium: scripts/test installs them"]
+fn a_goal_of_one_click_is_reached_by_schema() {
+    const PROFILE: &str = r#"
+        system = "Press the button of the page."
+        core = ["browser_overlay_act(index, action)"]
+        [[observe]]
+        tool = "browser_list_interactives"
+        fields = ["items"]
+    "#;
+    const PAGES: &[(&str, &str)] =
+        &[("/", "<title>Start</title><button onclick=\"document.title='Pressed'\">Press</button>")];
+    let (llama, place) = (Llama::start(), tempfile::tempdir().unwrap());
+    let site = crate::browser_bridge::serve(PAGES);
+    let models = place.path().join("pipewright/models.toml");
+    std::fs::create_dir(models.parent().unwrap()).unwrap();
+    std::fs::write(&models, "[\"llama.cpp/tiny\"]\nabilities = { tools = false, images = false }\n").unwrap();
+    let profile = place.path().join("profile.toml");
+    std::fs::write(&profile, PROFILE).unwrap();
+    let mut agent = command("agent-loop");
+    agent
+        .args(["--model", "llama.cpp/tiny", "--base-url", &llama.url(), "--set", "temperature=0", "--profile"])
+        .arg(&profile);
+    agent.args(["--allow", "browser_overlay_act", "--max-steps", "6", "--goal", "Click number 1.", "--"]);
+    agent.arg(binary("browser-bridge")).args(["--headless", &site]).env("XDG_CONFIG_HOME", place.path());
+    let output = pipe(&mut agent, b"");
+    let records = text(&output.stdout);
+    let records: Vec<Value> = records.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(records.iter().any(|record| record["result"]["title"] == "Pressed"), "{records:?}");
+    assert!(records.iter().any(|record| record["type"] == "final" && record["form"] == "schema"), "{records:?}");
 }

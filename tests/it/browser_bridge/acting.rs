@@ -133,8 +133,10 @@ fn a_name_may_count_time_and_a_placeholder_is_no_name() {
     let listed = player.ok("browser_list_interactives", json!({"view": "full"}));
     let sizes = listed["items"].as_array().unwrap().iter().find(|item| item["name"] == "Sizes").unwrap();
     assert_eq!((&sizes["options"], &sizes["value"]), (&json!(["S", "L"]), &json!("L")));
+    // The error names the element, and the action that fits.
     let wrong = player.call("browser_overlay_act", json!({"index": search, "action": "select", "text": "x"}));
-    assert!(wrong["error"].as_str().unwrap().contains("use action=type"), "{wrong}");
+    let error = wrong["error"].as_str().unwrap();
+    assert!(error.starts_with(&format!("number {search}: a ")) && error.ends_with("use action=type"), "{wrong}");
 }
 
 #[test]
