@@ -91,7 +91,8 @@ def play(player, pages, server, task):
     # The next episode would wait for what this one has left.
     wait_until(lambda: not any(slot["is_processing"] for slot in ask(f"{server}/slots") or []), 120, "the server does not stop to generate")
     account = player.account(task)
-    return {"player": player.name, "task": task, "result": why, **account, "seconds": round(seconds, 1), "goal": goal, "commit": document.commit()}
+    conditions = {"threads": int(os.environ.get("LLAMA_THREADS", 2)), "load": round(os.getloadavg()[0], 1), "commit": document.commit()}
+    return {"player": player.name, "task": task, "result": why, **account, "seconds": round(seconds, 1), "goal": goal, **conditions}
 
 
 def session(bench):
@@ -125,6 +126,13 @@ def solved(of):
     return sum(one["result"] == "solved" for one in of)
 
 
+def conditions(of):
+    """On what kind of a machine the results came about."""
+    threads, load = {one["threads"] for one in of}, [one["load"] for one in of]
+    return (f"The server had {' or '.join(map(str, sorted(threads)))} threads, on a machine with a load average of {min(load)} to {max(load)}:"
+            " seconds do not carry over to an idle machine, on which fewer episodes would end by the clock.")
+
+
 def report(bench):
     """The rows, from the results so far."""
     of = {}
@@ -155,7 +163,7 @@ def report(bench):
     missing = [one for one in missing if not one.startswith("0 ")]
     bench.note("A task is solved if the page itself gives the reward 1. An episode has at most 6 turns of the model and 5 minutes; it ends with the page's"
                " reward. Tokens are as the server counts them, without the turn that was under way at the end. All players have the same server, and none can"
-               " leave the page. Other programs ran on the machine at the same time, and the server had one thread: seconds only compare with each other.")
+               f" leave the page. {conditions(results())}")
     if missing:
         bench.note(f"Episodes that were not played: {', '.join(missing)}.")
 

@@ -41,6 +41,18 @@ fn held(place: &Place, answer: &'static str) -> Run {
 }
 
 #[test]
+fn the_first_question_that_nobody_can_answer_is_answered_and_the_second_ends_the_run() {
+    const ASK: &str = r#"{"calls":[{"tool_name":"assistant_ask","arguments":{"question":"Red or blue?"}}]}"#;
+    for (script, outcome) in [([ASK, DONE], "done"), ([ASK, ASK], "failed")] {
+        let place = Place::new(&script);
+        let run = place.run(&["--goal", "g"], "");
+        assert_eq!((place.requests().len(), &run.last()["outcome"]), (2, &outcome.into()), "{}", run.stderr);
+        let second = place.requests()[1]["messages"].to_string();
+        assert!(second.contains("Nobody is there to answer"), "{second}");
+    }
+}
+
+#[test]
 fn the_clock_stops_while_a_call_is_held_and_the_model_gets_the_changed_result() {
     let place = Place::new(&[r#"{"calls":[{"tool_name":"echo","arguments":{"n":1}}]}"#, DONE]);
     let run = held(&place, r#""action":"edit","edited_arguments":{"n":2}"#);
