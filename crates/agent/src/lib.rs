@@ -90,9 +90,6 @@ the person.
 const MESSAGES: usize = 64;
 const CALLS: usize = 1024;
 
-/// For a model that asks when stdin is closed.
-const ALONE: &str = "Nobody is there to answer. Decide yourself, and go on.";
-
 /// The longest text of a note or an outcome, in bytes.
 const MAX_NOTE_LEN: usize = 300;
 
@@ -365,16 +362,6 @@ impl Agent {
         self.is_stale = true;
         self.doing = Activity::Working;
         self.take_messages();
-        self.report_status(State::Running, Pending::None, None);
-    }
-
-    /// Answers the first question that nobody can answer: a model may ask what it can find out itself.
-    fn go_on_alone(&mut self, now: Duration) {
-        self.is_alone = true;
-        self.question = None;
-        self.budget.restart(now);
-        self.conversation.say(&Part::Text(ALONE.to_owned()));
-        self.doing = Activity::Working;
         self.report_status(State::Running, Pending::None, None);
     }
 
