@@ -229,7 +229,7 @@ fn a_goal_of_one_click_is_reached_by_schema() {
     agent
         .args(["--model", "llama.cpp/tiny", "--base-url", &llama.url(), "--set", "temperature=0", "--profile"])
         .arg(&profile);
-    agent.args(["--allow", "browser_overlay_act", "--max-steps", "6", "--goal", "Click number 1.", "--"]);
+    agent.args(["--allow", "browser_overlay_act", "--max-steps", "3", "--goal", "Click number 1.", "--"]);
     agent.arg(binary("browser-bridge")).args(["--headless", &site]).env("XDG_CONFIG_HOME", place.path());
     let output = pipe(&mut agent, b"");
     let records = text(&output.stdout);

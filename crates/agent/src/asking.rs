@@ -28,9 +28,6 @@ const NO_TOKENS: &str = "the tokens are limited, but the model command does not 
 /// News after an action that succeeded: a result alone looks like progress.
 const UNCHANGED: &str = "The action was carried out, but nothing that is shown has changed.";
 
-/// For a model that asks when stdin is closed.
-const ALONE: &str = "Nobody is there to answer. Decide yourself, and go on.";
-
 /// The instruction for the report at the end of a run.
 const REPORT: &str = "Write a short report for the person, without a call: what was done, what worked and what did \
                       not, and what the next step would be.";
@@ -247,16 +244,6 @@ impl Agent {
         self.budget.hold(now);
         self.doing = Activity::Waiting(pending);
         self.report_status(State::WaitingUser, pending, None);
-    }
-
-    /// Answers the first question that nobody can answer: a model may ask what it can find out itself.
-    pub(super) fn go_on_alone(&mut self, now: Duration) {
-        self.is_alone = true;
-        self.question = None;
-        self.budget.restart(now);
-        self.conversation.say(&Part::Text(ALONE.to_owned()));
-        self.doing = Activity::Working;
-        self.report_status(State::Running, Pending::None, None);
     }
 
     /// Begins a new conversation, with the needed parts of the old one.

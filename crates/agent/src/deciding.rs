@@ -12,6 +12,9 @@ use std::time::Duration;
 /// The most turns in a row that may decide nothing.
 const UNDECIDED: u32 = 3;
 
+/// For a model that asks when stdin is closed.
+const ALONE: &str = "Nobody is there to answer. Decide yourself, and go on.";
+
 /// The longest line of a text that is shown as progress, in characters.
 const PROGRESS: usize = 300;
 
@@ -183,6 +186,11 @@ impl Agent {
                 reply(self, "ok", false);
                 self.say(MessageKind::Answer, &reason);
                 self.finish(Outcome::Done, &reason, 0, now);
+            }
+            // A model may ask what it can find out itself.
+            LocalCall::Ask { .. } if self.closed && self.run.goal.is_some() && !self.is_alone => {
+                self.is_alone = true;
+                reply(self, ALONE, true);
             }
             LocalCall::Ask { .. } => {
                 reply(self, "The person is asked; the answer is in the next message.", false);

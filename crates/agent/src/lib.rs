@@ -324,9 +324,6 @@ impl Agent {
                     self.start(now)
                 }
                 Activity::Idle if self.closed => self.end(self.status),
-                Activity::Waiting(Pending::Question) if self.closed && self.run.goal.is_some() && !self.is_alone => {
-                    self.go_on_alone(now);
-                }
                 Activity::Waiting(Pending::Manual | Pending::Question) if self.closed => {
                     self.finish(
                         Outcome::Failed,
