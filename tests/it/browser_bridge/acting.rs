@@ -250,7 +250,8 @@ fn a_wait_sees_frames_and_shadow_roots_and_a_silent_frame_is_left_out() {
     let mut list = Value::Null;
     eventually("the frame is left out", || {
         list = player.ok("browser_list_interactives", json!({}));
-        list.get("silent_frames").is_some()
+        // It may fall silent between its list and the text that is read for the deal of the button.
+        list.get("silent_frames").is_some() && list["items"].as_array().is_some_and(|items| items.len() == 1)
     });
     assert_eq!((&list["silent_frames"], &list["items"]), (&json!([format!("{busy}/")]), &json!(["1 button Buy"])));
     player.ok("browser_extract", json!({}));
