@@ -263,7 +263,7 @@ fn calls_are_asked_for_as_one_object_with_a_compact_list() {
     for part in [
         r#"- act(to: text, how?: \"a\"|\"b\", list?: [integer, ...]): Acts."#,
         r#"- {\"mode\":\"ask\",\"question\":text}: Asks."#,
-        r#"Other tools: odd"#,
+        r#"to be described before they are called: odd"#,
         // Only keywords that every server knows.
         r#""args":{"type":"object","properties":{"to":{"type":"string"},"how":{"enum":["a","b"]},"list":{"type":"array","items":{"type":"integer"}}},"required":["to"],"additionalProperties":false}"#,
         r#"{"type":"object","properties":{"mode":{"const":"ask"},"question":{"type":"string"}},"required":["mode","question"],"additionalProperties":false}"#,
@@ -274,7 +274,10 @@ fn calls_are_asked_for_as_one_object_with_a_compact_list() {
     assert!(!body.contains("Long."), "{body}");
     // A report has the same beginning, and no schema.
     let report = sent(&format!(r#"{tools},"tool_choice":"none""#), &without(&[Ability::Tools]));
-    assert!(report.contains("Other tools: odd") && !report.contains("response_format"), "{report}");
+    assert!(
+        report.contains("to be described before they are called: odd") && !report.contains("response_format"),
+        "{report}"
+    );
 }
 
 proptest! {
