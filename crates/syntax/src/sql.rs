@@ -178,7 +178,17 @@ fn check(text: &str) -> Result<(), Unreadable> {
     if brackets.any(|inner| inner.contains(['\'', '"', '`', '-', '/', ';'])) {
         return Err(Unreadable("it has brackets that quote only for SQL Server"));
     }
+    if outside.split('[').skip(1).any(|behind| may_be_statement(behind.split(']').next().unwrap_or_default())) {
+        return Err(Unreadable("it has a statement in brackets, which CockroachDB runs"));
+    }
     Ok(())
+}
+
+/// Whether a text in brackets may be a statement with effects, and not a name: `[DELETE FROM t RETURNING *]`.
+fn may_be_statement(text: &str) -> bool {
+    const OWN: [&str; 9] = ["cancel", "export", "import", "pause", "reset", "resume", "set", "truncate", "upsert"];
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    words.first().is_some_and(|first| words.len() > 2 && (EFFECTS.contains(&&**first) || OWN.contains(&&**first)))
 }
 
 /// A text without the content of its strings, if that is certain: it has no other quotes outside of them. Otherwise all
@@ -250,7 +260,9 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
             continue;
         }
         let is_called = tokens.get(at + 1) == Some(&Token::LParen);
-        if is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {
+        // PostgreSQL reads `(n).f` as `f(n)`.
+        let is_field = at > 1 && tokens[at - 1] == Token::Period && tokens[at - 2] == Token::RParen;
+        if is_field || is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {
             let schema = match at.checked_sub(2).map(|before| &tokens[before..at]) {
                 Some([Token::Word(schema), Token::Period]) => format!("{}.", schema.value.to_lowercase()),
                 Some([_, Token::Period]) => "?.".to_owned(),

@@ -28,10 +28,10 @@ const SCRIPTS: &[&str] =
     &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
 const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
 /// Keys for SQL only.
-const SQL: &[&str] = &["sql", "sqlquery", "statement", "statements"];
+const SQL: &[&str] = &["cql", "rawsql", "sql", "sqlquery", "sqlstatement", "sqltext", "statement", "statements"];
 const DATABASES: &[&str] = &["database", "databases", "db", "mysql", "postgres", "sql", "sqlite", "table", "tables"];
 /// Keys for a query in any language, or words to search for.
-const QUERIES: &[&str] = &["cypher", "queries", "query"];
+const QUERIES: &[&str] = &["cypher", "queries", "query", "querystring", "querytext", "rawquery"];
 /// Keys for conditions of a search.
 const FILTERS: &[&str] =
     &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
@@ -329,7 +329,9 @@ fn looks_like_code(text: &str) -> bool {
 fn is_writing_sql(key: &str, text: &str) -> bool {
     let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
     let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
-    (is_sql || is_query && text.split(';').any(is_statement)) && !sql::only_reads(text) || is_query && is_cypher
+    (is_sql || is_query && text.split(';').any(|part| is_statement(part) || has_statement_words(part)))
+        && !sql::only_reads(text)
+        || is_query && is_cypher
 }
 
 /// Whether a text begins like a statement with effects, and unlike a sentence.
@@ -351,6 +353,33 @@ fn is_statement(text: &str) -> bool {
         ("call", procedure) => procedure.contains('('),
         ("exec" | "execute", procedure) => ["@", "sp_", "xp_"].iter().any(|begin| procedure.starts_with(begin)),
         (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),
+    }
+}
+
+/// Whether a text begins with the words of a statement, whatever is between them: `DELETE/**/FROM`. A search for words
+/// seldom does.
+fn has_statement_words(text: &str) -> bool {
+    let words: Vec<String> = words_of(text).filter(|word| !word.is_empty()).collect();
+    let has = |word: &str| words.iter().any(|one| one == word);
+    let Some((first, rest)) = words.split_first() else { return false };
+    let second = rest.first().map_or("", String::as_str);
+    match first.as_str() {
+        "delete" => ["from", "low_priority", "top"].contains(&second),
+        "insert" | "replace" => ["ignore", "into"].contains(&second) || has("values"),
+        "merge" => second == "into" || has("using"),
+        "update" => has("set"),
+        "alter" | "create" | "drop" => OBJECTS.contains(&second),
+        "truncate" => OBJECTS.contains(&second) || words.len() == 2,
+        "grant" | "revoke" => has("on") && (has("to") || has("from")),
+        "execute" => second == "immediate",
+        "export" => second == "data",
+        "rename" => second == "table",
+        "kill" => !second.is_empty() && second.bytes().all(|one| one.is_ascii_digit()),
+        "shutdown" => rest.is_empty(),
+        "do" => text.contains("$$"),
+        "begin" => ["delete", "drop", "insert", "merge", "update"].contains(&second),
+        "select" => has("from") || text.contains('('),
+        _ => false,
     }
 }
 

@@ -170,8 +170,12 @@ fn shell_reads(fields: &Map<String, Value>, place: &WorkingFolder) -> bool {
     }
     match (command, arguments.first()) {
         (Value::Array(texts), None) if key == "commands" => {
-            !texts.is_empty()
-                && texts.iter().all(|text| text.as_str().is_some_and(|text| shell::only_reads(text, place)))
+            // One shell may run them all, each where the one before has gone.
+            let texts: Option<Vec<&str>> = texts.iter().map(Value::as_str).collect();
+            texts.is_some_and(|texts| {
+                let all = texts.join("\n");
+                !texts.is_empty() && texts.iter().chain([&&*all]).all(|text| shell::only_reads(text, place))
+            })
         }
         (Value::String(text), None) => shell::only_reads(text, place),
         (Value::String(text), Some(Value::String(arguments))) => {

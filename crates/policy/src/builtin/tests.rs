@@ -189,6 +189,12 @@ fn calls_that_reviewers_got_past_the_gate_need_approval() {
         r#"{"tool":"read_query","args":{"sql":"DELETE FROM t"}}"#,
         r#"{"tool":"get_rows","args":{"statement":"update t set a = 1"}}"#,
         r#"{"tool":"search_database","args":{"query":"DELETE FROM t WHERE 1"}}"#,
+        r#"{"tool":"read_data","args":{"query":"DELETE/**/FROM t"}}"#,
+        r#"{"tool":"read_data","args":{"query":"SELECT x INTO y FROM z"}}"#,
+        r#"{"tool":"read_data","args":{"query":"UPDATE ONLY t SET a = 1"}}"#,
+        r#"{"tool":"get_records","args":{"query":"SELECT 1; GRANT ALL ON t TO public"}}"#,
+        r#"{"tool":"get_data","args":{"raw_sql":"DROP TABLE x"}}"#,
+        r#"{"tool":"get_cassandra","args":{"cql":"DROP TABLE x"}}"#,
         r#"{"tool":"read_neo4j_cypher","args":{"query":"MATCH (n) DETACH DELETE n"}}"#,
     ] {
         assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
@@ -205,6 +211,9 @@ fn calls_that_reviewers_got_past_the_gate_need_approval() {
         r#"{"tool":"read_query","args":{"sql":"SELECT a FROM t"}}"#,
         r#"{"tool":"search_issues","args":{"query":"how to delete from a list"}}"#,
         r#"{"tool":"search_docs","args":{"query":"update a record by hand"}}"#,
+        r#"{"tool":"search_docs","args":{"query":"drop shadow"}}"#,
+        r#"{"tool":"search_docs","args":{"query":"kill a process"}}"#,
+        r#"{"tool":"read_data","args":{"query":"SELECT a FROM b WHERE c = 1"}}"#,
         r#"{"tool":"get_item","args":{"name":"a","id":1}}"#,
     ] {
         assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");

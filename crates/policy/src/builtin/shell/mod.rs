@@ -143,6 +143,8 @@ fn is_own_name(name: &str) -> bool {
 fn is_harmless_setting(name: &str, value: Option<&str>) -> bool {
     let is = |setting: &str| match setting.split_once('=') {
         Some((known, "*")) => known == name,
+        // Some shells calculate the value, and run what is in it.
+        Some((known, "#")) => known == name && value.is_some_and(|value| value.bytes().all(|one| one.is_ascii_digit())),
         Some((known, known_value)) => known == name && value == Some(known_value),
         None => false,
     };
@@ -219,9 +221,17 @@ fn each_input_reads(arguments: &[Word], deep: usize, visits: &mut FolderUse) -> 
     else {
         return false;
     };
-    let replaces =
-        arguments.len() > inner.len() && arguments.iter().filter_map(Word::text).any(|word| word.starts_with("-I"));
+    let options = &arguments[..arguments.len() - inner.len()];
+    let replaced = replaced_by_input(options);
+    let replaces = !replaced.is_empty();
     let (program, rest) = inner.split_at(inner.len().min(1));
+    // Some replace it in the program's name, too.
+    let is_in_name = |text: &Option<&str>| {
+        program.first().and_then(Word::text).is_none_or(|name| text.is_none_or(|text| name.contains(text)))
+    };
+    if replaced.iter().any(is_in_name) {
+        return false;
+    }
     let mut words = program.to_vec();
     words.extend(rest.iter().map(|word| if replaces { Word::Any } else { word.clone() }));
     // Without a command it prints.
@@ -229,6 +239,15 @@ fn each_input_reads(arguments: &[Word], deep: usize, visits: &mut FolderUse) -> 
         words.push(Word::Any);
         program_reads(&words, deep - 1, visits)
     }
+}
+
+/// The texts that `xargs` replaces by its input, from its options; `None` for one that is not known.
+fn replaced_by_input(options: &[Word]) -> Vec<Option<&str>> {
+    let value = |at: usize, text: &'_ str| match text.strip_prefix("-I")? {
+        "" => Some(options.get(at + 1).and_then(Word::text)),
+        _ => Some(options[at].text().map(|text| &text[2..])),
+    };
+    options.iter().enumerate().filter_map(|(at, word)| value(at, word.text()?)).collect()
 }
 
 #[cfg(test)]

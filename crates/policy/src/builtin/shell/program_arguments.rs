@@ -25,10 +25,13 @@ pub(super) fn sed_reads(arguments: &[&str]) -> bool {
     if scripts.is_empty() {
         scripts.extend(operands.first());
     }
-    !scripts.is_empty() && scripts.iter().all(|script| script.split(';').all(sed_command_reads))
+    let is_alone = scripts.len() == 1 && !scripts.iter().any(|script| script.contains(';'));
+    !scripts.is_empty()
+        && scripts.iter().all(|script| script.split(';').all(|command| sed_command_reads(command, is_alone)))
 }
 
-fn sed_command_reads(command: &str) -> bool {
+/// Whether a command only reads; `is_alone`, if no other text can belong to it.
+fn sed_command_reads(command: &str, is_alone: bool) -> bool {
     let command = command.trim();
     if command.contains('\n') {
         return false;
@@ -45,12 +48,12 @@ fn sed_command_reads(command: &str) -> bool {
     }
     match behind_address {
         "p" | "d" | "q" | "=" | "!d" | "!p" | "P" | "D" | "n" | "N" | "" => true,
-        _ => behind_address.strip_prefix('s').is_some_and(sed_replacement_reads),
+        _ => behind_address.strip_prefix('s').is_some_and(|rest| sed_replacement_reads(rest, is_alone)),
     }
 }
 
 /// The text after the `s`: three parts, and flags that neither write nor run.
-fn sed_replacement_reads(replacement: &str) -> bool {
+fn sed_replacement_reads(replacement: &str, is_alone: bool) -> bool {
     let Some(delimiter) = replacement.chars().next().filter(|one| "/|#,@!:_".contains(*one)) else { return false };
     let (mut parts, mut is_escaped) = (vec![String::new()], false);
     for one in replacement.chars().skip(1) {
@@ -67,8 +70,29 @@ fn sed_replacement_reads(replacement: &str) -> bool {
             part.push(one);
         }
     }
-    // If sed takes a delimiter in brackets as text, its command has fewer parts than these, and it refuses it.
-    matches!(&parts[..], [_, _, flags] if flags.chars().all(|flag| "gpIi0123456789".contains(flag)))
+    // If sed takes a delimiter in brackets as text, its command has fewer parts than these: it refuses it, or takes what
+    // follows for the rest.
+    matches!(&parts[..], [pattern, _, flags] if flags.chars().all(|flag| "gpIi0123456789".contains(flag))
+        && (is_alone || !may_leave_bracket_open(pattern)))
+}
+
+/// Whether a part of a pattern may end within brackets.
+fn may_leave_bracket_open(pattern: &str) -> bool {
+    let plain = ["alnum", "alpha", "blank", "digit", "lower", "punct", "space", "upper", "xdigit"]
+        .iter()
+        .fold(pattern.to_owned(), |plain, class| plain.replace(&format!("[:{class}:]"), "x"));
+    if plain.contains('[') && ["\\", "[.", "[=", "[:"].iter().any(|odd| plain.contains(odd)) {
+        return true;
+    }
+    let mut rest = plain.as_str();
+    while let Some((_, inner)) = rest.split_once('[') {
+        let inner = inner.strip_prefix('^').unwrap_or(inner);
+        // A bracket at the beginning is a sign like any other.
+        let inner = inner.strip_prefix(']').unwrap_or(inner);
+        let Some((_, behind)) = inner.split_once(']') else { return true };
+        rest = behind;
+    }
+    false
 }
 
 /// awk's programs without files, pipes and functions that run something.
@@ -89,7 +113,8 @@ pub(super) fn awk_reads(arguments: &[&str]) -> bool {
     !program.starts_with('-')
         && (opens_nothing || awk::opens_nothing(program))
         && !may.iter().any(|word| program.contains(word))
-        && files.iter().all(|file| !file.starts_with('-'))
+        // gawk connects to what is named like `/inet/tcp/0/HOST/PORT`.
+        && files.iter().all(|file| !file.starts_with('-') && !file.contains("/inet"))
 }
 
 /// `read` that sets the text's own variables.

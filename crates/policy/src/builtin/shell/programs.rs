@@ -81,7 +81,11 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "tar" => ReadOnlyWhen::If(program_arguments::tar_reads),
         "tee" => ReadOnlyWhen::If(|arguments| arguments == ["/dev/null"]),
         "unzip" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
-        "tree" => ReadOnlyWhen::Without(&["-o", "-R"]),
+        // A value may be two words behind its letter, and so may `--` be one.
+        "tree" => ReadOnlyWhen::If(|arguments| {
+            let writes = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['o', 'R']);
+            !arguments.iter().any(|word| writes(&word))
+        }),
         // The second file is written to, and for some versions the word after the first one is a file.
         "uniq" => ReadOnlyWhen::If(|arguments| {
             let is_option = |argument: &&str| argument.starts_with('-') && !["-", "--"].contains(argument);

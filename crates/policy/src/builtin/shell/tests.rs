@@ -52,6 +52,11 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "tar --list --verbose --file=a.tar",
         "date --date='1 day ago' +%F",
         "date -u --iso-8601=seconds",
+        "sed 's/[0-9]*//;s/[[:space:]]*$//' a",
+        "COLUMNS=80 LINES=20 ls",
+        "tree -L 2 -I 'target|out' --noreport src",
+        "ls | xargs -I {} head -1 {}",
+        "pmap -x 1",
     ] {
         assert!(only_reads(text), "{text}");
     }
