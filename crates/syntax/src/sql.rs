@@ -121,6 +121,19 @@ const NO_FUNCTIONS: &[&str] = &[
     "varying",
 ];
 
+/// PostgreSQL's functions of one argument with an effect, or that read files. Columns seldom have such names.
+const FIELD_FUNCTIONS: [&str; 9] = [
+    "pg_advisory_lock",
+    "pg_cancel_backend",
+    "pg_drop_replication_slot",
+    "pg_log_backend_memory_contexts",
+    "pg_ls_dir",
+    "pg_read_binary_file",
+    "pg_read_file",
+    "pg_sleep",
+    "pg_terminate_backend",
+];
+
 /// The functions that the queries in a text call: names in lower case, unless they are quoted, with the schema that the
 /// query names.
 ///
@@ -260,8 +273,10 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
             continue;
         }
         let is_called = tokens.get(at + 1) == Some(&Token::LParen);
-        // PostgreSQL reads `(n).f` as `f(n)`.
-        let is_field = at > 1 && tokens[at - 1] == Token::Period && tokens[at - 2] == Token::RParen;
+        // PostgreSQL reads `(n).f` as `f(n)`, and `n.f` if n has no such column.
+        let is_field = at > 1
+            && tokens[at - 1] == Token::Period
+            && (tokens[at - 2] == Token::RParen || FIELD_FUNCTIONS.contains(&name.as_str()) || name.starts_with("lo_"));
         if is_field || is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {
             let schema = match at.checked_sub(2).map(|before| &tokens[before..at]) {
                 Some([Token::Word(schema), Token::Period]) => format!("{}.", schema.value.to_lowercase()),

@@ -286,6 +286,12 @@ impl JudgedTool<'_> {
             Class::Change(word) if is_name => {
                 Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {word:?}"))
             }
+            // The name says that it only looks; queries select, too.
+            Class::Activate | Class::Press | Class::Enter | Class::Run
+                if is_name && *self.class == Class::Observe && !words(verb).iter().any(|word| word == "select") =>
+            {
+                Decision::new(Verdict::Confirm, "builtin.argument", format!("its {key} says {verb:?}"))
+            }
             _ => return None,
         };
         decision.pays |= names::is_payment(verb, &class);

@@ -126,6 +126,10 @@ fn class_of_words(tool: &str) -> Class {
     let tool = without_version(tool);
     let parts: Vec<Vec<String>> = own_parts(tool).map(words).filter(|words| !words.is_empty()).collect();
     let Some(own) = parts.last() else { return Class::Unknown };
+    // It clicks and types anywhere; the word alone looks like one for what computes.
+    if own == &["computer"] {
+        return Class::Unknown;
+    }
     // `browser-bridge` marks a text, and presses nothing; elsewhere an option may be selected by its text.
     if own == &["browser", "select", "text"] {
         return Class::Observe;
@@ -260,7 +264,10 @@ mod tests {
             (Class::Observe, "sequentialthinking sequential_thinking emulate text_summarizer graphql_api_explorer"),
             (Class::Change("store"), "store_thinking"),
             (Class::Change("create"), "git_create_branch"),
-            (Class::Unknown, "frobnicate_thinking image_resizer git_foo git_stash"),
+            (
+                Class::Unknown,
+                "computer computer_20250124 mcp__computer-use__computer frobnicate_thinking image_resizer git_foo git_stash",
+            ),
             (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage"),
             (Class::Destroy(ActionKind::Order, "order"), "order place_order create_order"),
             (Class::Destroy(ActionKind::Pay, "pay"), "pay"),

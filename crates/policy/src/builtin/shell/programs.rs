@@ -84,7 +84,7 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         // A value may be two words behind its letter, and so may `--` be one.
         "tree" => ReadOnlyWhen::If(|arguments| {
             let writes = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['o', 'R']);
-            !arguments.iter().any(|word| writes(&word))
+            !arguments.iter().any(writes)
         }),
         // The second file is written to, and for some versions the word after the first one is a file.
         "uniq" => ReadOnlyWhen::If(|arguments| {

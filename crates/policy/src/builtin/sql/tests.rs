@@ -13,6 +13,7 @@ fn only_functions_that_compute_are_called() {
         "SELECT 1; DROP TABLE t",
         "SELECT (pid).pg_terminate_backend FROM pg_stat_activity",
         "SELECT ('s'::regclass).nextval",
+        "SELECT x.pg_terminate_backend FROM generate_series(1, 9) x",
         "SELECT * FROM [DELETE FROM t RETURNING *]",
         "SELECT * FROM [cancel job 7]",
     ] {
