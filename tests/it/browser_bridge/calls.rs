@@ -26,7 +26,7 @@ fn elements_are_listed_and_acted_on_by_one_number() {
     let list = shop.ok("browser_list_interactives", json!({}));
     let items: Vec<&str> = list["items"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
     assert_eq!(items[..4], ["1 searchbox Search", "2 textbox Name", "3 combobox Colour = \"Red\"", "4 button Pay now"]);
-    assert!(items.contains(&"5 button(disabled) Later") && !list.to_string().contains("Below"), "{list}");
+    assert!(items.contains(&"5 button(disabled) Later") && !items.iter().any(|item| item.contains("Below")), "{list}");
     let again = shop.ok("browser_list_interactives", json!({"view": "full", "limit": 1, "offset": 3}));
     assert_eq!((&again["snapshot_id"], &again["reused_snapshot"]), (&list["snapshot_id"], &true.into()));
     let pay = &again["items"][0];

@@ -3,6 +3,7 @@
 mod guard;
 mod region;
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests;
 
 pub(crate) use guard::DealAtPress;
