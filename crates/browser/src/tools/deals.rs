@@ -48,7 +48,7 @@ pub(super) struct PaymentSigns(HashMap<String, PaymentSign>);
 /// How many names are kept.
 const NAMES: usize = 50_000;
 
-/// How many lines of a difference are told, and how much of each.
+/// The most lines of a difference in an error, and the most characters of each.
 const TOLD_LINES: usize = 5;
 const TOLD: usize = 120;
 

@@ -23,7 +23,7 @@ const KINDS: &[Kind] = &[
     Kind {
         what: "focus guards, portals and copies that are cut off",
         page: r##"<i tabindex=0 aria-hidden=true style="position:fixed;width:1px;height:1px;opacity:.001"></i><button>Save</button>
-            <button style="position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0 0 0 0)">Dismiss</button><div id=hears></div>
+            <button style="position:absolute;width:1px;height:1px;overflow:hidden;clip:rect(0 0 0 0)">Dismiss</button><div id=listener></div>
             <a href="#x" style="position:fixed;left:-300px;width:200px">Closed menu</a>"##,
         listed: &[r#"button "Save""#],
         pressed: &["Save"],
@@ -37,7 +37,7 @@ const KINDS: &[Kind] = &[
         pressed: &["Agree"],
     },
     Kind {
-        what: "wrappers that hear the mouse",
+        what: "wrappers that listen for the mouse",
         page: r##"<div class=over><input aria-label=City></div><table><tr class=over><td class=over>Anna<td class=over><button>Edit</button></table>
             <div class=over style="width:90px">Products<ul hidden><li><a href="/a">A</a></ul></div>"##,
         listed: &[r#"textbox "City""#, r#"button "Edit""#, r#"clickable "Products" hover"#],
@@ -45,7 +45,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         what: "a switch whose field has no size",
-        page: r##"<div id=hears style="width:90px"><input type=checkbox role=switch aria-label=Wifi style="position:absolute;opacity:0;width:0;height:0;margin:0"><span
+        page: r##"<div id=listener style="width:90px"><input type=checkbox role=switch aria-label=Wifi style="position:absolute;opacity:0;width:0;height:0;margin:0"><span
             style="cursor:pointer;display:inline-block;width:40px;height:20px"></span><span style="cursor:pointer">On</span></div>"##,
         listed: &[r#"switch "Wifi""#],
         pressed: &["Wifi"],
@@ -59,7 +59,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         what: "a button around a button",
-        page: r##"<div role=button tabindex=0 id=hears><button>Upload</button></div>"##,
+        page: r##"<div role=button tabindex=0 id=listener><button>Upload</button></div>"##,
         listed: &[r#"button "Upload""#],
         pressed: &["Upload"],
     },
@@ -115,13 +115,13 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         what: "a label beside a transparent field",
-        page: r##"<div style="position:relative" id=hears><input type=checkbox aria-label=Public style="position:absolute;opacity:0;z-index:-1"><label style="cursor:pointer;padding-left:25px">Public</label></div>"##,
+        page: r##"<div style="position:relative" id=listener><input type=checkbox aria-label=Public style="position:absolute;opacity:0;z-index:-1"><label style="cursor:pointer;padding-left:25px">Public</label></div>"##,
         listed: &[r#"checkbox "Public""#],
         pressed: &["Public"],
     },
     Kind {
         what: "parts of a control that listen",
-        page: r##"<ul role=listbox><li role=option style="width:200px"><style>li::after { content: "Press Enter" }</style><span id=hears style="display:block;padding:9px 0">First</span></ul>
+        page: r##"<ul role=listbox><li role=option style="width:200px"><style>li::after { content: "Press Enter" }</style><span id=listener style="display:block;padding:9px 0">First</span></ul>
             <div role=tree><div role=treeitem aria-label=Folder style="width:200px"><span style="cursor:pointer">Folder</span></div></div>"##,
         listed: &[r#"option "First Press Enter""#, r#"treeitem "Folder""#],
         pressed: &["First Press Enter", "Folder"],
@@ -142,7 +142,7 @@ const KINDS: &[Kind] = &[
     },
     Kind {
         what: "things to drag",
-        page: r##"<div draggable=true>Card</div><div id=hears><div><b style="cursor:grab">Handle</b> Row</div></div>"##,
+        page: r##"<div draggable=true>Card</div><div id=listener><div><b style="cursor:grab">Handle</b> Row</div></div>"##,
         listed: &[r#"group "Card""#, r#"clickable "Handle""#],
         pressed: &[],
     },
@@ -156,7 +156,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// Elements with this id listen to clicks, and those of this class to the mouse over them.
-const LISTENERS: &str = "<script>window.hears?.addEventListener('click', () => 0);
+const LISTENERS: &str = "<script>window.listener?.addEventListener('click', () => 0);
     for (const one of document.querySelectorAll('.over')) one.addEventListener('mouseenter', () => 0)</script>";
 
 fn list(browser: &mut Browser) -> Vec<Element> {

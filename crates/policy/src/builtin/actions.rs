@@ -3,9 +3,9 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, database, files, flags, found, found_text, parts, plain_key, request, run, sql};
+use super::{JudgedCall, address, files, flags, found, found_text, parts, plain_key, request, run, sql, statements};
 use crate::detector::ActionKind;
-use crate::lists::actions::{CALLS, OBJECTS, PROSE, WRITING_STAGES};
+use crate::lists::actions::{CALLS, PROSE, WRITING_STAGES};
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -335,58 +335,8 @@ fn looks_like_code(text: &str) -> bool {
 fn is_writing_sql(key: &str, text: &str) -> bool {
     let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
     let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
-    (is_sql || is_query && text.split(';').any(|part| is_statement(part) || has_statement_words(part)))
-        && !sql::only_reads(text)
+    (is_sql || is_query && text.split(';').any(statements::begins_statement)) && !sql::only_reads(text)
         || is_query && is_cypher
-}
-
-/// Whether a text begins like a statement with effects, and unlike a sentence.
-fn is_statement(text: &str) -> bool {
-    let mut words = database::behind_comments(text).split_whitespace().map(str::to_ascii_lowercase);
-    let begins = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    match (begins.0.as_str(), begins.1.as_str()) {
-        ("delete", "from") | ("insert" | "merge" | "replace", "into") => true,
-        ("explain", "analyze" | "analyse" | "verbose") => true,
-        ("explain", options) => options.starts_with('('),
-        ("alter" | "create" | "drop" | "truncate", object) => OBJECTS.contains(&object),
-        ("update", _) => words.next().is_some_and(|word| word == "set"),
-        // The statement is behind the named queries, or in them.
-        ("with", _) => text.split('(').rev().skip(1).any(|before| {
-            let named = before.trim_end().to_ascii_lowercase();
-            named.ends_with(" as") || named.ends_with(" materialized")
-        }),
-        ("copy", _) => text.contains('\'') && words.any(|word| ["from", "program", "to"].contains(&word.as_str())),
-        ("call", procedure) => procedure.contains('('),
-        ("exec" | "execute", procedure) => ["@", "sp_", "xp_"].iter().any(|begin| procedure.starts_with(begin)),
-        (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),
-    }
-}
-
-/// Whether a text begins with the words of a statement, whatever is between them: `DELETE/**/FROM`. A search for words
-/// seldom does.
-fn has_statement_words(text: &str) -> bool {
-    let words: Vec<String> = words_of(text).filter(|word| !word.is_empty()).collect();
-    let has = |word: &str| words.iter().any(|one| one == word);
-    let Some((first, rest)) = words.split_first() else { return false };
-    let second = rest.first().map_or("", String::as_str);
-    match first.as_str() {
-        "delete" => ["from", "low_priority", "top"].contains(&second),
-        "insert" | "replace" => ["ignore", "into"].contains(&second) || has("values"),
-        "merge" => second == "into" || has("using"),
-        "update" => has("set"),
-        "alter" | "create" | "drop" => OBJECTS.contains(&second),
-        "truncate" => OBJECTS.contains(&second) || words.len() == 2,
-        "grant" | "revoke" => has("on") && (has("to") || has("from")),
-        "execute" => second == "immediate",
-        "export" => second == "data",
-        "rename" => second == "table",
-        "kill" => !second.is_empty() && second.bytes().all(|one| one.is_ascii_digit()),
-        "shutdown" => rest.is_empty(),
-        "do" => text.contains("$$"),
-        "begin" => ["delete", "drop", "insert", "merge", "update"].contains(&second),
-        "select" => has("from") || text.contains('('),
-        _ => false,
-    }
 }
 
 /// Whether a query in Cypher may change something.
@@ -406,7 +356,7 @@ fn writes_documents(text: &str) -> bool {
             || methods().any(|method| METHODS.iter().any(|begin| method.starts_with(begin))))
 }
 
-fn words_of(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {
     text.split(|one: char| !one.is_alphanumeric()).map(str::to_ascii_lowercase)
 }
 

@@ -26,6 +26,7 @@ mod run;
 mod secret_files;
 pub mod shell;
 mod sql;
+mod statements;
 mod typing;
 
 pub use disclosure::may_disclose;
