@@ -18,7 +18,6 @@ use pipewright_policy::working_folder::WorkingFolder;
 use pipewright_record::Call;
 use pipewright_record::hook::{HARNESSES, Harness, HookCall, HookInput, HookResult, WrittenAnswer, read};
 use pipewright_sys::descriptor::{stdout, stdout_is_null_device};
-use std::borrow::Cow;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -138,11 +137,8 @@ pub fn note_event(name: &str, report: &Report) {
 }
 
 /// A text that may have a part of the input, which may be long.
-pub fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MOST_ECHOED) {
-        Some((end, _)) => Cow::Owned(format!("{}...", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
+pub fn shortened(text: &str) -> String {
+    pipewright_io::report::shortened(text, MOST_ECHOED)
 }
 
 /// The policy for a call of a harness. The pages that browsers have shown are forgotten, if the call may change them.

@@ -251,8 +251,7 @@ impl Browser {
         until: Instant,
     ) -> Result<(IsolatedWorld, ListResult), ActionError> {
         let world = self.world(frame, until)?;
-        let mut known = self.listeners(&world, &CLICKS, until)?;
-        let hovered = self.listeners(&world, &HOVERS, until)?;
+        let [mut known, hovered] = self.listeners(&world, [&CLICKS, &HOVERS], until)?;
         let mut listed = self.list_world(&world, scope, (&known, &hovered), until)?;
         if listed.opaque > 0 {
             let roots = self.closed_roots(&world, listed.opaque.min(OPAQUE), until)?;
@@ -329,28 +328,29 @@ impl Browser {
         Ok(Some(described.node.backend_node_id))
     }
 
-    /// The elements of a world that listen to any of these events, as objects there, including those in closed shadow
-    /// roots.
-    pub(crate) fn listeners(
+    /// For each of these groups of events, the elements of a world that listen to any of them, as objects there, including
+    /// those in closed shadow roots.
+    pub(crate) fn listeners<const N: usize>(
         &mut self,
         world: &IsolatedWorld,
-        events: &[&str],
+        groups: [&[&str]; N],
         until: Instant,
-    ) -> Result<Vec<String>, ActionError> {
-        let Some(node) = self.document_node(world, until)? else { return Ok(Vec::new()) };
+    ) -> Result<[Vec<String>; N], ActionError> {
+        let mut found = [const { Vec::new() }; N];
+        let Some(node) = self.document_node(world, until)? else { return Ok(found) };
         // The document is the page's own object: asking through another world's object crashes Chromium 156 now and
         // then.
-        let Some(document) = self.page_object(node, world, until)? else { return Ok(Vec::new()) };
+        let Some(document) = self.page_object(node, world, until)? else { return Ok(found) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
         let Listeners { listeners } =
             self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;
-        let mut nodes: Vec<i64> = listeners
-            .into_iter()
-            .filter(|listener| events.contains(&listener.kind.as_str()))
-            .filter_map(|listener| listener.backend_node_id)
-            .collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        self.resolve_all(&nodes, world, until)
+        for (events, found) in groups.into_iter().zip(&mut found) {
+            let meant = listeners.iter().filter(|listener| events.contains(&listener.kind.as_str()));
+            let mut nodes: Vec<i64> = meant.filter_map(|listener| listener.backend_node_id).collect();
+            nodes.sort_unstable();
+            nodes.dedup();
+            *found = self.resolve_all(&nodes, world, until)?;
+        }
+        Ok(found)
     }
 }

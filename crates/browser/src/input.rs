@@ -174,12 +174,11 @@ impl Browser {
 
     /// Whether the page listens to keys at an element or around it, but not to text that is inserted.
     fn hears_only_keys(&mut self, (world, object): &ElementHandle, until: Instant) -> Result<bool, ActionError> {
-        let mut keys = self.listeners(world, &KEYS, until)?;
+        let [mut keys, text] = self.listeners(world, [&KEYS, &TEXT], until)?;
         keys.truncate(LISTENERS);
         if keys.is_empty() {
             return Ok(false);
         }
-        let text = self.listeners(world, &TEXT, until)?;
         let nodes = keys.iter().chain(&text).map(|id| json!({"objectId": id}));
         let arguments = std::iter::once(json!({"value": keys.len()})).chain(nodes).collect();
         let found = self.on_element(world, object, HEARS_ONLY_KEYS, &arguments, until)?;

@@ -233,3 +233,11 @@ impl Report {
         if self.has_failed() { Status::Fault } else { Status::Success }
     }
 }
+
+/// At most this many characters of a text; what is cut ends with `...`.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

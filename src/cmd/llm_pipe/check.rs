@@ -11,13 +11,14 @@ use super::served::context_window;
 use pipewright_http::Client;
 use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::between::{NearKind, Sides, between};
-use pipewright_io::report::{Failure, Report, Status};
+use pipewright_io::report::{Failure, Report, Status, shortened};
 use pipewright_io::stage::{Event, Out, Side, Stage};
 use pipewright_llm::{Abilities, Ability, Encoded, Refusal, encode};
 use pipewright_mcp::Schema;
 use pipewright_record::json::Object;
 use pipewright_record::{
-    Arguments, Image, ImageSource, Message, ModelRequest, ModelTurn, OwnedTool, Part, Stop, ToolChoice, TurnFailure,
+    Arguments, Image, ImageSource, Kind, Message, ModelRequest, ModelTurn, OwnedTool, Part, Stop, ToolChoice,
+    TurnFailure,
 };
 use pipewright_sys::signal::Signals;
 use serde_json::value::RawValue;
@@ -40,8 +41,11 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// The longest answer in tokens, for providers without a limit of their own: a small model that is to call a tool may go on for ever.
 const MAX_OUTPUT: u64 = 1024;
 
-/// A server that loads its model is waited for; other failures are results.
-const PATIENCE: Patience = Patience { retries: 0, busy: TIMEOUT };
+/// A server that loads its model is waited for, and a connection that breaks is made once more; other failures are results.
+const PATIENCE: Patience = Patience { retries: 1, busy: TIMEOUT };
+
+/// How many characters of an answer are shown.
+const MOST_SHOWN: usize = 200;
 
 /// 16 by 16 red pixels.
 const RED: &str =
@@ -111,22 +115,23 @@ impl Probe {
 
     /// Why a turn fails the check.
     fn fault(self, turn: &mut ModelTurn) -> Option<String> {
-        let failed = |what: &str, turn: &ModelTurn| Some(format!("{what}: {:?}", turn.text));
+        let said = shortened(turn.text.trim(), MOST_SHOWN);
+        let failed = |what: &str| Some(format!("{what}: {said:?}"));
         match self {
-            _ if turn.stop == Stop::Refusal => failed("the model refused", turn),
+            _ if turn.stop == Stop::Refusal => failed("the model refused"),
             Probe::Text => turn.text.trim().is_empty().then(|| "the answer is empty".to_owned()),
             Probe::Tools => match turn.calls.first() {
                 Some(call) if call.tool_name == "add" && matches!(call.arguments, Arguments::Object(_)) => None,
-                Some(call) => Some(format!("the model called {}", call.json())),
-                None => failed("the model called no tool", turn),
+                Some(call) => Some(format!("the model called {}", shortened(&call.json(), MOST_SHOWN))),
+                None => failed("the model called no tool"),
             },
             Probe::Schema => {
                 let checked =
                     Schema::compile(SCHEMA).map_err(String::from).and_then(|schema| matches_schema(turn, &schema));
-                checked.err().map(|why| format!("the answer does not match the schema: {why}: {:?}", turn.text))
+                checked.err().map(|why| format!("the answer does not match the schema: {why}: {said:?}"))
             }
             Probe::Images if turn.text.to_lowercase().contains("red") => None,
-            Probe::Images => failed("the image was red, but the answer was", turn),
+            Probe::Images => failed("the image was red, but the answer was"),
         }
     }
 }
@@ -144,8 +149,10 @@ struct Check {
     attempt: u64,
     /// What the server was found to refuse.
     abilities: Abilities,
-    /// The abilities that were found, and those that are declared but missing.
+    /// The abilities that were tried: whether the model has them.
     found: Vec<(Ability, bool)>,
+    /// Those that could not be tried.
+    unknown: Vec<Ability>,
     /// The name under which the model is written into models.toml.
     save: Option<SavedModel>,
     job: Option<Job>,
@@ -177,6 +184,7 @@ pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) 
         attempt: 0,
         abilities: Abilities::default(),
         found: Vec::new(),
+        unknown: Vec::new(),
         save,
         job: None,
         again: None,
@@ -238,8 +246,8 @@ impl Check {
             self.report.note(format_args!("what the server refuses is not kept for the next run: {why}"));
         }
         if let Some(saved) = &self.save {
-            let found = Ability::ALL.map(|ability| (ability, abilities.has(ability)));
-            let path = saved.write(&found)?;
+            let known = Ability::ALL.into_iter().filter(|ability| !self.unknown.contains(ability));
+            let path = saved.write(&known.map(|ability| (ability, abilities.has(ability))).collect::<Vec<_>>())?;
             self.report.note(format_args!("written into {}", path.display()));
         }
         out.stop(self.report.finish());
@@ -259,6 +267,8 @@ impl Check {
         let mut tokens = Vec::new();
         let progress = job.take(piece, &self.endpoint, &self.abilities, PATIENCE, &mut tokens);
         self.tokens += tokens.len();
+        // A server that does not answer says nothing of the model.
+        let mut is_known = true;
         let why = match progress {
             AttemptProgress::Going => return Ok(()),
             AttemptProgress::Again(..) => {
@@ -288,10 +298,18 @@ impl Check {
                 }
                 probe.fault(&mut turn)
             }
-            AttemptProgress::Failed(TurnFailure { message, .. }) => Some(self.endpoint.without_secrets(&message)),
+            AttemptProgress::Failed(TurnFailure { kind, message, .. }) => {
+                is_known = matches!(kind, Kind::BadRequest | Kind::Protocol | Kind::TooLarge | Kind::Overflow);
+                Some(self.endpoint.without_secrets(&message))
+            }
         };
         self.print(probe, why.as_deref(), out);
-        self.found.extend(probe.abilities().iter().map(|ability| (*ability, why.is_none())));
+        if is_known {
+            self.found.extend(probe.abilities().iter().map(|ability| (*ability, why.is_none())));
+        } else if probe != Probe::Text {
+            self.unknown.extend(probe.abilities());
+            self.report.fault(probe.name(), "the server gave no answer, so this is not known: check again");
+        }
         let goes_on = why.is_none() || probe != Probe::Text;
         if !goes_on {
             // The other checks would fail for the same reason.

@@ -310,8 +310,5 @@ pub(super) fn shown(differences: &[Difference]) -> Vec<String> {
 }
 
 pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(WIDTH) {
-        Some((at, _)) => format!("{}...", &text[..at]),
-        None => text.to_owned(),
-    }
+    pipewright_io::report::shortened(text, WIDTH)
 }

@@ -194,10 +194,7 @@ fn from_id(id: i64) -> Result<Action, String> {
 /// Foreign text, cut to a length that fits into a message.
 pub(super) fn shortened(text: &str) -> String {
     const MAX_LISTED: usize = 80;
-    match text.char_indices().nth(MAX_LISTED) {
-        Some((at, _)) => format!("{}...", &text[..at]),
-        None => text.to_owned(),
-    }
+    pipewright_io::report::shortened(text, MAX_LISTED)
 }
 
 #[cfg(test)]

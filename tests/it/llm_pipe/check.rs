@@ -2,8 +2,9 @@
 
 use super::records;
 use super::server::{Reply, Request, Server};
-use crate::process::{binary, command, with_a_person};
+use crate::process::{binary, command, text, with_a_person};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn check(server: &Server) -> Output {
@@ -59,6 +60,34 @@ fn a_server_that_refuses_is_asked_once() {
     let output = check(&server);
     assert_eq!((verdicts(&output).len(), output.status.code(), server.requests().len()), (1, Some(1), 1));
     assert!(records(&output)[0]["error"].as_str().unwrap().contains("no such key"), "{output:?}");
+}
+
+#[test]
+fn what_the_server_does_not_answer_is_tried_again_and_decides_nothing() {
+    let (place, failed) = (tempfile::tempdir().unwrap(), AtomicUsize::new(0));
+    let server = Server::start(move |request, _| {
+        let is_first_of_tools =
+            request.body.contains("functionDeclarations") && failed.fetch_add(1, Ordering::Relaxed) == 0;
+        match is_first_of_tools || request.body.contains("responseJsonSchema") {
+            true => Reply::error(502, "{}"),
+            false => able(request),
+        }
+    });
+    let mut check = command("llm-pipe");
+    check.args(["check", "--save", "-m", "gemini/g", "--base-url", &server.url]).env("XDG_CONFIG_HOME", place.path());
+    let output = check.output().unwrap();
+    let failed: Vec<String> =
+        verdicts(&output).into_iter().filter(|(_, status)| status != "ok").map(|(name, _)| name).collect();
+    assert_eq!((failed, output.status.code()), (vec!["schema".to_owned()], Some(1)), "{output:?}");
+    assert!(text(&output.stderr).contains("schema: the server gave no answer, so this is not known"), "{output:?}");
+    let saved = std::fs::read_to_string(place.path().join("pipewright/models.toml")).unwrap();
+    assert!(saved.contains("tools = true") && !saved.contains("schema"), "{saved}");
+}
+
+#[test]
+fn an_answer_that_is_shown_is_cut() {
+    let output = check(&Server::start(|_, _| Reply::gemini(&format!("I am sorry.{}", "\n".repeat(1000)))));
+    assert!(output.stdout.len() < 1000 && text(&output.stdout).contains("I am sorry."), "{output:?}");
 }
 
 #[test]
