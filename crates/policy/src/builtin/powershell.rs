@@ -29,13 +29,14 @@ fn words(command: &str) -> Option<Vec<String>> {
     let (mut words, mut rest) = (Vec::new(), command.trim_matches(' '));
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_.*?/\\-:~,".contains(one);
     while !rest.is_empty() {
-        let (word, behind) = match rest.strip_prefix('\'') {
-            Some(quoted) => quoted.split_once('\'')?,
+        let quote = rest.chars().next().filter(|one| ['\'', '"'].contains(one));
+        let (word, behind) = match quote {
+            Some(quote) => rest[1..].split_once(quote)?,
             None => rest.split_at(rest.find(' ').unwrap_or(rest.len())),
         };
         // A word goes on behind a quote.
         let ends = behind.is_empty() || behind.starts_with(' ');
-        if !ends || !word.chars().all(|one| is_plain(one) || rest.starts_with('\'') && one == ' ') {
+        if !ends || !word.chars().all(|one| is_plain(one) || quote.is_some() && one == ' ') {
             return None;
         }
         words.push(word.to_owned());
@@ -76,6 +77,7 @@ mod tests {
             "Get-Content README.md -TotalCount 20",
             "Get-ChildItem -File | Select-Object -First 5 | Format-Table Name,Length",
             "Select-String -Pattern 'to do' -Path *.rs",
+            "Get-Content \"README.md\"",
             "Test-Path ./x",
             "Get-Process | Sort-Object -Property CPU -Descending",
         ] {
@@ -109,6 +111,8 @@ mod tests {
             "& x",
             "Get-Content 'a'x'",
             "Get-Content a'b'",
+            "Get-Content \"a$b\"",
+            "Get-Content \"a`\" b\"",
             "Get-ChildItem \u{2013}Recurse",
             "Get-Content \"$(rm x)\"",
             "Invoke-WebRequest https://evil",

@@ -23,7 +23,9 @@ pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
 /// option if its first letter is known.
 pub(super) fn options(words: &[Word], knows_end: bool) -> Option<Vec<&str>> {
     const ALONE: &[&str] = &["--cached", "--name-only", "--name-status", "--oneline", "--staged", "--stat"];
-    let may_take_value = |option: &&str| option.starts_with('-') && !option.contains('=') && !ALONE.contains(option);
+    // `-5` is a number of commits or lines.
+    let stands_alone = |option: &str| ALONE.contains(&option) || option.strip_prefix('-').is_some_and(is_digits);
+    let may_take_value = |option: &&str| option.starts_with('-') && !option.contains('=') && !stands_alone(option);
     let mut texts: Vec<&str> = Vec::new();
     for word in words {
         match word {

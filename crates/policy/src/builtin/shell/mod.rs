@@ -167,6 +167,9 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
             true
         });
     }
+    if known.as_ref().is_some_and(|arguments| programs::describes_itself(name, arguments)) {
+        return true;
+    }
     match (programs::reading(name), known) {
         (Some(ReadOnlyWhen::Whatever), _) => true,
         (Some(ReadOnlyWhen::Without(options)), _) => {
@@ -185,7 +188,7 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
         (Some(ReadOnlyWhen::IfWords(reads)), _) => reads(arguments),
         (None, Some(arguments)) => {
             let reads = readers::reads(name, &arguments).or_else(|| sql_clients::reads(name, &arguments));
-            reads == Some(true) || programs::prints_version(name, &arguments)
+            reads == Some(true)
         }
         _ => false,
     }

@@ -206,6 +206,14 @@ pub(super) fn curl_reads(arguments: &[&str]) -> bool {
     while let Some((&word, behind)) = rest.split_first() {
         rest = match (word, behind) {
             ("-m" | "--max-time" | "--connect-timeout", [seconds, behind @ ..]) if is_digits(seconds) => behind,
+            ("-o" | "--output", ["/dev/null", behind @ ..]) => behind,
+            ("-X" | "--request", ["GET" | "HEAD", behind @ ..]) => behind,
+            // A format may name a file to write to, or one that has the format.
+            ("-w" | "--write-out", [format, behind @ ..])
+                if !format.starts_with('@') && !format.contains("output{") =>
+            {
+                behind
+            }
             _ if ALONE.contains(&word) => behind,
             _ if word.strip_prefix('-').is_some_and(|letters| {
                 !letters.is_empty() && letters.chars().all(|letter| "sSfiIvk46".contains(letter))
@@ -231,7 +239,7 @@ fn is_on_this_machine(address: &str) -> bool {
         return false;
     };
     let (port, path) = port.split_once('/').unwrap_or((port, ""));
-    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~".contains(one);
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~?&=+,".contains(one);
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
         && super::super::address::judge_fetched(&format!("http://localhost/{path}")).is_none()
@@ -249,6 +257,35 @@ pub(super) fn powershell_reads(arguments: &[&str]) -> bool {
         }
     }
     false
+}
+
+/// `lsof` about files, processes, users and ports. `-i @HOST` asks for the address of a host.
+pub(super) fn lsof_reads(arguments: &[&str]) -> bool {
+    let is_port = |word: &str| {
+        let kind = word.trim_start_matches(['4', '6']);
+        let kind = kind.strip_prefix("TCP").or_else(|| kind.strip_prefix("tcp")).unwrap_or(kind);
+        let kind = kind.strip_prefix("UDP").or_else(|| kind.strip_prefix("udp")).unwrap_or(kind);
+        let is_number = |one: char| one.is_ascii_digit() || one == ',' || one == '-';
+        kind.is_empty() || kind.strip_prefix(':').is_some_and(|ports| ports.chars().all(is_number))
+    };
+    let mut rest = arguments;
+    while let Some((&word, behind)) = rest.split_first() {
+        rest = match (word, behind) {
+            ("-i" | "-nPi" | "-Pni" | "-ti", [ports, behind @ ..]) if is_port(ports) => behind,
+            ("-c" | "-d" | "-p" | "-u", [value, behind @ ..]) if !value.starts_with('-') => behind,
+            _ if word.strip_prefix("-i").is_some_and(is_port) => behind,
+            _ if ["-sTCP:LISTEN", "-sTCP:ESTABLISHED"].contains(&word) => behind,
+            _ => {
+                let is_flags = |flags: &str| flags.chars().all(|flag| "abilnNoPRtUwV".contains(flag));
+                let is_file = !word.starts_with('+') && !word.contains(['@', ':']);
+                if !word.strip_prefix('-').map_or(is_file, is_flags) {
+                    return false;
+                }
+                behind
+            }
+        };
+    }
+    true
 }
 
 /// `top` that prints to its output.

@@ -6,7 +6,7 @@ use super::arguments::{
 };
 use super::{git, program_arguments};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
-use crate::lists::shell_programs::VERSION_PRINTERS;
+use crate::lists::shell_programs::{HELP_PRINTERS, VERSION_PRINTERS};
 use pipewright_syntax::shell::Word;
 
 /// When a program only reads.
@@ -55,6 +55,22 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "hostname" => ReadOnlyWhen::If(|arguments| {
             arguments.iter().all(|argument| ["-f", "-i", "-I", "-s", "-d"].contains(argument))
         }),
+        "history" => ReadOnlyWhen::If(|arguments| arguments.len() < 2 && arguments.iter().all(|word| is_digits(word))),
+        "jobs" | "times" => ReadOnlyWhen::If(|arguments| matches!(arguments, [] | ["-l"] | ["-p"] | ["-r"] | ["-s"])),
+        // With other words they set something.
+        "alias" | "umask" | "mount" => ReadOnlyWhen::If(|arguments| arguments.is_empty()),
+        "export" | "declare" | "typeset" | "readonly" => ReadOnlyWhen::If(|arguments| arguments == ["-p"]),
+        "dirs" => ReadOnlyWhen::If(|arguments| matches!(arguments, [] | ["-v"] | ["-p"] | ["-l"])),
+        "ulimit" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["-a"] | ["-n"] | ["-u"])),
+        "hash" => ReadOnlyWhen::If(|arguments| match arguments {
+            [] => true,
+            [option, names @ ..] => *option == "-t" && !names.iter().any(|name| name.contains(['=', '-'])),
+        }),
+        "sysctl" => ReadOnlyWhen::If(|arguments| {
+            let is_key = |word: &&str| !word.starts_with('-') && !word.contains('=');
+            arguments.iter().all(|word| ["-a", "-n"].contains(word) || is_key(word))
+        }),
+        "lsof" => ReadOnlyWhen::If(program_arguments::lsof_reads),
         "netstat" | "ss" => ReadOnlyWhen::Without(&["-K", "--kill", "-D", "--diag"]),
         "break" | "continue" | "exit" | "return" | "shift" => ReadOnlyWhen::IfWords(are_numbers),
         "printf" => ReadOnlyWhen::IfWords(printf_reads),
@@ -80,7 +96,9 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "whatis" => ReadOnlyWhen::If(|arguments| !arguments.iter().any(|word| word.starts_with('-'))),
         "tar" => ReadOnlyWhen::If(program_arguments::tar_reads),
         "tee" => ReadOnlyWhen::If(|arguments| arguments == ["/dev/null"]),
-        "unzip" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["-l", archive] if !archive.starts_with('-'))),
+        "unzip" => ReadOnlyWhen::If(
+            |arguments| matches!(arguments, ["-l" | "-t" | "-v", archive] if !archive.starts_with('-')),
+        ),
         // A value may be two words behind its letter, and so may `--` be one.
         "tree" => ReadOnlyWhen::If(|arguments| {
             let writes = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['o', 'R']);
@@ -108,11 +126,19 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         }
         "git" => ReadOnlyWhen::IfWords(git::reads),
         // Other words are files with code, or rules of a makefile; `python -v` runs its input.
-        "python" | "python3" | "rustc" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-V"])),
+        "python" | "python3" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-V"])),
+        // `--print cfg=FILE` writes, and `@FILE` has more arguments.
+        "rustc" => ReadOnlyWhen::If(|arguments| match arguments {
+            ["--explain" | "--print", what] => !what.contains(['=', '@', '/', '.']),
+            _ => matches!(arguments, ["--version" | "-V" | "-vV"]),
+        }),
         "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
-        "cmake" | "java" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
+        "cmake" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
+        "ffmpeg" | "java" | "javac" | "xcodebuild" => {
+            ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-version"]))
+        }
         "bash" | "dash" | "sh" => ReadOnlyWhen::Shell,
-        "powershell" | "pwsh" => ReadOnlyWhen::If(program_arguments::powershell_reads),
+        "powershell" | "powershell.exe" | "pwsh" | "pwsh.exe" => ReadOnlyWhen::If(program_arguments::powershell_reads),
         "[" | "test" => ReadOnlyWhen::IfWords(test_reads),
         "xargs" => ReadOnlyWhen::EachInput,
         "command" => ReadOnlyWhen::Wrapper(|words| {
@@ -127,9 +153,20 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
     })
 }
 
-/// Whether a program that is not known otherwise only prints its version.
-pub(super) fn prints_version(program: &str, arguments: &[&str]) -> bool {
-    arguments == ["--version"] && VERSION_PRINTERS.contains(&program)
+/// Whether a program only prints its version or its help.
+pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
+    let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    match arguments {
+        ["--version"] => VERSION_PRINTERS.contains(&program),
+        ["--help"] => {
+            [HELP_PRINTERS, VERSION_PRINTERS, READ_ONLY_PROGRAMS].iter().any(|known| known.contains(&program))
+        }
+        // A further word might be a program, whose help would be printed by running it.
+        [subcommand, "--help"] => {
+            HELP_PRINTERS.contains(&program) && is_plain(subcommand) && !subcommand.starts_with('-')
+        }
+        _ => false,
+    }
 }
 
 /// `command -v NAME` tells where a program is.

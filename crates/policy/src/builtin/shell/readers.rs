@@ -32,7 +32,7 @@ struct ReaderGroup {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     None,
-    /// Any but addresses.
+    /// Any but addresses, lists of arguments (`@FILE`) and commands for pagers (`+!rm x`).
     Any,
     /// One at most, as a second one is written to.
     One,
@@ -106,7 +106,7 @@ impl Reader {
                 Operands::None => operands.is_empty(),
                 Operands::One if operands.len() > 1 => false,
                 Operands::Any | Operands::One | Operands::Buckets | Operands::Paths => {
-                    operands.iter().all(|word| !word.starts_with('@'))
+                    operands.iter().all(|word| !word.starts_with(['@', '+']))
                 }
                 Operands::Imports => !operands.iter().any(|word| word.contains('@')),
                 Operands::Packages => operands.iter().all(|word| is_package(word) && !is_package_file(word)),
