@@ -98,6 +98,13 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
     is_page.then(|| judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)
 }
 
+/// Judges an address of a service on this machine; gives the decision if it needs approval. There, a verb is a command
+/// rather than a title.
+pub fn judge_local(text: &str) -> Option<Decision> {
+    let url = Url::parse(text).ok()?;
+    Some(judge_path(&url, false)).filter(|decision| decision.verdict != Verdict::Allow)
+}
+
 /// Judges an address by its words: some sites delete on a GET. A page that is fetched without a person's session is
 /// only text to read, even with a verb in its title: `/docs/delete-bucket`.
 fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {

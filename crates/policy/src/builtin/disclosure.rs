@@ -134,7 +134,8 @@ fn program_discloses(words: &[String]) -> bool {
     let program = program.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| arguments.iter().any(|argument| argument.to_lowercase().contains(part));
     match program {
-        "crontab" | "env" | "printenv" => true,
+        "crontab" | "declare" | "env" | "export" | "history" | "printenv" | "readonly" | "typeset" => true,
+        "php" => has_flag(arguments, "i", &["inf"]),
         "set" => arguments.is_empty(),
         // Its paths are not read here.
         "powershell" | "pwsh" => true,
@@ -151,7 +152,11 @@ fn program_discloses(words: &[String]) -> bool {
         // It reads files of any name.
         "find" => has("-exec"),
         "go" => has("env"),
-        _ if has("files0-from") => true,
+        // Long options may be abbreviated.
+        "du" | "sort" | "wc" => arguments.iter().any(|argument| {
+            let name = argument.strip_prefix("--").and_then(|long| long.split('=').next()).unwrap_or_default();
+            !name.is_empty() && "files0-from".starts_with(name)
+        }),
         // `diff -r` reads all files of a folder.
         "diff" => has_flag(arguments, "r", &["rec"]),
         "git" => {

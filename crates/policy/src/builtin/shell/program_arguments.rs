@@ -242,7 +242,7 @@ fn is_on_this_machine(address: &str) -> bool {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~?&=+,".contains(one);
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
-        && super::super::address::judge_fetched(&format!("http://localhost/{path}")).is_none()
+        && super::super::address::judge_local(&format!("http://localhost/{path}")).is_none()
 }
 
 /// PowerShell with a text that only reads. As with other shells, the settings of the user count as harmless.

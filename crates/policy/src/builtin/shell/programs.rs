@@ -4,7 +4,7 @@ use super::arguments::{
     are_numbers, assignments_then, before_files, behind_options, has_none, is_digits, is_number, options, printf_reads,
     test_reads,
 };
-use super::{git, program_arguments};
+use super::{git, program_arguments, readers};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
 use crate::lists::shell_programs::{HELP_PRINTERS, VERSION_PRINTERS};
 use pipewright_syntax::shell::Word;
@@ -159,7 +159,9 @@ pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
     match arguments {
         ["--version"] => VERSION_PRINTERS.contains(&program),
         ["--help"] => {
-            [HELP_PRINTERS, VERSION_PRINTERS, READ_ONLY_PROGRAMS].iter().any(|known| known.contains(&program))
+            [HELP_PRINTERS, VERSION_PRINTERS].iter().any(|known| known.contains(&program))
+                || reading(program).is_some()
+                || readers::knows(program)
         }
         // A further word might be a program, whose help would be printed by running it.
         [subcommand, "--help"] => {

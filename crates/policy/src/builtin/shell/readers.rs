@@ -54,8 +54,15 @@ include!(concat!(env!("OUT_DIR"), "/readers.rs"));
 
 /// Whether a program with these arguments only reads; `None` if the program is not listed.
 pub(super) fn reads(program: &str, arguments: &[&str]) -> Option<bool> {
-    let reader = READERS.iter().find(|reader| reader.names.contains(&program))?;
-    Some(reader.reads(arguments))
+    Some(find(program)?.reads(arguments))
+}
+
+pub(super) fn knows(program: &str) -> bool {
+    find(program).is_some()
+}
+
+fn find(program: &str) -> Option<&'static Reader> {
+    READERS.iter().find(|reader| reader.names.contains(&program))
 }
 
 impl Reader {
