@@ -9,15 +9,20 @@ const DEAL: &str = "deal";
 
 /// Whether a call of `browser-bridge` names a deal. Other servers may have an argument of this name.
 pub(super) fn has_deal(tool: &str, arguments: &Fields<'_>) -> bool {
+    is_of_bridge(tool) && arguments.get(DEAL).is_some()
+}
+
+fn is_of_bridge(tool: &str) -> bool {
     let own = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
-    own.rsplit("__").next().unwrap_or(own).starts_with("browser_") && arguments.get(DEAL).is_some()
+    own.rsplit("__").next().unwrap_or(own).starts_with("browser_")
 }
 
 impl Builtin {
     /// Whether a call may be about a deal that the caller does not know, or names a deal itself.
     pub fn may_have_deal(&self, call: &Call<'_>) -> bool {
-        let names_deal = || Fields::read(call.arguments_text()).is_ok_and(|arguments| has_deal(&call.tool, &arguments));
-        self.snapshot.has_deals() || names_deal()
+        // A key may be written with escapes.
+        let may_name = || call.arguments_text().contains(DEAL) || call.arguments_text().contains('\\');
+        self.snapshot.has_deals() || (is_of_bridge(&call.tool) && may_name())
     }
 
     /// The arguments of a judged call with the deal of the element that it acts on, if a person is asked, in place of

@@ -209,15 +209,16 @@ impl Builtin {
                 return (Decision::new(Verdict::Deny, "builtin.ambiguous", why), CallEffect { target: None, class });
             }
         };
-        let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, raw, &arguments)) {
+        let own_words = words(&call.tool);
+        let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, &own_words, raw, &arguments))
+        {
             (Class::Press, Some(focused), NamedElement::Nothing) => (NamedElement::Element(focused), true),
             (Class::Activate, Some(focused), NamedElement::Nothing) if types_into_focus(&call.tool, &arguments) => {
                 (NamedElement::Element(focused), true)
             }
             (_, _, named) => (named, self.snapshot.is_numbered() && arguments.get("id").is_some()),
         };
-        let call =
-            JudgedCall { tool: &call.tool, words: words(&call.tool), raw, arguments, named, is_focused, own_tool };
+        let call = JudgedCall { tool: &call.tool, words: own_words, raw, arguments, named, is_focused, own_tool };
         let sql = database::judge(&call, &class, hint);
         // `sql_select` selects no element of a page.
         if matches!(class, Class::Activate | Class::Unknown)
@@ -260,8 +261,8 @@ impl Builtin {
     }
 
     /// The element that the call acts on.
-    fn named(&self, call: &Call<'_>, raw: &str, arguments: &Fields<'_>) -> NamedElement {
-        let seen = self.snapshot.target(&call.tool, raw);
+    fn named(&self, call: &Call<'_>, words: &[String], raw: &str, arguments: &Fields<'_>) -> NamedElement {
+        let seen = self.snapshot.target_in((&call.tool, words), raw, arguments);
         // The world's answers are more reliable than the caller.
         if self.sees_answers {
             return seen;

@@ -143,20 +143,31 @@ fn may_name(key: &str) -> bool {
         || [&REFERENCES[..], &SELECTORS, &NUMBERS].iter().any(|keys| keys.contains(&key))
 }
 
-/// The element that a call's arguments refer to.
-pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedElement {
+/// The element that arguments refer to: those of a tool with a name of these words, or a part of them.
+pub(super) fn names(tool: (&str, &[String]), arguments: &str, snapshot: &Snapshot) -> NamedElement {
     if arguments.trim().is_empty() {
         return NamedElement::Nothing;
     }
-    let Ok(fields) = Fields::read(arguments) else { return NamedElement::Unknown(short(arguments)) };
-    if let Some(answer) = dialog(tool, &fields, snapshot) {
+    match Fields::read(arguments) {
+        Ok(fields) => names_in(tool, arguments, &fields, snapshot),
+        Err(_) => NamedElement::Unknown(short(arguments)),
+    }
+}
+
+/// The same for arguments that have been read.
+pub(super) fn names_in(
+    (tool, words): (&str, &[String]),
+    arguments: &str,
+    fields: &Fields<'_>,
+    snapshot: &Snapshot,
+) -> NamedElement {
+    if let Some(answer) = dialog(tool, fields, snapshot) {
         return answer;
     }
-    let words = words(tool);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&&**word));
     // A `target` or a `ref` of a deployment is not an element.
     let is_acting =
-        has(ACTING) || has(TYPING) || has(&["browser", "page", "dom", "element", "ui"]) || sets_node(tool, &fields);
+        has(ACTING) || has(TYPING) || has(&["browser", "page", "dom", "element", "ui"]) || sets_node(words, fields);
     // The number of a tab is not an element, but that of a link that is opened in a tab is.
     let is_tab = has(&["tab", "tabs"]) && !has(&["open"]);
     if !is_acting || is_tab || has(&["network", "request", "requests"]) {
@@ -171,8 +182,10 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedEl
         let is_number = NUMBERS.contains(&key);
         found.extend(match (key, text, plain(&value)) {
             // Playwright's form has `fields`, chrome-devtools-mcp's `elements`.
-            ("fields" | "elements", _, _) => value.get(0).map(|field| names(tool, &field.to_string(), snapshot)),
-            ("target", None, _) if value.is_object() => Some(names(tool, raw.get(), snapshot)),
+            ("fields" | "elements", _, _) => {
+                value.get(0).map(|field| names((tool, words), &field.to_string(), snapshot))
+            }
+            ("target", None, _) if value.is_object() => Some(names((tool, words), raw.get(), snapshot)),
             ("path", Some(path), _) if !path.is_empty() => Some(node(path, snapshot)),
             (key, Some(text), _) if REFERENCES.contains(&key) => Some(reference(text, key, snapshot)),
             (key, Some(text), _) if SELECTORS.contains(&key) => Some(select(text, snapshot)),
@@ -203,9 +216,9 @@ pub(super) fn names(tool: &str, arguments: &str, snapshot: &Snapshot) -> NamedEl
 }
 
 /// Whether a call sets the value of a Godot node.
-fn sets_node(tool: &str, fields: &Fields<'_>) -> bool {
-    let path = fields.get("path").and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
-    words(tool) == ["set", "value"] && path.is_some_and(|path| path.starts_with("/root") || godot::is_short(&path))
+fn sets_node(words: &[String], fields: &Fields<'_>) -> bool {
+    let path = || fields.get("path").and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    words == ["set", "value"] && path().is_some_and(|path| path.starts_with("/root") || godot::is_short(&path))
 }
 
 /// The answer to a browser's own dialog: its message tells what is being accepted.

@@ -43,6 +43,8 @@ use super::detector::{Element, classify};
 use super::target::Target;
 use answer::{WorldAnswer, WorldOutput};
 use call::ToolEffect;
+use pipewright_record::Fields;
+use pipewright_record::identifier::words;
 use playwright::AnswerPage;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -170,7 +172,12 @@ impl Snapshot {
 
     /// The element that a call's arguments refer to.
     pub fn target(&self, tool: &str, arguments: &str) -> NamedElement {
-        call::names(tool, arguments, self)
+        call::names((tool, &words(tool)), arguments, self)
+    }
+
+    /// The same for arguments that have been read, and a tool with a name of these words.
+    pub fn target_in(&self, tool: (&str, &[String]), arguments: &str, fields: &Fields<'_>) -> NamedElement {
+        call::names_in(tool, arguments, fields, self)
     }
 
     /// Whether the known elements are those of `browser-bridge`.
