@@ -216,7 +216,7 @@ impl Agent {
 
     /// Ends the run at a limit.
     fn report(&mut self, limit: GoalLimit, why: &str, turn: Option<&Turn>, now: Duration) {
-        let text = turn.map(|turn| turn.text.trim()).filter(|text| !text.is_empty());
+        let text = turn.and_then(|turn| reported(&turn.text));
         let why = format!("stopped: {why}");
         let content = text.map_or_else(|| self.summary(&why), |text| format!("{why}\n{text}"));
         self.finish(Outcome::Limit(limit), &content, FAILED, now);
@@ -224,7 +224,7 @@ impl Agent {
 
     /// Asks the person whether to continue.
     fn ask_to_continue(&mut self, text: Option<String>, now: Duration) {
-        let text = text.filter(|text| !text.trim().is_empty());
+        let text = text.filter(|text| reported(text).is_some());
         let text = text.unwrap_or_else(|| self.summary("The limit of actions for one message is reached. Go on?"));
         self.ask_person(MessageKind::Summary, &text, None, Pending::Question, now);
     }
@@ -272,4 +272,10 @@ impl Agent {
         }
         self.conversation.say_again(unsent);
     }
+}
+
+/// The text of a report. A model that answers with objects may write one more call in its place, which tells a person
+/// nothing.
+fn reported(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| !text.is_empty() && !text.starts_with('{'))
 }

@@ -19,7 +19,7 @@ pub enum InputRefusal {
     #[error("the element is not displayed on the page")]
     Unseen,
     /// The element is disabled.
-    #[error("the element is disabled")]
+    #[error("the element is disabled: the page wants something else first, such as a field that is empty or a choice")]
     Disabled,
     /// Something covers the point of the click; its description.
     #[error("{0} is in the way")]

@@ -166,7 +166,9 @@ impl Arguments for Find {
         let found: Vec<&Element> = items.iter().filter(is_meant).collect();
         let total = found.len();
         let listed: Vec<&Element> = found.into_iter().skip(self.offset).take(self.limit).collect();
-        Ok(ResultMembers::default().with("total", total).and(session.listed(&listed, element_summary, until)?))
+        let advice = "no control has this name; browser_extract gives the text of the page";
+        let report = ResultMembers::default().with("total", total).with_some("advice", (total == 0).then_some(advice));
+        Ok(report.and(session.listed(&listed, element_summary, until)?))
     }
 }
 
