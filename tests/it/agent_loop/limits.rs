@@ -25,7 +25,10 @@ fn a_call_in_place_of_the_report_is_not_shown_to_a_person() {
     let place = Place::new(&[&echo(1), r#"{"text":"{\"mode\":\"act\",\"tool\":\"echo\",\"args\":{\"n\":2}}"}"#]);
     let last = place.run(&["--goal", "g", "--max-steps", "1"], "").last().clone();
     let content = last["content"].as_str().unwrap();
-    assert!(content.starts_with("stopped: the limit of 1 steps is reached\n") && !content.contains("mode"), "{content}");
+    assert!(
+        content.starts_with("stopped: the limit of 1 steps is reached\n") && !content.contains("mode"),
+        "{content}"
+    );
     assert!(content.contains("echo {\"n\":1}"), "{content}");
 }
 

@@ -3,7 +3,7 @@
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found, found_text};
 use crate::detector::ActionKind;
-use crate::lists::address::KEYS;
+use crate::lists::address::{KEYS, LOCAL_VERBS};
 use crate::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
 use pipewright_record::identifier::words;
@@ -102,7 +102,11 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
 /// rather than a title.
 pub fn judge_local(text: &str) -> Option<Decision> {
     let url = Url::parse(text).ok()?;
-    Some(judge_path(&url, false)).filter(|decision| decision.verdict != Verdict::Allow)
+    let verb = words(url.path()).into_iter().find(|word| LOCAL_VERBS.contains(&word.as_str()));
+    match verb {
+        Some(verb) => Some(found(ActionKind::Run, "builtin.address", format!("the address says {verb:?}"))),
+        None => Some(judge_path(&url, false)).filter(|decision| decision.verdict != Verdict::Allow),
+    }
 }
 
 /// Judges an address by its words: some sites delete on a GET. A page that is fetched without a person's session is

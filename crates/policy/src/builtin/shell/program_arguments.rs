@@ -3,6 +3,7 @@
 use super::super::powershell;
 use super::arguments::is_digits;
 use super::{awk, is_own_name};
+use crate::lists::address::LOCAL_QUERY_KEYS;
 
 /// sed's scripts that print, delete and replace lines of its input. `w`, `e` and `-i` write and run.
 pub(super) fn sed_reads(arguments: &[&str]) -> bool {
@@ -239,9 +240,16 @@ fn is_on_this_machine(address: &str) -> bool {
         return false;
     };
     let (port, path) = port.split_once('/').unwrap_or((port, ""));
-    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~?&=+,".contains(one);
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    let is_plain = |one: char| one.is_ascii_alphanumeric() || "/._-~".contains(one);
+    // With other keys, some services run what is in the value, or get it from elsewhere.
+    let is_harmless = |part: &str| {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        LOCAL_QUERY_KEYS.contains(&key) && value.chars().all(|one| one.is_ascii_alphanumeric() || "-_,".contains(one))
+    };
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
+        && (query.is_empty() || query.split('&').all(is_harmless))
         && super::super::address::judge_local(&format!("http://localhost/{path}")).is_none()
 }
 

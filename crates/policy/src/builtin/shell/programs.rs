@@ -4,7 +4,7 @@ use super::arguments::{
     are_numbers, assignments_then, before_files, behind_options, has_none, is_digits, is_number, options, printf_reads,
     test_reads,
 };
-use super::{git, program_arguments, readers};
+use super::{git, program_arguments};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
 use crate::lists::shell_programs::{HELP_PRINTERS, VERSION_PRINTERS};
 use pipewright_syntax::shell::Word;
@@ -67,7 +67,8 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
             [option, names @ ..] => *option == "-t" && !names.iter().any(|name| name.contains(['=', '-'])),
         }),
         "sysctl" => ReadOnlyWhen::If(|arguments| {
-            let is_key = |word: &&str| !word.starts_with('-') && !word.contains('=');
+            // FreeBSD's sets a value behind a colon, too.
+            let is_key = |word: &&str| !word.starts_with('-') && !word.contains(['=', ':']);
             arguments.iter().all(|word| ["-a", "-n"].contains(word) || is_key(word))
         }),
         "lsof" => ReadOnlyWhen::If(program_arguments::lsof_reads),
@@ -134,7 +135,7 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         }),
         "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
         "cmake" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
-        "ffmpeg" | "java" | "javac" | "xcodebuild" => {
+        "ffmpeg" | "ffprobe" | "java" | "javac" | "xcodebuild" => {
             ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-version"]))
         }
         "bash" | "dash" | "sh" => ReadOnlyWhen::Shell,
@@ -158,10 +159,9 @@ pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
     let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     match arguments {
         ["--version"] => VERSION_PRINTERS.contains(&program),
+        // `dotnet --help` runs what a file in the folder names, so not each program that is known is believed.
         ["--help"] => {
-            [HELP_PRINTERS, VERSION_PRINTERS].iter().any(|known| known.contains(&program))
-                || reading(program).is_some()
-                || readers::knows(program)
+            [HELP_PRINTERS, VERSION_PRINTERS].iter().any(|known| known.contains(&program)) || reading(program).is_some()
         }
         // A further word might be a program, whose help would be printed by running it.
         [subcommand, "--help"] => {

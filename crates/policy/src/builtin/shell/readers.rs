@@ -54,15 +54,8 @@ include!(concat!(env!("OUT_DIR"), "/readers.rs"));
 
 /// Whether a program with these arguments only reads; `None` if the program is not listed.
 pub(super) fn reads(program: &str, arguments: &[&str]) -> Option<bool> {
-    Some(find(program)?.reads(arguments))
-}
-
-pub(super) fn knows(program: &str) -> bool {
-    find(program).is_some()
-}
-
-fn find(program: &str) -> Option<&'static Reader> {
-    READERS.iter().find(|reader| reader.names.contains(&program))
+    let reader = READERS.iter().find(|reader| reader.names.contains(&program))?;
+    Some(reader.reads(arguments))
 }
 
 impl Reader {
@@ -207,7 +200,7 @@ fn is_part(part: &str, word: &str) -> bool {
 fn is_package_file(word: &str) -> bool {
     let word = word.to_lowercase();
     word.starts_with('.')
-        || [".rb", ".gz", ".json", ".tgz", ".tar", ".whl", ".zip"].iter().any(|end| word.ends_with(end))
+        || [".rb", ".gem", ".gz", ".json", ".tgz", ".tar", ".whl", ".zip"].iter().any(|end| word.ends_with(end))
 }
 
 #[cfg(test)]
