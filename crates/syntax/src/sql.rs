@@ -4,6 +4,9 @@
 //! that they could split differently is unreadable. Words that begin a statement with effects are not allowed anywhere,
 //! unless they are quoted. A word before a bracket is a function, unless it is one of SQL's own words.
 
+mod fields;
+mod sources;
+
 use crate::{Unreadable, parse};
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{Dialect, GenericDialect, MsSqlDialect};
@@ -121,19 +124,6 @@ const NO_FUNCTIONS: &[&str] = &[
     "varying",
 ];
 
-/// PostgreSQL's functions of one argument with an effect, or that read files. Columns seldom have such names.
-const FIELD_FUNCTIONS: [&str; 9] = [
-    "pg_advisory_lock",
-    "pg_cancel_backend",
-    "pg_drop_replication_slot",
-    "pg_log_backend_memory_contexts",
-    "pg_ls_dir",
-    "pg_read_binary_file",
-    "pg_read_file",
-    "pg_sleep",
-    "pg_terminate_backend",
-];
-
 /// The functions that the queries in a text call: names in lower case, unless they are quoted, with the schema that the
 /// query names.
 ///
@@ -226,6 +216,9 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
     if tokens.len() > TOKENS {
         return Err(Unreadable("the query is too long"));
     }
+    if sources::has_address(&tokens) {
+        return Err(Unreadable("it fetches an address"));
+    }
     let functions = called(&tokens)?;
     // The parser takes a pragma's argument only as a string or a number.
     for at in 4..tokens.len() {
@@ -273,10 +266,10 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
             continue;
         }
         let is_called = tokens.get(at + 1) == Some(&Token::LParen);
-        // PostgreSQL reads `(n).f` as `f(n)`, and `n.f` if n has no such column.
+        // PostgreSQL reads `(n).f` as `f(n)`, too.
         let is_field = at > 1
             && tokens[at - 1] == Token::Period
-            && (tokens[at - 2] == Token::RParen || FIELD_FUNCTIONS.contains(&name.as_str()) || name.starts_with("lo_"));
+            && (tokens[at - 2] == Token::RParen || fields::is_function(&name));
         if is_field || is_called && (is_quoted || !NO_FUNCTIONS.contains(&name.as_str())) {
             let schema = match at.checked_sub(2).map(|before| &tokens[before..at]) {
                 Some([Token::Word(schema), Token::Period]) => format!("{}.", schema.value.to_lowercase()),

@@ -1,0 +1,73 @@
+//! Addresses in the place of a table: DuckDB and others fetch what is written as `FROM 'https://host/a.csv'`, in either
+//! kind of quotes.
+
+use sqlparser::tokenizer::{Token, Word};
+
+/// Words before a table.
+const BEFORE: [&str; 8] = ["desc", "describe", "from", "join", "pivot", "summarize", "table", "unpivot"];
+/// Words that end a list of tables.
+const BEHIND: [&str; 13] = [
+    "except",
+    "group",
+    "having",
+    "intersect",
+    "limit",
+    "on",
+    "order",
+    "qualify",
+    "select",
+    "set",
+    "union",
+    "values",
+    "where",
+];
+
+/// Whether a query reads an address in the place of a table. The name of a file is no address.
+pub(super) fn has_address(tokens: &[Token]) -> bool {
+    // For each open bracket, whether a table may be in it.
+    let mut places = vec![false];
+    for (at, token) in tokens.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &tokens[before]);
+        let is_place = places.last() == Some(&true);
+        match token {
+            // No other name has these signs.
+            Token::Word(word) if word.quote_style.is_some() && is_address(&word.value) => return true,
+            Token::SingleQuotedString(text) if is_place && begins_table(before) && is_address(text) => return true,
+            Token::LParen => places.push(is_place && begins_table(before)),
+            Token::RParen if places.len() > 1 => _ = places.pop(),
+            Token::SemiColon => places = vec![false],
+            Token::Word(word) if is_one(word, &BEFORE) => set(&mut places, !before.is_some_and(is_distinct)),
+            Token::Word(word) if is_one(word, &BEHIND) => set(&mut places, false),
+            _ => {}
+        }
+    }
+    false
+}
+
+fn set(places: &mut [bool], is_place: bool) {
+    if let Some(last) = places.last_mut() {
+        *last = is_place;
+    }
+}
+
+/// Whether a table may follow this token; what follows a name is another name for it.
+fn begins_table(before: Option<&Token>) -> bool {
+    match before {
+        Some(Token::Comma | Token::LParen) => true,
+        Some(Token::Word(word)) => is_one(word, &BEFORE),
+        _ => false,
+    }
+}
+
+fn is_one(word: &Word, words: &[&str]) -> bool {
+    word.quote_style.is_none() && words.iter().any(|one| word.value.eq_ignore_ascii_case(one))
+}
+
+/// `a IS DISTINCT FROM 'b'` compares.
+fn is_distinct(token: &Token) -> bool {
+    matches!(token, Token::Word(word) if is_one(word, &["distinct"]))
+}
+
+fn is_address(text: &str) -> bool {
+    text.contains("://") || text.starts_with("//")
+}
