@@ -3,9 +3,11 @@
 
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
-use super::{JudgedCall, address, files, flags, found, found_text, parts, plain_key, request, run, sql, statements};
+use super::{
+    JudgedCall, address, files, flags, found, found_text, parts, plain_key, queries, request, run, sql, statements,
+};
 use crate::detector::ActionKind;
-use crate::lists::actions::{CALLS, PROSE, WRITING_STAGES};
+use crate::lists::actions::{CALLS, PROSE};
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -152,6 +154,8 @@ impl JudgedTool<'_> {
             || files::is_file(&key.plain)
             || flags::holds_options(&key.plain)
             || key.is_address()
+            || queries::is_key(&key.plain)
+            || queries::may_have_operator(json)
             || self.is_observing() && flags::may_be_on(json)
     }
 
@@ -166,7 +170,7 @@ impl JudgedTool<'_> {
         // `Run` is judged by the code that it runs; a call within it may still be denied.
         let own = if matches!(self.class, Class::Run | Class::Own) { None } else { own };
         let within = match value {
-            Value::Object(_) | Value::Array(_) if key.is(FILTERS) => None,
+            Value::Object(_) | Value::Array(_) if key.is(FILTERS) => queries::judge_value(value),
             Value::Object(fields) => self.object(key, fields),
             // The words of a single command.
             Value::Array(items) if is_shell(&key.plain) && items.iter().all(Value::is_string) => None,
@@ -194,12 +198,8 @@ impl JudgedTool<'_> {
             called => called,
         };
         let is_call = called.is_some();
-        // MongoDB's stages of a pipeline that write what it finds.
-        let stage = fields.keys().find(|key| WRITING_STAGES.contains(&key.as_str()));
-        let called = stricter(
-            called,
-            stage.and_then(|stage| ask(ActionKind::Overwrite, format!("the pipeline's stage {stage:?} writes"))),
-        );
+        let operator = fields.keys().find_map(|key| queries::operator_of_key(key)).map(queries::decision_on);
+        let called = stricter(called, operator);
         // The arguments of a call are judged with it, and only once: calls may be nested deeply.
         let is_judged = |key: &ArgumentKey<'_>| is_call && key.is(ARGUMENTS);
         let fields: Vec<_> = fields.iter().map(|(key, value)| (ArgumentKey::new(key), value)).collect();
@@ -243,17 +243,15 @@ impl JudgedTool<'_> {
                 .and_then(|_| ask_about_text(ActionKind::Run, "the address is a program".to_owned())),
             observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
             observed.and_then(|text| self.sql(plain, text)),
-            text.filter(|text| key.is(&["query"]) && is_mutation(text))
-                .and_then(|_| ask_about_text(ActionKind::Submit, "the query is a mutation".to_owned())),
+            text.and_then(|text| queries::judge(plain, text, self.is_graph)),
         ];
         decisions.into_iter().fold(None, stricter)
     }
 
-    /// Judges SQL, or a query in another language.
+    /// Judges SQL.
     fn sql(&self, key: &str, text: &str) -> Option<Decision> {
         let is_query = QUERIES.contains(&key);
-        let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text)
-            || is_query && (self.is_graph && writes_graph(text) || writes_documents(text));
+        let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text);
         writes.then(|| {
             let why = format!("the query in {key:?} may do more than read");
             Some(ask_about_text(ActionKind::Run, why)?.with_parts(&[sql::cause(text)]))
@@ -333,27 +331,8 @@ fn looks_like_code(text: &str) -> bool {
 /// Whether a text is SQL that does more than read: any text under a key for SQL, or a query that begins like a
 /// statement.
 fn is_writing_sql(key: &str, text: &str) -> bool {
-    let is_cypher = text.contains("DETACH DELETE") || text.contains("detach delete");
     let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
     (is_sql || is_query && text.split(';').any(statements::begins_statement)) && !sql::only_reads(text)
-        || is_query && is_cypher
-}
-
-/// Whether a query in Cypher may change something.
-fn writes_graph(text: &str) -> bool {
-    const CLAUSES: &[&str] =
-        &["call", "create", "delete", "detach", "drop", "foreach", "load", "merge", "remove", "set"];
-    text.contains('(') && words_of(text).any(|word| CLAUSES.contains(&word.as_str()))
-}
-
-/// Whether a query is a call of MongoDB's shell that may change something.
-fn writes_documents(text: &str) -> bool {
-    use crate::lists::actions::METHODS;
-    let methods = || text.split('.').skip(1).map(|method| words(method).join("_"));
-    text.starts_with("db.")
-        && (text.contains("$out")
-            || text.contains("$merge")
-            || methods().any(|method| METHODS.iter().any(|begin| method.starts_with(begin))))
 }
 
 pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {
@@ -366,10 +345,4 @@ pub(super) fn is_prose(tool: &str) -> bool {
     let words = words(parts::own(tool));
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     has(PROSE) && !has(DATABASES)
-}
-
-/// Whether a query in GraphQL changes something.
-fn is_mutation(text: &str) -> bool {
-    let mut words = text.split(|one: char| !one.is_alphanumeric());
-    text.contains('{') && words.any(|word| word == "mutation")
 }

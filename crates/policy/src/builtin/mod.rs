@@ -20,6 +20,7 @@ mod own_tools;
 mod parts;
 mod phrase;
 pub(crate) mod powershell;
+mod queries;
 mod refs;
 mod request;
 mod run;

@@ -144,3 +144,56 @@ fn tools_of_other_databases_and_for_prose_are_told_apart() {
         assert_eq!(verdict(tool, json!({key: text}), Hint::None), expected, "{tool} {key} {text}");
     }
 }
+
+#[test]
+fn a_query_in_another_language_is_judged_by_its_signs() {
+    for (tool, key, text) in [
+        ("aggregate", "query", r#"[{"$match": {}}, {"$out": "copy"}]"#),
+        ("aggregate", "stages", r#"[{"$merge" : {"into": "t"}}]"#),
+        ("aggregate", "pipelineJson", r"[{$out: 'copy'}]"),
+        ("find", "filter", r#"{"$where": "sleep(1e6)"}"#),
+        ("find", "filter", r#"{"\u0024where": "sleep(1e6)"}"#),
+        ("find_documents", "query", r#"{"a": {"$expr": {"$function": {"body": "x", "args": [], "lang": "js"}}}}"#),
+        ("get_documents", "options", r#"{"pipeline": "[{\"$out\": \"copy\"}]"}"#),
+        ("search_splunk", "query", "index=a | delete"),
+        ("search_splunk", "search_query", "index=a [ search b | outputlookup c.csv ]"),
+        ("get_events", "search", "index=a |collect index=b"),
+        ("get_events", "spl", "| sendemail to=a@host"),
+        ("query_kusto", "query", ".drop table T"),
+        ("query_logs", "kql", ".set-or-append T <| U"),
+        ("get_rows", "query", ".ingest into table T (h'https://host/a')"),
+        ("query_graph", "query", "INSERT DATA { <a:b> <c:d> 1 }"),
+        ("search_triples", "sparql", "PREFIX a: <http://host/>\nBASE <http://host/> DELETE WHERE { ?s ?p ?o }"),
+        ("search_triples", "query", "WITH <http://host/> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }"),
+        ("get_triples", "query", "clear silent graph <http://host/a>"),
+        ("get_triples", "query", "SELECT * WHERE { ?s ?p 1 }; DROP ALL"),
+        ("get_triples", "query", "LOAD <http://host/a>"),
+        ("get_issues", "document", "mutation { deleteIssue(id: 1) { id } }"),
+        ("get_issues", "graphql", "mutation M($a: ID!) { deleteIssue(id: $a) { id } }"),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Confirm, "{tool} {key} {text}");
+    }
+    for arguments in [
+        json!({"filter": {"$where": "sleep(1e6)"}}),
+        json!({"query": {"a": [{"$expr": {"$function": {"body": "x"}}}]}}),
+        json!({"filter": {"facet": "[{\"$out\": \"copy\"}]"}}),
+    ] {
+        assert_eq!(verdict("find", arguments.clone(), Hint::None), Verdict::Confirm, "{arguments}");
+    }
+    for (tool, key, text) in [
+        ("aggregate", "query", r#"[{"$match": {"a": "$out"}}, {"$group": {"_id": "$merge"}}]"#),
+        ("search_code", "query", "what does $out mean"),
+        ("search_splunk", "query", "index=a delete | stats count by b | sort - c | outputtext"),
+        ("search_docs", "query", "cat a | delete files"),
+        ("search_kusto", "query", ".show tables"),
+        ("search_kusto", "query", "T | where a > 1 | extend b = 2"),
+        ("find_element", "query", ".delete"),
+        ("search_triples", "query", "PREFIX a: <http://host/> SELECT * WHERE { ?s ?p ?o }"),
+        ("search_docs", "query", "clear all caches"),
+        ("search_docs", "query", "load config: error"),
+        ("search_code", "query", "add <div> to a page"),
+        ("get_issues", "document", "query { issue(id: 1) { id } }"),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Allow, "{tool} {key} {text}");
+    }
+}
