@@ -41,7 +41,8 @@ pub(super) enum WordSense {
 pub(super) enum NounPosition {
     /// Nowhere: `search_delete_index` deletes.
     Never,
-    /// As the last word after a verb that reads: `list_send`, but not `search_send_email`.
+    /// As the last word after a verb that reads and is not a noun: `get_send`, but neither `get_send_email` nor
+    /// `list_send`, which may send a list.
     AtEnd,
     /// After a verb that reads and is not a noun: `get_update`, but not `list_update`.
     AfterVerb,

@@ -266,15 +266,28 @@ mod tests {
             (Class::Change("create"), "git_create_branch"),
             (
                 Class::Unknown,
+                "ask-codex askClaudeCode consult_gemini ask_agent agent_ask query_agent gemini_chat chat_with_agent \
+                 analyze_with_agent mcp__agents__ask_agent prompt_subagent \
+                 research_agent",
+            ),
+            (
+                Class::Observe,
+                "list_agents get_agent search_agent_logs query_agent_logs \
+                 analyze_user_agent ask_question",
+            ),
+            (
+                Class::Unknown,
                 "computer computer_20250124 mcp__computer-use__computer frobnicate_thinking image_resizer git_foo git_stash",
             ),
-            (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage"),
+            (Class::Destroy(ActionKind::Send, "send"), "send_email sendMessage list_send get_send_email"),
+            (Class::Destroy(ActionKind::Send, "share"), "list_share calendar_view_share files_search_share"),
             (Class::Destroy(ActionKind::Order, "order"), "order place_order create_order"),
             (Class::Destroy(ActionKind::Pay, "pay"), "pay"),
             (Class::Destroy(ActionKind::Delete, "clear"), "clear_database"),
             (Class::Destroy(ActionKind::Overwrite, "rollback"), "roll_back_deployment rollback"),
             (Class::Change("update"), "update_state list_update task_list_update status_update"),
-            (Class::Change("set"), "set_status unset_status"),
+            (Class::Change("set"), "set_status unset_status users_profile_set profile_set list_set"),
+            (Class::Change("close"), "user_view_close"),
             (Class::Change("hide"), "hide_page page_hide"),
             (Class::Change("add"), "add_ssh_key"),
             (Class::Change("manage"), "manage_task_list"),
@@ -305,7 +318,7 @@ mod tests {
             (
                 Class::Observe,
                 "assistant_ask assistant_message open_order_list query_prometheus git_blame whoami hgetall \
-                 resolve-library-id health_check list_send get_release_by_tag order_get issue_dependency_read \
+                 resolve-library-id health_check get_send get_release_by_tag order_get issue_dependency_read \
                  mcp__delete__list",
             ),
             (Class::Navigate, "browser_go_forward open_checkout_page"),

@@ -7,6 +7,7 @@ use super::lexicon::{
 };
 use super::names::Class;
 use crate::detector::ActionKind;
+use crate::lists::senses::{AGENTS, ASKING, WORKING};
 use forms::inflected_class;
 pub(super) use forms::is_method_of;
 
@@ -147,6 +148,9 @@ pub(super) fn class_of(words: &[Word<'_>]) -> Class {
     if is_talk(words) {
         return Class::Observe;
     }
+    if asks_agent(words) {
+        return Class::Unknown;
+    }
     if is_going(words) {
         return Class::Navigate;
     }
@@ -199,6 +203,16 @@ fn is_talk(words: &[Word<'_>]) -> bool {
     let is_of_thoughts = said.iter().any(|word| word.is(&["thought", "thoughts"]));
     assistant.is(&["assistant"])
         && said.iter().all(|word| word.is(CONVERSATION_WORDS) || is_of_thoughts && word.is(&["delete"]))
+}
+
+/// Whether another agent is given a task, which may do anything: `ask_codex`, `research_agent`, `analyze_with_agent`,
+/// but not `list_agents`.
+fn asks_agent(words: &[Word<'_>]) -> bool {
+    let is_agent = |word: &Word<'_>| word.is(AGENTS);
+    let carries_out = |pair: &[Word<'_>]| pair[0].is(&["through", "using", "via", "with"]) && is_agent(&pair[1]);
+    words.iter().any(is_agent) && words.iter().any(|word| word.is(ASKING))
+        || words.windows(2).any(carries_out)
+        || matches!(words, [verb, agent] if verb.is(WORKING) && is_agent(agent))
 }
 
 /// Whether the words only go from page to page: `browser_go_forward` sends nothing.
@@ -302,7 +316,7 @@ fn reads(verb: &Word<'_>, after: &[Word<'_>], clause: &[Word<'_>]) -> Class {
     for (at, word) in after.iter().enumerate() {
         let is_last = at + 1 == after.len();
         match word.sense {
-            Some(WordSense::Effect(_, NounPosition::AtEnd)) if !is_last => return effect(word, clause),
+            Some(WordSense::Effect(_, NounPosition::AtEnd)) if is_noun_too || !is_last => return effect(word, clause),
             Some(WordSense::Effect(_, NounPosition::AfterVerb)) if is_noun_too => return effect(word, clause),
             Some(WordSense::Run) if !word.is(&["run"]) => return Class::Run,
             Some(WordSense::Run) if after.get(at + 1).is_some_and(|next| next.has(&[WordSense::Code])) => {
