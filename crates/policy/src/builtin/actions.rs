@@ -63,7 +63,7 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: JudgeInner<'_>) -> Opt
     for ((_, raw), key) in call.arguments.iter().zip(&top) {
         if judged.is_of_interest(key, raw.get()) {
             let own = match serde_json::from_str::<Value>(raw.get()) {
-                Ok(value) => judged.value(key, &value),
+                Ok(value) => judged.argument(key, &value),
                 Err(_) => Some(Decision::new(Verdict::Confirm, "builtin.unknown", "an argument cannot be read")),
             };
             decision = stricter(decision, own);
@@ -151,12 +151,19 @@ impl JudgedTool<'_> {
             || request::is_method(&key.plain)
             || request::is_headers(&key.plain)
             || self.is_request && request::is_body(&key.plain)
-            || files::is_file(&key.plain)
-            || flags::holds_options(&key.plain)
+            || files::is_file(key.written)
+            || flags::holds_options(key.written)
             || key.is_address()
             || queries::is_key(&key.plain)
             || queries::may_have_operator(json)
             || self.is_observing() && flags::may_be_on(json)
+    }
+
+    /// Judges the whole value of a key.
+    fn argument(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let has_options = self.is_observing() && !flags::options(key.written, value).is_empty();
+        let of_program = if has_options { flags::judge_program(parts::own(self.name), value) } else { None };
+        stricter(of_program, self.value(key, value))
     }
 
     fn value(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
@@ -206,15 +213,15 @@ impl JudgedTool<'_> {
         let judged =
             JudgedTool { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };
         let fields = fields.iter().filter(|(key, _)| !is_judged(key));
-        fields.map(|(key, value)| judged.value(key, value)).fold(called.clone(), stricter)
+        fields.map(|(key, value)| judged.argument(key, value)).fold(called.clone(), stricter)
     }
 
     /// Judges writing to a file, for tools that only describe their arguments, too.
     fn written(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
         let file = value.as_str().map(str::trim).filter(|text| !text.is_empty());
-        let file = file.filter(|text| files::is_written(self.tool, &key.plain, text));
+        let file = file.filter(|text| files::is_written(self.tool, key.written, text));
         let flag = if self.is_observing() && flags::is_on(value) { flags::judge_flag(key.written) } else { None };
-        let options = if self.is_observing() { flags::options(&key.plain, value) } else { Vec::new() };
+        let options = if self.is_observing() { flags::options(key.written, value) } else { Vec::new() };
         let option = |(option, value): &(String, Value)| self.written(&ArgumentKey::new(option), value);
         let found = file.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {:?}", key.plain)));
         options.iter().map(option).fold(stricter(found, flag), stricter)

@@ -1,6 +1,8 @@
 //! Arguments with the name of a file that is written to.
 
-use crate::lists::files::{OUTPUT_KEYS, SHOWING_PAGES};
+use super::plain_key;
+use crate::lists::files::{OUTPUT_KEYS, OUTPUTS, PLACES, SHOWING_PAGES};
+use pipewright_record::identifier::words;
 
 /// Keys for files that are written to, if the value is a path.
 const OUTPUT_PATH_KEYS: &[&str] = &["output", "out", "dest", "destination", "dst", "export", "save"];
@@ -9,17 +11,40 @@ const FILE_KEYS: &[&str] = &["filename", "file", "filepath", "path"];
 /// Extensions of pictures.
 const PICTURES: &[&str] = &["bmp", "gif", "jpeg", "jpg", "pdf", "png", "webp"];
 
-/// Whether a key, without punctuation, may be for a file.
+/// Whether a key may be for a file.
 pub fn is_file(key: &str) -> bool {
-    [OUTPUT_KEYS, OUTPUT_PATH_KEYS, FILE_KEYS].iter().any(|keys| keys.contains(&key))
+    [OUTPUT_PATH_KEYS, FILE_KEYS].iter().any(|keys| keys.contains(&&*plain_key(key))) || is_output(key)
 }
 
 /// Whether a tool, by the words of its name, writes to the file in this argument.
 pub fn is_written(tool: &[String], key: &str, value: &str) -> bool {
     let has = |list: &[&str]| tool.iter().any(|word| list.contains(&word.as_str()));
-    OUTPUT_KEYS.contains(&key)
-        || OUTPUT_PATH_KEYS.contains(&key) && is_path(value)
-        || FILE_KEYS.contains(&key) && has(SHOWING_PAGES) && !(has(&["screenshot", "screenshots"]) && is_picture(value))
+    let plain = &*plain_key(key);
+    is_output(key)
+        || OUTPUT_PATH_KEYS.contains(&plain) && is_path(value)
+        || FILE_KEYS.contains(&plain)
+            && has(SHOWING_PAGES)
+            && !(has(&["screenshot", "screenshots"]) && is_picture(value))
+}
+
+/// Whether a key is for a file that is always written to: `outputDirPath`, `pdf_save_to`.
+fn is_output(key: &str) -> bool {
+    let plain = plain_key(key);
+    OUTPUT_KEYS.contains(&&*plain)
+        || ends_with_output(&plain)
+        || *plain != *key && {
+            let words = words(key);
+            (1..words.len()).any(|at| ends_with_output(&words[at..].concat()))
+        }
+}
+
+fn ends_with_output(text: &str) -> bool {
+    OUTPUTS.iter().any(|output| text.strip_prefix(output).is_some_and(|rest| !rest.is_empty() && are_places(rest)))
+}
+
+/// Whether a text has nothing but words for a file or a folder.
+fn are_places(text: &str) -> bool {
+    text.is_empty() || PLACES.iter().any(|place| text.strip_prefix(place).is_some_and(are_places))
 }
 
 fn is_path(text: &str) -> bool {

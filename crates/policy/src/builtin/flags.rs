@@ -1,12 +1,13 @@
 //! Flags that make a call that reads do more: `"fix": true`, `"delete_after": true`, and options of a command
 //! (`--fix`).
 
-use super::found;
 use super::lexicon::{NounPosition, PREPOSITIONS, WordSense};
 use super::phrase::{self, Word};
+use super::{found, plain_key, shell};
 use crate::detector::ActionKind;
 use crate::lists::flags::{MODAL_WORDS, OPTIONS, SETTING, TEXT_PARTS};
 use crate::verdict::Decision;
+use crate::working_folder::WorkingFolder;
 use pipewright_record::identifier::words;
 use serde_json::Value;
 
@@ -70,15 +71,15 @@ fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
 
 /// The options among the words of a command, as keys and values: `--output=x`, `--output x` and `--fix`.
 pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
-    let texts: Vec<&str> = match value {
-        _ if !OPTIONS.contains(&key) => return Vec::new(),
-        Value::String(text) => text.split_whitespace().collect(),
-        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-        _ => return Vec::new(),
-    };
+    if !holds_options(key) {
+        return Vec::new();
+    }
+    let texts = texts(value);
     let mut options = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         let Some(option) = text.strip_prefix('-') else { continue };
+        // `-o/a`.
+        options.extend(option.strip_prefix('o').map(|file| ("output".to_owned(), Value::from(file))));
         let option = option.strip_prefix('-').unwrap_or(option);
         let name = |name: &str| if name == "o" { "output".to_owned() } else { name.to_owned() };
         match option.split_once('=') {
@@ -93,7 +94,29 @@ pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
     options
 }
 
-/// Whether a key, without punctuation, is for options.
+/// The words of a program's arguments.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => text.split_whitespace().collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Judges the arguments of a tool that is named after a command that reads (`git_log`): with them, the command must
+/// still only read.
+pub fn judge_program(own_name: &str, arguments: &Value) -> Option<Decision> {
+    let reads = |words: &[String]| shell::command_reads(words, &WorkingFolder::default());
+    let mut command = words(own_name);
+    if !reads(&command) {
+        return None;
+    }
+    command.extend(texts(arguments).into_iter().map(str::to_owned));
+    let why = || format!("{:?} may do more than read", command.join(" "));
+    (!reads(&command)).then(|| found(ActionKind::Run, "builtin.argument", why()))
+}
+
+/// Whether a key is for options: `args`, `git_args`.
 pub fn holds_options(key: &str) -> bool {
-    OPTIONS.contains(&key)
+    OPTIONS.contains(&&*plain_key(key)) || words(key).last().is_some_and(|last| OPTIONS.contains(&last.as_str()))
 }

@@ -261,3 +261,67 @@ fn a_games_controls_are_judged_by_their_shown_texts() {
         assert_eq!(verdict(command, args), Verdict::Confirm, "{command} {args}");
     }
 }
+
+#[test]
+fn a_file_that_is_written_to_is_known_by_the_words_of_its_key() {
+    let call = |key: &str| format!(r#"{{"tool":"get_report","args":{{"{key}":"x"}}}}"#);
+    for key in [
+        "outputDirPath",
+        "output_folder",
+        "outputfilepath",
+        "out_file",
+        "saveTo",
+        "save_to_folder",
+        "pdf_output_path",
+        "reportSaveDir",
+        "dest_dir",
+        "destinationPath",
+        "export_path",
+        "exportToFile",
+        "writeTo",
+        "write-to-file",
+        "downloadFolder",
+        "dump_dir",
+    ] {
+        assert_eq!(judged(&call(key)), (Verdict::Confirm, Some(ActionKind::Overwrite)), "{key}");
+        let nested = format!(r#"{{"tool":"get_report","args":{{"options":{{"{key}":"x"}}}}}}"#);
+        assert_eq!(judge(&nested).verdict, Verdict::Confirm, "{nested}");
+    }
+    for key in [
+        "output_format",
+        "outputSchema",
+        "exportType",
+        "save_format",
+        "checkout_path",
+        "to",
+        "output",
+        "path",
+        "filePath",
+    ] {
+        assert_eq!(judge(&call(key)).verdict, Verdict::Allow, "{key}");
+    }
+}
+
+#[test]
+fn the_arguments_of_a_program_are_judged() {
+    for call in [
+        r#"{"tool":"get_report","args":{"args":["--output=/x"]}}"#,
+        r#"{"tool":"get_report","args":{"args":["--output-dir","x"]}}"#,
+        r#"{"tool":"get_report","args":{"args":["-o/x"]}}"#,
+        r#"{"tool":"get_report","args":{"command_args":["--delete"]}}"#,
+        r#"{"tool":"get_report","args":{"gitFlags":"--delete"}}"#,
+        r#"{"tool":"git_grep","args":{"args":["-Osh","x"]}}"#,
+        r#"{"tool":"mcp__git__git_diff","args":{"options":"--ext-diff"}}"#,
+        r#"{"tool":"find","args":{"args":[".","-fprint","x"]}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
+    }
+    for call in [
+        r#"{"tool":"git_log","args":{"args":["--oneline","-n","5"]}}"#,
+        r#"{"tool":"git_log","args":{"args":["--format=%h (%s)"]}}"#,
+        r#"{"tool":"kubectl_get","args":{"args":["pods","-o","json"]}}"#,
+        r#"{"tool":"list_files","args":{"args":["-la"]}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
+    }
+}
