@@ -104,7 +104,7 @@ impl<'a> ArgumentKey<'a> {
     }
 
     fn is_address(&self) -> bool {
-        self.is(&["url", "urls", "uri", "href", "link", "address", "endpoint"])
+        address::is_key(self.written)
     }
 }
 
@@ -153,7 +153,7 @@ impl JudgedTool<'_> {
             || self.is_request && request::is_body(&key.plain)
             || files::is_file(key.written)
             || flags::holds_options(key.written)
-            || key.is_address()
+            || address::is_address(key.written, json)
             || queries::is_key(&key.plain)
             || queries::may_have_operator(json)
             || self.is_observing() && flags::may_be_on(json)
@@ -248,7 +248,9 @@ impl JudgedTool<'_> {
             script.and_then(|_| ask_about_text(ActionKind::Run, format!("it runs the code in {plain:?}"))),
             text.filter(|text| key.is_address() && address::runs(text))
                 .and_then(|_| ask_about_text(ActionKind::Run, "the address is a program".to_owned())),
-            observed.filter(|_| key.is_address()).and_then(address::judge_fetched),
+            observed
+                .filter(|text| address::is_address(key.written, text))
+                .and_then(|text| address::judge_read(self.tool, key.written, text)),
             observed.and_then(|text| self.sql(plain, text)),
             text.and_then(|text| queries::judge(plain, text, self.is_graph)),
         ];

@@ -3,7 +3,7 @@
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found, found_text};
 use crate::detector::ActionKind;
-use crate::lists::address::{KEYS, LOCAL_VERBS};
+use crate::lists::address::{ENDINGS, FETCHING, KEYS, LOCAL_VERBS, STORE_SCHEMES};
 use crate::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
 use pipewright_record::identifier::words;
@@ -14,13 +14,29 @@ use url::Url;
 pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
     let mut decision = allow("it only opens a page");
     for (key, raw) in call.arguments.iter() {
-        let is_address = KEYS.contains(&&*super::plain_key(key));
+        let is_address = may_be_key(key) || is_key(key);
         decision = decision.stricter(match serde_json::from_str(raw.get()) {
             Ok(value) => judge_value(&value, is_address),
             Err(_) => unreadable(),
         });
     }
     decision
+}
+
+/// Whether a key is for an address: `url`, `callbackUrl`.
+pub fn is_key(key: &str) -> bool {
+    let plain = super::plain_key(key);
+    plain == "address" || ENDINGS.iter().any(|ending| plain.ends_with(ending))
+}
+
+/// Whether a key may be for an address, or for something else.
+fn may_be_key(key: &str) -> bool {
+    KEYS.contains(&&*super::plain_key(key))
+}
+
+/// Whether an argument of a tool that only reads is an address.
+pub fn is_address(key: &str, text: &str) -> bool {
+    is_key(key) || may_be_key(key) && text.contains("://")
 }
 
 fn unreadable() -> Decision {
@@ -81,11 +97,24 @@ fn judge_url(url: &Url) -> Decision {
         _ if is_program(url) => found_text(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
         "http" | "https" => judge_path(url, false),
         "about" if url.path() == "blank" => allow("it only opens a page"),
-        scheme => {
-            let why = format!("the effect of {scheme}: addresses is not known");
-            Decision::new(Verdict::Confirm, "builtin.address", why)
-        }
+        scheme => unknown_scheme(scheme),
     }
+}
+
+fn unknown_scheme(scheme: &str) -> Decision {
+    let why = format!("the effect of {scheme}: addresses is not known");
+    Decision::new(Verdict::Confirm, "builtin.address", why)
+}
+
+/// Judges an argument that is an address, for a tool that only reads.
+pub fn judge_read(tool: &[String], key: &str, text: &str) -> Option<Decision> {
+    let scheme = Url::parse(text).map(|url| url.scheme().to_owned()).unwrap_or_default();
+    // `uri` is often the name of a resource or of a file.
+    let is_name = super::plain_key(key).trim_end_matches('s').ends_with("uri")
+        && !tool.iter().any(|word| FETCHING.contains(&word.as_str()));
+    let is_page = matches!(&*scheme, "" | "http" | "https");
+    let is_harmless = STORE_SCHEMES.contains(&&*scheme) || is_name && !is_page && !runs(text);
+    if is_harmless { None } else { judge_fetched(text) }
 }
 
 /// Judges an address that is only fetched; gives the decision if it needs approval.
@@ -94,8 +123,14 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
         Ok(url) if !is_host_and_port(&url) => url,
         _ => Url::parse(&format!("http://{text}")).ok()?,
     };
-    let is_page = matches!(url.scheme(), "http" | "https");
-    is_page.then(|| judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)
+    match url.scheme() {
+        "http" | "https" => Some(judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow),
+        // Any word before a colon looks like a scheme.
+        scheme if url.has_host() || scheme == "file" || scheme == "data" && url.path().contains(',') => {
+            Some(unknown_scheme(scheme))
+        }
+        _ => None,
+    }
 }
 
 /// Judges an address of a service on this machine; gives the decision if it needs approval. There, a verb is a command

@@ -3,7 +3,7 @@
 use super::JudgedCall;
 use super::address::judge_fetched as judge_address;
 use super::names::Class;
-use crate::verdict::{Decision, Verdict};
+use crate::verdict::Decision;
 use pipewright_record::hook::OwnToolUse;
 use serde_json::Value;
 use url::Url;
@@ -27,16 +27,8 @@ pub(super) fn judge_fetched(call: &JudgedCall<'_>) -> Vec<Decision> {
 }
 
 fn judge_word(word: &str) -> Option<Decision> {
-    let url = Url::parse(word).ok()?;
-    match url.scheme() {
-        "http" | "https" => judge_address(word),
-        // Any word before a colon looks like a scheme.
-        scheme if url.has_host() || scheme == "file" => {
-            let why = format!("the effect of {scheme}: addresses is not known");
-            Some(Decision::new(Verdict::Confirm, "builtin.address", why))
-        }
-        _ => None,
-    }
+    Url::parse(word).ok()?;
+    judge_address(word)
 }
 
 fn texts(value: &Value, take: &mut dyn FnMut(&str)) {

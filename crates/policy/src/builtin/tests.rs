@@ -325,3 +325,38 @@ fn the_arguments_of_a_program_are_judged() {
         assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
     }
 }
+
+#[test]
+fn an_address_that_is_read_is_judged_under_any_key_for_one() {
+    let asked = |tool: &str, key: &str, address: &str| {
+        judge(&format!(r#"{{"tool":"{tool}","args":{{"{key}":"{address}"}}}}"#)).verdict == Verdict::Confirm
+    };
+    for key in [
+        "url",
+        "website_url",
+        "webhook",
+        "callbackUrl",
+        "api_endpoint",
+        "targeturl",
+        "PAGE_URLS",
+        "page",
+        "target",
+        "site",
+    ] {
+        for address in ["logout", "delete?id=1", "a?action=delete", "unsubscribe", "approve"] {
+            assert!(asked("get_status", key, &format!("https://host/{address}")), "{key} {address}");
+        }
+        for address in ["gopher://host/1", "dict://host/a", "ftp://host/a", "file:///etc/passwd"] {
+            assert!(asked("fetch", key, address), "{key} {address}");
+        }
+        for address in ["https://host/docs/delete-bucket", "http://host:80/a?page=2", "s3://bucket/a", "1", "intro"] {
+            assert!(!asked("get_status", key, address), "{key} {address}");
+        }
+    }
+    assert!(asked("fetch", "url", "data:text/html,a") && asked("fetch", "url", "javascript:a()"));
+    assert!(asked("fetch_page", "uri", "file:///etc/passwd"));
+    assert!(!asked("get_hover", "uri", "file:///home/me/a.rs") && !asked("read_resource", "uri", "docs://a/delete"));
+    assert!(asked("browser_navigate", "websiteUrl", "file:///etc/passwd"));
+    let sent = r#"{"tool":"fetch","args":{"target_url":"https://host/a","body":"a"}}"#;
+    assert_eq!(judge(sent).kind, Some(ActionKind::Submit));
+}
