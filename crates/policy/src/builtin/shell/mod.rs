@@ -86,7 +86,9 @@ fn text_reads(text: &str, deep: usize, visits: &mut FolderUse) -> bool {
             ShellStep::Run(command) => {
                 let calls =
                     command.words.first().is_some_and(|name| functions.iter().any(|own| name.text() == Some(own)));
-                let reads = opens_reading(&command) && (calls || program_reads(&command.words, deep, visits));
+                let reads = opens_reading(&command)
+                    && !names_share(&command)
+                    && (calls || program_reads(&command.words, deep, visits));
                 (reads, command.source)
             }
             ShellStep::Define(name) => {
@@ -129,6 +131,22 @@ fn opens_reading(command: &Command) -> bool {
     command.written.iter().all(is_nowhere)
         && command.read.iter().all(|file| is_nowhere(file) || is_file(file))
         && command.assigned.iter().all(is_set)
+}
+
+/// Whether a command names a file on another machine, which bash on Windows asks for it: `//host/share`.
+fn names_share(command: &Command) -> bool {
+    let is_share = |text: &str| {
+        let path = text.strip_prefix("//").or_else(|| text.strip_prefix("\\\\")).unwrap_or_default();
+        let host = path.split(['/', '\\']).next().unwrap_or_default();
+        let is_name = |one: char| one.is_ascii_alphanumeric() || "._-@$".contains(one);
+        !host.is_empty() && host.len() < path.len() && host.chars().all(is_name)
+    };
+    command.words.iter().chain(&command.read).any(|word| match word {
+        Word::Text(text) | Word::Pattern(text) => {
+            is_share(text) || text.split_once('=').is_some_and(|(_, value)| is_share(value))
+        }
+        Word::Number | Word::One | Word::Any => false,
+    })
 }
 
 /// Whether a name may be a text's own variable or function. Shells and programs give names in lower case no meaning,

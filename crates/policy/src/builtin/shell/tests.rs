@@ -143,6 +143,23 @@ const DENIED: &[&str] = &[
     "eval ls",
 ];
 
+#[test]
+fn a_file_on_another_machine_is_asked_about() {
+    for text in [
+        "cat //host/share/a",
+        r"cat '\\host\share\a'",
+        r"cat \\\\host\\share\\a",
+        "ls //192.168.0.1/c$",
+        "wc -l < //host/share/a",
+        "grep --file=//host/share/a b",
+    ] {
+        assert!(!only_reads(text), "{text}");
+    }
+    for text in ["grep '// TODO' a", "grep -n '//' a", "cat /a//b", "ls //", r"grep '\\n' a", "grep https://host/a b"] {
+        assert!(only_reads(text), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_wrapping_hides_a_command_that_does_more_than_read(
