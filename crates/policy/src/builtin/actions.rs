@@ -4,7 +4,8 @@
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{
-    JudgedCall, address, files, flags, found, found_text, parts, plain_key, queries, request, run, sql, statements,
+    JudgedCall, address, disguise, files, flags, found, found_text, parts, plain_key, queries, request, run, sql,
+    statements,
 };
 use crate::detector::ActionKind;
 use crate::lists::actions::{CALLS, PROSE};
@@ -147,6 +148,7 @@ impl JudgedTool<'_> {
     /// Most arguments are plain values under keys that carry no action; they are not parsed.
     fn is_of_interest(&self, key: &ArgumentKey<'_>, json: &str) -> bool {
         json.starts_with(['{', '['])
+            || !key.written.is_ascii()
             || [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|list| key.is(list))
             || request::is_method(&key.plain)
             || request::is_headers(&key.plain)
@@ -161,6 +163,10 @@ impl JudgedTool<'_> {
 
     /// Judges the whole value of a key.
     fn argument(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        if disguise::is_disguised(key.written) {
+            let why = format!("the key {:?} has letters that look like others", key.written);
+            return Some(Decision::new(Verdict::Confirm, "builtin.unknown", why));
+        }
         let has_options = self.is_observing() && !flags::options(key.written, value).is_empty();
         let of_program = if has_options { flags::judge_program(parts::own(self.name), value) } else { None };
         stricter(of_program, self.value(key, value))

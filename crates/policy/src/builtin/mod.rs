@@ -7,6 +7,7 @@ pub mod browsers;
 mod database;
 mod deal;
 mod disclosure;
+mod disguise;
 mod element;
 mod files;
 mod flags;
@@ -192,7 +193,10 @@ impl Builtin {
         match own_tool {
             Some(own) => class = own_tools::class(own),
             None if self.client.is_some() && names::is_of_client(&call.tool) => class = Class::Own,
-            None => {}
+            None => {
+                let mark = self.client.and_then(|client| client.server_mark);
+                class = mark.and_then(|mark| names::class_behind_server(&call.tool, mark)).unwrap_or(class);
+            }
         }
         // A trusted server tells how its own query language is used; arguments that are SQL are still judged.
         if class == Class::Run && hint == Hint::ReadOnly && names::queries(&call.tool) {

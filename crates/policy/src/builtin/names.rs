@@ -64,6 +64,14 @@ pub fn class_of_server(tool: &str, prefix: &str) -> Class {
     }
 }
 
+/// The class of a tool behind the name of its server, if that is not told apart and may itself read: `search_order` may
+/// be the tool `order` of a server `search`.
+pub fn class_behind_server(tool: &str, mark: char) -> Option<Class> {
+    let (server, own) = tool.split_once(mark)?;
+    let reads = |word: &String| matches!(look_up(word), Some((_, WordSense::Read | WordSense::ReadOrNoun)));
+    words(server).iter().any(reads).then(|| class(own))
+}
+
 /// Whether a name of this class has an effect, and any of its words is about payments or orders: `create_payment`,
 /// `delete_and_pay`.
 pub fn is_payment(tool: &str, class: &Class) -> bool {

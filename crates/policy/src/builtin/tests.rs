@@ -360,3 +360,34 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     let sent = r#"{"tool":"fetch","args":{"target_url":"https://host/a","body":"a"}}"#;
     assert_eq!(judge(sent).kind, Some(ActionKind::Submit));
 }
+
+#[test]
+fn a_key_in_disguise_is_asked_about() {
+    for args in [r#"{"c\u043emmand":"rm -rf /"}"#, r#"{"a":{"\uff55rl":"x"}}"#, r#"{"a":[{"url\u0301":1}]}"#] {
+        let decision = judge(&format!(r#"{{"tool":"get_status","args":{args}}}"#));
+        assert_eq!((decision.verdict, &*decision.rule), (Verdict::Confirm, "builtin.unknown"), "{args}");
+    }
+    assert_eq!(judge(r#"{"tool":"get_status","args":{"größe":1,"用户ID":"x"}}"#).verdict, Verdict::Allow);
+}
+
+#[test]
+fn a_servers_name_does_not_make_its_tools_readers() {
+    let ask = |client: &str, tool: &str| {
+        let line = format!(r#"{{"tool":"{tool}"}}"#);
+        let client = Harness::named(client).unwrap();
+        Builtin::of_client(client).judge(&recognise(&line).unwrap().unwrap(), Hint::None).0.verdict
+    };
+    for (client, tool, verdict) in [
+        ("opencode", "search_order", Verdict::Confirm),
+        ("opencode", "web-fetch_frobnicate", Verdict::Confirm),
+        ("opencode", "search_search_docs", Verdict::Allow),
+        ("opencode", "github_search_order", Verdict::Allow),
+        ("copilot", "search-order", Verdict::Confirm),
+        ("copilot", "fetch-fetch", Verdict::Allow),
+        ("copilot", "github-get_order", Verdict::Allow),
+        ("claude", "mcp__x__search_order", Verdict::Allow),
+        ("claude", "Skill", Verdict::Allow),
+    ] {
+        assert_eq!(ask(client, tool), verdict, "{client} {tool}");
+    }
+}

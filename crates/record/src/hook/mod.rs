@@ -35,6 +35,8 @@ pub struct Harness {
     /// The event after a call, if its input is that of the first event with `tool_response`, and the shell, whose
     /// outputs are read.
     after: Option<(&'static str, &'static str)>,
+    /// The mark behind the server's name in the name of a tool, if that mark may also be within names.
+    pub server_mark: Option<char>,
     /// Its own tools whose names tell too little.
     own_tools: &'static [(&'static str, OwnToolUse)],
     /// How a failed hook blocks the call.
