@@ -30,9 +30,16 @@ pub(super) fn has_address(tokens: &[Token]) -> bool {
         let before = at.checked_sub(1).map(|before| &tokens[before]);
         let is_place = places.last() == Some(&true);
         match token {
-            // No other name has these signs.
+            // No other name of a column, a table or another name for it has these signs.
             Token::Word(word) if word.quote_style.is_some() && is_address(&word.value) => return true,
-            Token::SingleQuotedString(text) if is_place && begins_table(before) && is_address(text) => return true,
+            Token::SingleQuotedString(text)
+            | Token::DoubleQuotedString(text)
+            | Token::EscapedStringLiteral(text)
+            | Token::NationalStringLiteral(text)
+                if is_place && is_address(text) =>
+            {
+                return true;
+            }
             Token::LParen => places.push(is_place && begins_table(before)),
             Token::RParen if places.len() > 1 => _ = places.pop(),
             Token::SemiColon => places = vec![false],
