@@ -28,10 +28,12 @@ pub use session::{SessionRule, SessionRules, proposals, reach, table};
 use super::detector::ActionKind;
 use super::verdict::{Decision, Verdict};
 use crate::arguments::{Row, rows};
+use crate::lists::actions::DESCRIBING;
 use crate::lists::rules::INCIDENTAL_KEYS;
 use condition::Globs;
 use history::Beyond;
 use pipewright_lines::{Path, Paths, Step};
+use pipewright_record::identifier::words;
 use pipewright_record::toml_error::{describe, place};
 use pipewright_record::{Fields, Reason};
 use serde::Deserialize;
@@ -306,6 +308,7 @@ impl Rule {
             }
         };
         is(&self.tool, Some(facts.tool))
+            && !(self.is_prerequisite() && self.tool.is_none() && only_describes(facts.tool))
             && is(&self.agent, facts.agent)
             && is(&self.plan, facts.context("plan_id").as_deref())
             && is(&self.session, facts.context("session_id").as_deref())
@@ -320,7 +323,7 @@ impl Rule {
             && self.folder.as_ref().is_none_or(|own| folder::holds(own, facts))
             && self.places.iter().zip(self.arguments.values()).all(|(place, condition)| {
                 let allows = self.allows;
-                let holds = |value| condition.holds(value, allows);
+                let holds = |value| condition.holds(value, allows, facts.place);
                 match found.get(*place) {
                     Some(ArgumentValue::Value(value)) => holds(Some(value)),
                     Some(ArgumentValue::InAnotherCase(value)) if allows => holds(Some(value)) && holds(None),
@@ -329,6 +332,11 @@ impl Rule {
                 }
             })
     }
+}
+
+/// Whether a tool, by its name, only describes its arguments: it carries no command of theirs out.
+fn only_describes(tool: &str) -> bool {
+    words(tool).iter().any(|word| DESCRIBING.contains(&word.as_str()))
 }
 
 /// The values of a call that may change its effect.

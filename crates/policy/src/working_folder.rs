@@ -36,3 +36,23 @@ pub struct WorkingFolder {
     /// Where a path leads when its links are followed; `None` if nobody looks.
     pub resolve: Option<PathResolver>,
 }
+
+/// No path is longer on any system.
+const MAX_PATH: usize = 4096;
+
+impl WorkingFolder {
+    /// The other paths of the file that a text names, if it names one: below this folder or the home, and behind the
+    /// file's links.
+    pub fn other_paths(&self, text: &str) -> Vec<String> {
+        if text.is_empty() || text.len() > MAX_PATH || text.contains('\0') {
+            return Vec::new();
+        }
+        let absolute = match text.strip_prefix("~/") {
+            Some(below) => self.home.as_ref().map(|home| home.join(below)),
+            None if Path::new(text).is_absolute() => Some(PathBuf::from(text)),
+            None => self.folder.as_ref().map(|folder| folder.join(text)),
+        };
+        let real = absolute.as_deref().zip(self.resolve).and_then(|(path, resolve)| resolve(path));
+        [absolute, real].into_iter().flatten().filter_map(|path| path.to_str().map(str::to_owned)).collect()
+    }
+}

@@ -8,7 +8,7 @@ use super::{
     statements,
 };
 use crate::detector::ActionKind;
-use crate::lists::actions::{CALLS, PROSE};
+use crate::lists::actions::{CALLS, DESCRIBING, PROSE};
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -16,11 +16,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Words of tools that describe their arguments, and do nothing else with them.
-const DESCRIBING: &[&str] =
-    &["describe", "explain", "help", "lint", "parse", "summarise", "summarize", "tokenize", "validate"];
-
-/// Those that do not even ask a database what it would do.
+/// Those of the describing tools that do not even ask a database what it would do.
 const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
 
 const VERBS: &[&str] =

@@ -1,6 +1,7 @@
 //! The conditions of a rule on a text or a value.
 
 use super::{command, plain};
+use crate::working_folder::WorkingFolder;
 use pipewright_record::{Reason, glob};
 use serde::Deserialize;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -29,6 +30,10 @@ impl Globs {
     /// Whether one of them matches the text.
     pub fn match_text(&self, text: &str) -> bool {
         self.iter().any(|pattern| glob::matches(pattern, text))
+    }
+
+    fn name_paths(&self) -> bool {
+        self.iter().any(|pattern| pattern.contains('/'))
     }
 
     /// As [`Globs::match_text`], ignoring case: for text that people read.
@@ -64,7 +69,8 @@ pub struct NamedConditions {
     min: Option<f64>,
     /// A [`number`] of at most this.
     max: Option<f64>,
-    /// An absolute path in this folder, however it is written (`..` is resolved; links are not followed).
+    /// An absolute path in this folder, however it is written (`..` is resolved). In a rule that allows, links are not
+    /// followed, and a path below the working folder does not count.
     within: Option<String>,
 }
 
@@ -166,15 +172,17 @@ impl Condition {
 
     /// Whether it holds for a value, which is JSON text. If that is uncertain, the strict side is taken, which depends
     /// on whether the rule `allows`: in such a rule, a glob does not hold for a path that leads out of it by `..`, and
-    /// a limit does not hold for a value that is not a [`number`]. In a rule that confirms or denies, they do.
-    pub fn holds(&self, value: Option<&str>, allows: bool) -> bool {
+    /// a limit does not hold for a value that is not a [`number`]. In a rule that confirms or denies, they do, and each
+    /// path of a file in this place counts.
+    pub fn holds(&self, value: Option<&str>, allows: bool, place: Option<&WorkingFolder>) -> bool {
         let text = value.map(plain);
-        // A file has many paths: a rule that does not allow matches each of them.
-        let worked_out =
-            text.as_deref().filter(|_| !allows).and_then(steps).map(|steps| format!("/{}", steps.join("/")));
+        let paths = match text.as_deref().filter(|_| !allows) {
+            Some(text) => self.paths(text, place),
+            None => Vec::new(),
+        };
         let is = |globs: &Globs| {
             text.as_deref().is_some_and(|text| !(allows && climbs(text)) && globs.match_text(text))
-                || worked_out.as_deref().is_some_and(|path| globs.match_text(path))
+                || paths.iter().any(|path| globs.match_text(path))
         };
         match self {
             Condition::Globs(globs) => is(globs),
@@ -195,12 +203,23 @@ impl Condition {
                         .is_none_or(|globs| text.as_deref().is_some_and(|text| !globs.match_text(text)))
                     && asked.min.is_none_or(|min| is_limited(&|number| number >= min))
                     && asked.max.is_none_or(|max| is_limited(&|number| number <= max))
-                    && asked
-                        .within
-                        .as_ref()
-                        .is_none_or(|folder| text.as_deref().is_some_and(|text| is_within(text, folder)))
+                    && asked.within.as_ref().is_none_or(|folder| {
+                        let is_within = |path: &str| is_within(path, folder);
+                        text.as_deref().is_some_and(is_within) || paths.iter().any(|path| is_within(path))
+                    })
             }
         }
+    }
+
+    /// The paths of the file that a text names, if the condition is about paths.
+    fn paths(&self, text: &str, place: Option<&WorkingFolder>) -> Vec<String> {
+        let is_about_paths = match self {
+            Condition::Globs(globs) => globs.name_paths(),
+            Condition::All(asked) => asked.within.is_some() || asked.glob.as_ref().is_some_and(Globs::name_paths),
+        };
+        let worked_out = |path: &str| steps(path).map(|steps| format!("/{}", steps.join("/")));
+        let others = place.filter(|_| is_about_paths).map_or_else(Vec::new, |place| place.other_paths(text));
+        std::iter::once(text).chain(others.iter().map(String::as_str)).filter_map(worked_out).collect()
     }
 }
 
@@ -264,11 +283,11 @@ mod tests {
     #[test]
     fn a_path_that_climbs_out_of_a_pattern_is_not_allowed_by_it() {
         let globs = Condition::Globs(Globs::One("/home/*".to_owned()));
-        assert!(globs.holds(Some("\"/home/a\""), true) && !globs.holds(Some("\"/home/../etc\""), true));
-        assert!(globs.holds(Some("\"/home/../etc\""), false));
+        assert!(globs.holds(Some("\"/home/a\""), true, None) && !globs.holds(Some("\"/home/../etc\""), true, None));
+        assert!(globs.holds(Some("\"/home/../etc\""), false, None));
         for path in ["//home/a", "/./home/a", "/x/../home/a", "/home//a"] {
-            assert!(globs.holds(Some(&format!("\"{path}\"")), false), "{path}");
+            assert!(globs.holds(Some(&format!("\"{path}\"")), false, None), "{path}");
         }
-        assert!(!globs.holds(None, false) && !globs.holds(Some("7"), false));
+        assert!(!globs.holds(None, false, None) && !globs.holds(Some("7"), false, None));
     }
 }

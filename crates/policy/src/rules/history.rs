@@ -153,6 +153,11 @@ impl Rule {
     pub fn is_counted(&self) -> bool {
         self.beyond.is_some() || self.verdict.is_none()
     }
+
+    /// Whether it counts calls that must certainly have been carried out.
+    pub(super) fn is_prerequisite(&self) -> bool {
+        self.verdict.is_none() && self.allows
+    }
 }
 
 /// Checks the conditions on earlier calls, and sets how each rule reads a call whose meaning is uncertain.

@@ -1,5 +1,6 @@
 use super::*;
 use crate::target::Target;
+use crate::working_folder::WorkingFolder;
 use pipewright_record::{Reason, recognise};
 
 const RULES: &str = r#"
@@ -127,4 +128,47 @@ fn an_error_in_a_file_is_reported_with_its_place() {
             "{text}: {error}"
         );
     }
+}
+
+#[test]
+fn a_rule_that_is_strict_matches_each_path_of_a_file() {
+    use std::path::{Path, PathBuf};
+    let link = |path: &Path| Some(PathBuf::from("/private").join(path.strip_prefix("/link").ok()?));
+    let (folder, home) = (Some(PathBuf::from("/private/a")), Some(PathBuf::from("/private/home")));
+    let place = WorkingFolder { folder, home, resolve: Some(link), ..WorkingFolder::default() };
+    let matches = |rule: &str, path: &str| {
+        let rules = Rules::read(&format!("[[rule]]\nid = \"a\"\n{rule}")).unwrap();
+        let line = format!(r#"{{"tool":"read","args":{{"path":"{path}"}}}}"#);
+        let call = recognise(&line).unwrap().unwrap();
+        !rules.matching(&Facts::new(&call, None, None).in_place(&place), &mut |_| Ok(true)).is_empty()
+    };
+    for condition in [r#"{ within = "/private" }"#, r#""/private/*""#, r#"{ glob = "/private/*" }"#] {
+        let strict = format!("verdict = \"deny\"\narguments = {{ \".path\" = {condition} }}");
+        for path in ["/private/b", "b", "./b", "../b", "~/b", "/link/b", "/x/../private/b"] {
+            assert!(matches(&strict, path), "{condition} {path}");
+        }
+        for path in ["/b", "../../b", "/linked/b", ""] {
+            assert!(!matches(&strict, path), "{condition} {path}");
+        }
+        let allows = strict.replace("deny", "allow");
+        assert!(
+            matches(&allows, "/private/b") && !matches(&allows, "b") && !matches(&allows, "/link/b"),
+            "{condition}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_that_describes_a_command_is_no_prerequisite() {
+    let rules = "[[rule]]\nid = \"a\"\narguments = { \".command\" = \"cargo test*\" }\n\
+                 [[rule]]\nid = \"b\"\nverdict = \"deny\"\ntool = \"push\"\nbefore = \"a\"";
+    let matches = |rules: &str, tool: &str| {
+        let line = format!(r#"{{"tool":"{tool}","args":{{"command":"cargo test"}}}}"#);
+        let call = recognise(&line).unwrap().unwrap();
+        !Rules::read(rules).unwrap().matching(&Facts::new(&call, None, None), &mut |_| Ok(true)).is_empty()
+    };
+    assert!(matches(rules, "Bash") && !matches(rules, "explain_command") && !matches(rules, "summarizeCommand"));
+    // It counts if the rule names it, or if counting is the strict side.
+    assert!(matches(&rules.replacen("arguments", "tool = \"explain_*\"\narguments", 1), "explain_command"));
+    assert!(matches(&rules.replace("before", "after"), "explain_command"));
 }
