@@ -11,6 +11,9 @@ const FILE_KEYS: &[&str] = &["filename", "file", "filepath", "path"];
 /// Extensions of pictures.
 const PICTURES: &[&str] = &["bmp", "gif", "jpeg", "jpg", "pdf", "png", "webp"];
 
+/// A longer key has no meaning that is known here.
+const MAX_KEY: usize = 50;
+
 /// Whether a key may be for a file.
 pub fn is_file(key: &str) -> bool {
     [OUTPUT_PATH_KEYS, FILE_KEYS].iter().any(|keys| keys.contains(&&*plain_key(key))) || is_output(key)
@@ -29,6 +32,9 @@ pub fn is_written(tool: &[String], key: &str, value: &str) -> bool {
 
 /// Whether a key is for a file that is always written to: `outputDirPath`, `pdf_save_to`.
 fn is_output(key: &str) -> bool {
+    if key.len() > MAX_KEY {
+        return false;
+    }
     let plain = plain_key(key);
     OUTPUT_KEYS.contains(&&*plain)
         || ends_with_output(&plain)

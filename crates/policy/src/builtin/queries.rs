@@ -3,7 +3,7 @@
 use super::found_text;
 use crate::detector::ActionKind;
 use crate::lists::queries::{
-    DOCUMENT_METHODS, GRAPH_CLAUSES, GRAPH_UPDATES, KEYS, KUSTO_COMMANDS, RUNNING_OPERATORS, SEARCH_COMMANDS,
+    DOCUMENT_METHODS, ENDINGS, GRAPH_CLAUSES, GRAPH_UPDATES, KEYS, KUSTO_COMMANDS, RUNNING_OPERATORS, SEARCH_COMMANDS,
     WRITING_OPERATORS,
 };
 use crate::verdict::Decision;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// Whether a key, without punctuation, is for a query in any language.
 pub fn is_key(key: &str) -> bool {
-    KEYS.contains(&key)
+    KEYS.contains(&key) || ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
 /// Whether a value, JSON text, may have an operator of MongoDB in it.
@@ -35,8 +35,8 @@ pub fn judge(key: &str, text: &str, is_graph: bool) -> Option<Decision> {
             || text.contains('(') && text.to_lowercase().contains("detach delete")
             || writes_documents(text)
             || writes_search(text)
-            || commands_kusto(text)
-            || text.split(';').any(updates_triples) =>
+            || commands_kusto(behind_comments(text, "//"))
+            || text.split(';').any(|part| updates_triples(behind_comments(part, "#"))) =>
         {
             ask(ActionKind::Run, format!("the query in {key:?} may do more than read"))
         }
@@ -118,6 +118,17 @@ fn writes_search(text: &str) -> bool {
     })
 }
 
+/// A text without the lines of comments at its begin.
+fn behind_comments<'a>(text: &'a str, mark: &str) -> &'a str {
+    let mut text = text.trim_start();
+    while let Some((comment, behind)) = text.split_once('\n')
+        && comment.starts_with(mark)
+    {
+        text = behind.trim_start();
+    }
+    text
+}
+
 /// Whether a text is a command of Kusto that does more than show something: `.drop table T`.
 fn commands_kusto(text: &str) -> bool {
     let Some(command) = text.strip_prefix('.') else { return false };
@@ -146,6 +157,7 @@ fn updates_triples(text: &str) -> bool {
         [verb, rest @ ..] if GRAPH_UPDATES.contains(verb) => match rest {
             ["silent", "all" | "default" | "named"] | ["all" | "default" | "named"] => true,
             ["silent", "graph", graph, ..] | ["graph", graph, ..] => graph.contains(':'),
+            ["silent", "default", "to", graph, ..] | ["default", "to", graph, ..] => graph.contains(':'),
             ["silent", graph, ..] | [graph, ..] => is_iri(graph),
             [] => false,
         },

@@ -168,6 +168,10 @@ fn a_query_in_another_language_is_judged_by_its_signs() {
         ("get_triples", "query", "clear silent graph <http://host/a>"),
         ("get_triples", "query", "SELECT * WHERE { ?s ?p 1 }; DROP ALL"),
         ("get_triples", "query", "LOAD <http://host/a>"),
+        ("get_triples", "query", "# all\n# of it\nINSERT DATA { <a:b> <c:d> 1 }"),
+        ("get_triples", "query", "PREFIX a: <http://host/> COPY DEFAULT TO a:b"),
+        ("query_kusto", "q", "// all\n.drop table T"),
+        ("get_issues", "gqlQuery", "mutation { deleteIssue(id: 1) { id } }"),
         ("get_issues", "document", "mutation { deleteIssue(id: 1) { id } }"),
         ("get_issues", "graphql", "mutation M($a: ID!) { deleteIssue(id: $a) { id } }"),
     ] {
