@@ -108,13 +108,18 @@ fn unknown_scheme(scheme: &str) -> Decision {
 
 /// Judges an argument that is an address, for a tool that only reads.
 pub fn judge_read(tool: &[String], key: &str, text: &str) -> Option<Decision> {
-    let scheme = Url::parse(text).map(|url| url.scheme().to_owned()).unwrap_or_default();
+    let url = Url::parse(text).ok().filter(|url| !is_host_and_port(url));
+    let scheme = url.as_ref().map_or("", Url::scheme);
+    let is_page = matches!(scheme, "" | "http" | "https");
     // `uri` is often the name of a resource or of a file.
-    let is_name = super::plain_key(key).trim_end_matches('s').ends_with("uri")
-        && !tool.iter().any(|word| FETCHING.contains(&word.as_str()));
-    let is_page = matches!(&*scheme, "" | "http" | "https");
-    let is_harmless = STORE_SCHEMES.contains(&&*scheme) || is_name && !is_page && !runs(text);
-    if is_harmless { None } else { judge_fetched(text) }
+    let is_sure = is_key(key) && !super::plain_key(key).trim_end_matches('s').ends_with("uri");
+    let is_name = !is_sure && !tool.iter().any(|word| FETCHING.contains(&word.as_str()));
+    if STORE_SCHEMES.contains(&scheme) || is_name && !is_page && !runs(text) {
+        return None;
+    }
+    // `view-source:https://host`.
+    let has_another = url.as_ref().is_some_and(|url| !is_page && url.path().contains("://"));
+    if has_another { Some(unknown_scheme(scheme)) } else { judge_fetched(text) }
 }
 
 /// Judges an address that is only fetched; gives the decision if it needs approval.

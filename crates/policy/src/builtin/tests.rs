@@ -353,6 +353,13 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
             assert!(!asked("get_status", key, address), "{key} {address}");
         }
     }
+    for address in ["view-source:https://host/a", "jar:https://host/a.jar!/b", "//host/logout", " file:/etc/passwd"] {
+        assert!(
+            asked("fetch", "url", address) && asked("fetch", "source", address) == address.contains("://"),
+            "{address}"
+        );
+    }
+    assert!(!asked("get_rows", "source", "docs://a/b") && !asked("get_rows", "target", "intro/delete"));
     assert!(asked("fetch", "url", "data:text/html,a") && asked("fetch", "url", "javascript:a()"));
     assert!(asked("fetch_page", "uri", "file:///etc/passwd"));
     assert!(!asked("get_hover", "uri", "file:///home/me/a.rs") && !asked("read_resource", "uri", "docs://a/delete"));
