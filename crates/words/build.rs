@@ -127,6 +127,7 @@ impl Tables {
             all.extend(rows);
         }
         fs::write(to.join("words.fst"), index.into_inner()?)?;
+        fs::write(to.join("begins"), begins(self.patterns.keys()))?;
         fs::write(to.join("patterns"), all)?;
         fs::write(to.join("steps"), &self.steps)?;
         fs::write(to.join("text"), &self.text)?;
@@ -139,6 +140,26 @@ impl Tables {
         Ok(())
     }
 }
+
+/// For each position, a bit for each pair of bytes with which a word may begin.
+fn begins<'k>(keys: impl Iterator<Item = &'k Vec<u8>>) -> Vec<u8> {
+    let mut bits = vec![0; POSITIONS.len() * PAIRS];
+    let mut set = |place: usize, pair: usize| bits[place * PAIRS + pair / 8] |= 1 << (pair % 8);
+    for key in keys {
+        let Some(place) = POSITIONS.iter().position(|position| key.first() == Some(position)) else { continue };
+        match key[1..] {
+            [] => {}
+            // Any byte may follow.
+            [only] => (0..256).for_each(|next| set(place, usize::from(only) << 8 | next)),
+            [first, second, ..] => set(place, usize::from(first) << 8 | usize::from(second)),
+        }
+    }
+    bits
+}
+
+/// The first bytes of keys, and the bytes of a set of pairs: as in `src/table.rs`.
+const POSITIONS: [u8; 3] = [b'=', b'*', b'~'];
+const PAIRS: usize = 1 << 13;
 
 /// The lengths of rows.
 const PATTERN: usize = 7;

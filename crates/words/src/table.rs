@@ -3,6 +3,8 @@
 //!
 //! - `words.fst` leads from a kind of position ([`Position`]) and a pattern's first word to the patterns that begin
 //!   with it: the number of the first one, shifted by 16 bits, and how many there are.
+//! - `begins`: for each kind of position, a bit for each pair of bytes with which a key goes on. Most places of a name
+//!   are dismissed by it, so that the index is seldom asked.
 //! - `patterns`: the list, the language, flags, how many steps there are, the first step.
 //! - `steps`: flags, or 1 or 2 for a step without a word; the position of the word in `text`, and its length.
 
@@ -160,6 +162,18 @@ pub enum Position {
 /// The first bytes of the index's keys, in the order of [`Position`].
 const POSITIONS: [u8; 3] = [b'=', b'*', b'~'];
 
+static BEGINS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/begins"));
+
+/// The bytes of a set of pairs.
+const PAIRS: usize = 1 << 13;
+
+/// Whether a key of this position may begin with these bytes.
+fn may_begin(position: Position, bytes: &[u8]) -> bool {
+    let [first, second, ..] = *bytes else { return true };
+    let pair = usize::from(first) << 8 | usize::from(second);
+    BEGINS[position as usize * PAIRS + pair / 8] >> (pair % 8) & 1 == 1
+}
+
 /// The index, and where the keys of each position begin in it.
 struct Index {
     fst: Fst<&'static [u8]>,
@@ -177,6 +191,9 @@ static INDEX: LazyLock<Option<Index>> = LazyLock::new(|| {
 /// Calls `each` for every pattern whose first word is at the beginning of `normal[start..end]`, with the end of that
 /// word.
 pub fn look_up(position: Position, normal: &str, start: usize, end: usize, mut each: impl FnMut(Pattern, usize)) {
+    if !may_begin(position, &normal.as_bytes()[start..end]) {
+        return;
+    }
     let Some((index, begin)) = INDEX.as_ref().and_then(|index| Some((index, index.places[position as usize]?))) else {
         return;
     };
@@ -213,7 +230,11 @@ mod tests {
         let map = fst::Map::new(INDEX_BYTES).unwrap();
         let mut words = map.into_stream();
         let mut next = 0;
-        while let Some((_, value)) = words.next() {
+        while let Some((key, value)) = words.next() {
+            let position = [Position::Start, Position::Inside, Position::Anywhere]
+                .into_iter()
+                .find(|position| POSITIONS[*position as usize] == key[0]);
+            assert!(may_begin(position.unwrap(), &key[1..]));
             let (first, count) = split(value);
             assert_eq!(first, next, "the keys have the order of the rows");
             next += count;
