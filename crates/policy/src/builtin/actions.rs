@@ -1,6 +1,7 @@
 //! Arguments with an action of their own, for any tool: a method, a verb, a command, a file to write to, code, another
 //! call. Only keys that carry actions count: a text to search for, or a filter, may be anything.
 
+use super::known::Known;
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{
@@ -15,6 +16,7 @@ use pipewright_record::identifier::words;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Those of the describing tools that do not even ask a database what it would do.
 const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
@@ -89,11 +91,44 @@ struct ArgumentKey<'a> {
     written: &'a str,
     /// Without capitals and punctuation.
     plain: Cow<'a, str>,
+    traits: KeyTraits,
 }
+
+/// What a key tells by itself.
+#[derive(Debug, Clone, Copy)]
+struct KeyTraits {
+    /// Whether its value is judged, whatever it is.
+    is_of_interest: bool,
+    /// Whether it is for the body of a request.
+    is_body: bool,
+    /// Whether it is for an address.
+    is_address: bool,
+    /// Whether it is for an address if the value is one.
+    may_be_address: bool,
+}
+
+impl KeyTraits {
+    fn of(written: &str, plain: &str) -> KeyTraits {
+        let is_listed = [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|it| it.contains(&plain));
+        let is_of_interest = !written.is_ascii()
+            || is_listed
+            || request::is_method(plain)
+            || request::is_headers(plain)
+            || files::is_file(written)
+            || flags::holds_options(written)
+            || queries::is_key(plain);
+        let (is_address, may_be_address) = (address::is_key(written), address::may_be_key(written));
+        KeyTraits { is_of_interest, is_body: request::is_body(plain), is_address, may_be_address }
+    }
+}
+
+static KEYS: LazyLock<Known<KeyTraits>> = LazyLock::new(Known::default);
 
 impl<'a> ArgumentKey<'a> {
     fn new(written: &'a str) -> ArgumentKey<'a> {
-        ArgumentKey { written, plain: plain_key(written) }
+        let plain = plain_key(written);
+        let traits = KEYS.of(written, || KeyTraits::of(written, &plain));
+        ArgumentKey { written, plain, traits }
     }
 
     fn is(&self, keys: &[&str]) -> bool {
@@ -101,7 +136,7 @@ impl<'a> ArgumentKey<'a> {
     }
 
     fn is_address(&self) -> bool {
-        address::is_key(self.written)
+        self.traits.is_address
     }
 }
 
@@ -143,16 +178,13 @@ impl JudgedTool<'_> {
 
     /// Most arguments are plain values under keys that carry no action; they are not parsed.
     fn is_of_interest(&self, key: &ArgumentKey<'_>, json: &str) -> bool {
+        let KeyTraits { is_of_interest, is_body, is_address, may_be_address } = key.traits;
         json.starts_with(['{', '['])
-            || !key.written.is_ascii()
-            || [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|list| key.is(list))
-            || request::is_method(&key.plain)
-            || request::is_headers(&key.plain)
-            || self.is_request && request::is_body(&key.plain)
-            || files::is_file(key.written)
-            || flags::holds_options(key.written)
-            || address::is_address(key.written, json)
-            || queries::is_key(&key.plain)
+            || is_of_interest
+            || self.is_request && is_body
+            || is_address
+            // JSON may have a slash with an escape.
+            || may_be_address && json.contains(['/', '\\'])
             || queries::may_have_operator(json)
             || self.is_observing() && flags::may_be_on(json)
     }

@@ -30,7 +30,7 @@ pub fn is_key(key: &str) -> bool {
 }
 
 /// Whether a key may be for an address, or for something else.
-fn may_be_key(key: &str) -> bool {
+pub fn may_be_key(key: &str) -> bool {
     KEYS.contains(&&*super::plain_key(key))
 }
 

@@ -13,7 +13,7 @@ mod files;
 mod flags;
 mod folder_use;
 mod keys;
-mod known_classes;
+mod known;
 mod lexicon;
 mod names;
 mod nested;
@@ -45,7 +45,7 @@ use database::SqlUse;
 use deal::has_deal;
 use element::{judge_description, judge_dialog, judge_element, judge_target};
 use keys::{KeyEffect, judge_key, pressed};
-use known_classes::KnownClasses;
+use known::Known;
 use names::Class;
 use pipewright_record::hook::{Harness, OwnToolUse};
 use pipewright_record::identifier::words;
@@ -76,7 +76,7 @@ pub struct Builtin {
     shared_prefix: String,
     /// The tools whose names others have with a verb after them.
     changed_by_others: HashSet<String>,
-    classes: KnownClasses,
+    classes: Known<Class>,
     /// The elements that the world has shown. Empty if only calls are read; then the target that the caller names
     /// counts.
     pub snapshot: Snapshot,
@@ -182,13 +182,13 @@ impl Builtin {
         let tools: HashSet<&str> = tools.collect();
         self.shared_prefix = names::shared_prefix(tools.iter().copied());
         self.changed_by_others = names::changed_by_others(&tools).into_iter().map(str::to_owned).collect();
-        self.classes = KnownClasses::default();
+        self.classes = Known::default();
     }
 
     /// Judges a call. The server's hint about the tool may add a question. It removes one only if the name tells
     /// nothing specific.
     pub fn judge(&self, call: &Call<'_>, hint: Hint) -> (Decision, CallEffect) {
-        let mut class = self.classes.of(&call.tool, &self.shared_prefix);
+        let mut class = self.classes.of(&call.tool, || names::class_of_server(&call.tool, &self.shared_prefix));
         let own_tool = self.client.and_then(|client| client.own_tool(&call.tool));
         match own_tool {
             Some(own) => class = own_tools::class(own),
