@@ -52,6 +52,9 @@ const SAFE_SETTINGS: &[&str] = &[
     "update-notifier",
 ];
 
+/// Registries of everybody, to which a secret may go that their address is before.
+const PUBLIC_REGISTRIES: &[&str] = &["//npm.pkg.github.com/", "//registry.npmjs.org/", "//registry.yarnpkg.com/"];
+
 /// Whether npm's and pnpm's reading commands run nothing that a file here names.
 pub(super) fn runs_nothing(folder: &Path) -> bool {
     // pnpm's hooks, the settings of corepack, and the npm that pnpm runs.
@@ -73,8 +76,10 @@ fn npmrc_is_harmless(text: &str) -> bool {
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let key = key.trim().trim_end_matches("[]").to_lowercase();
         let is_registry = key.starts_with('@') && key.ends_with(":registry");
-        // A variable may be a secret, which goes to the server.
-        key.starts_with("//") || (is_registry || SAFE_SETTINGS.contains(&&*key)) && !value.contains("${")
+        let is_login = key.starts_with("//");
+        // A variable may be a secret, which goes to the server: any that the folder names.
+        (is_login || is_registry || SAFE_SETTINGS.contains(&&*key)) && !value.contains("${")
+            || PUBLIC_REGISTRIES.iter().any(|registry| key.starts_with(registry))
     })
 }
 
@@ -109,7 +114,7 @@ mod tests {
     #[test]
     fn settings_that_name_code_are_found() {
         assert!(npmrc_is_harmless(
-            "# a\nregistry = https://r.example\n@a:registry=https://b\n//b/:_authToken=${T}\nhoist-pattern[]=*\n"
+            "# a\nregistry = https://r.example\n@a:registry=https://b\n//registry.npmjs.org/:_authToken=${T}\n//b/:always-auth=true\nhoist-pattern[]=*\n"
         ));
         for text in [
             "git=./x",
@@ -120,6 +125,8 @@ mod tests {
             "x",
             "fund=true\rpnpmfile=./x",
             "registry=http://h/${TOKEN}",
+            "//evil.example/:_authToken=${AWS_SECRET_ACCESS_KEY}",
+            "//registry.npmjs.org.evil.example/:_authToken=${T}",
         ] {
             assert!(!npmrc_is_harmless(text), "{text}");
         }

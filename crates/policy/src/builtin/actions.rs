@@ -23,8 +23,19 @@ const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
 
 const VERBS: &[&str] =
     &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
-const COMMANDS: &[&str] =
-    &["command", "commands", "cmd", "commandline", "shellcommand", "shell", "bash", "argv", "exec", "script"];
+const COMMANDS: &[&str] = &[
+    "clicommand",
+    "command",
+    "commands",
+    "cmd",
+    "commandline",
+    "shellcommand",
+    "shell",
+    "bash",
+    "argv",
+    "exec",
+    "script",
+];
 const SCRIPTS: &[&str] =
     &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
 const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];

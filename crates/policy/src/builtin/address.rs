@@ -3,12 +3,12 @@
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found, found_text};
 use crate::detector::ActionKind;
-use crate::lists::address::{ENDINGS, FETCHING, KEYS, LOCAL_VERBS, STORE_SCHEMES};
+use crate::lists::address::{ENDINGS, FETCHING, KEYS, LOCAL_VERBS, SENDING_KEYS, STORE_SCHEMES};
 use crate::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
 use pipewright_record::identifier::words;
 use serde_json::Value;
-use url::Url;
+use url::{Host, Url};
 
 /// Judges a call that opens an address.
 pub fn judge_address(call: &JudgedCall<'_>) -> Decision {
@@ -129,7 +129,10 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
         _ => Url::parse(&format!("http://{text}")).ok()?,
     };
     match url.scheme() {
-        "http" | "https" => Some(judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow),
+        "http" | "https" if is_near(&url) => judge_service(&url),
+        "http" | "https" => {
+            sent_by(&url).or_else(|| Some(judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow))
+        }
         // Any word before a colon looks like a scheme.
         scheme if url.has_host() || scheme == "file" || scheme == "data" && url.path().contains(',') => {
             Some(unknown_scheme(scheme))
@@ -138,15 +141,40 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
     }
 }
 
-/// Judges an address of a service on this machine; gives the decision if it needs approval. There, a verb is a command
-/// rather than a title.
-pub fn judge_local(text: &str) -> Option<Decision> {
-    let url = Url::parse(text).ok()?;
+/// Whether an address is on this machine or in a network at home, where services and devices act on a GET.
+fn is_near(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost") || name.ends_with(".local"),
+        Some(Host::Ipv4(host)) => host.is_loopback() || host.is_private() || host.is_link_local(),
+        Some(Host::Ipv6(host)) => host.is_loopback() || host.is_unique_local() || host.is_unicast_link_local(),
+        None => false,
+    }
+}
+
+/// Judges an address of a service near by; gives the decision if it needs approval. There, a verb is a command rather
+/// than a title.
+pub fn judge_service(url: &Url) -> Option<Decision> {
     let verb = words(url.path()).into_iter().find(|word| LOCAL_VERBS.contains(&word.as_str()));
     match verb {
         Some(verb) => Some(found(ActionKind::Run, "builtin.address", format!("the address says {verb:?}"))),
-        None => Some(judge_path(&url, false)).filter(|decision| decision.verdict != Verdict::Allow),
+        None => Some(judge_path(url, false)).filter(|decision| decision.verdict != Verdict::Allow),
     }
+}
+
+/// The verb of an interface that sends on a GET: `/bot1/sendMessage?chat_id=2&text=hi`, `chat.postMessage?token=...`, and
+/// any address of a host for hooks.
+fn sent_by(url: &Url) -> Option<Decision> {
+    let has_message = url.query_pairs().any(|(key, _)| SENDING_KEYS.contains(&&*super::plain_key(&key)));
+    let sent = || {
+        url.path().split(['/', '.']).find_map(|piece| match names::class(piece) {
+            Class::Destroy(kind, _) => Some((kind, piece.to_owned())),
+            _ => None,
+        })
+    };
+    let hook =
+        || url.host_str()?.split('.').find(|label| *label == "hooks").map(|it| (ActionKind::Send, it.to_owned()));
+    let (kind, said) = if has_message { sent().or_else(hook)? } else { hook()? };
+    Some(found(kind, "builtin.address", format!("the address says {said:?}")))
 }
 
 /// Judges an address by its words: some sites delete on a GET. A page that is fetched without a person's session is

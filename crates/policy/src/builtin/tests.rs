@@ -361,6 +361,26 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     }
     assert!(!asked("get_rows", "source", "docs://a/b") && !asked("get_rows", "target", "intro/delete"));
     assert!(asked("fetch", "url", "data:text/html,a") && asked("fetch", "url", "javascript:a()"));
+    for address in [
+        "http://localhost:8080/quitquitquit",
+        "http://192.168.1.5/lights/off",
+        "http://printer.local/jobs/cancel",
+        "http://[::1]:8080/actuator/restart",
+        "https://api.telegram.example/bot1/sendMessage?chat_id=1&text=hi",
+        "https://chat.example/api/chat.postMessage?token=x&channel=C&text=hi",
+        "https://hooks.example.com/catch/1/abc/",
+    ] {
+        assert!(asked("fetch", "url", address), "{address}");
+    }
+    for address in [
+        "http://localhost:3000/api/users?limit=5",
+        "http://192.168.1.5/status",
+        "https://host/docs/send-mail",
+        "https://host/blog/sending?token=1",
+        "https://maps.example/search?text=a",
+    ] {
+        assert!(!asked("fetch", "url", address), "{address}");
+    }
     assert!(asked("fetch_page", "uri", "file:///etc/passwd"));
     assert!(!asked("get_hover", "uri", "file:///home/me/a.rs") && !asked("read_resource", "uri", "docs://a/delete"));
     assert!(asked("browser_navigate", "websiteUrl", "file:///etc/passwd"));

@@ -1,8 +1,10 @@
-//! Addresses in the place of a table: DuckDB and others fetch what is written as `FROM 'https://host/a.csv'`, in either
+//! Addresses in the place of a table, and tables that ask other machines: DuckDB and others fetch what is written as `FROM 'https://host/a.csv'`, in either
 //! kind of quotes.
 
 use sqlparser::tokenizer::{Token, Word};
 
+/// Tables that ask other machines when they are read: osquery's, Steampipe's.
+const ACTING: [&str; 4] = ["carves", "curl", "curl_certificate", "net_http_request"];
 /// Words before a table.
 const BEFORE: [&str; 8] = ["desc", "describe", "from", "join", "pivot", "summarize", "table", "unpivot"];
 /// Words that end a list of tables.
@@ -32,6 +34,9 @@ pub(super) fn has_address(tokens: &[Token]) -> bool {
         match token {
             // No other name of a column, a table or another name for it has these signs.
             Token::Word(word) if word.quote_style.is_some() && is_address(&word.value) => return true,
+            Token::Word(word) if is_place && ACTING.iter().any(|table| word.value.eq_ignore_ascii_case(table)) => {
+                return true;
+            }
             Token::SingleQuotedString(text)
             | Token::DoubleQuotedString(text)
             | Token::EscapedStringLiteral(text)

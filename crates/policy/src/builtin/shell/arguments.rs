@@ -11,7 +11,10 @@ pub(super) fn has_none(arguments: &[&str], options: &[&str]) -> bool {
             let name = argument.split('=').next().unwrap_or_default();
             !name.is_empty() && (option.starts_with(name) || name.starts_with(option))
         }
-        (None, None) if option.len() == 2 => argument.starts_with('-') && argument[1..].contains(&option[1..]),
+        // `-o=json` has no letters behind the sign.
+        (None, None) if option.len() == 2 => {
+            argument.starts_with('-') && argument[1..].split('=').next().is_some_and(|it| it.contains(&option[1..]))
+        }
         (None, None) => argument.starts_with(option),
         _ => false,
     };

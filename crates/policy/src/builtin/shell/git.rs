@@ -44,7 +44,12 @@ fn only_lists(subcommand: &str, arguments: &[&str]) -> bool {
     match subcommand {
         "stash" => matches!(arguments, ["list" | "show", ..]) && has_none(arguments, WRITE_OPTIONS),
         "config" if arguments.len() == 1 && arguments[0].contains('.') => has_operands_only(arguments),
-        "config" => matches!(arguments, ["--list" | "-l"] | ["--get" | "--get-all" | "--get-regexp", ..]),
+        "config" => match arguments {
+            ["--list" | "-l", rest @ ..] => {
+                rest.iter().all(|word| ["--show-origin", "--show-scope", "--global", "--local"].contains(word))
+            }
+            _ => matches!(arguments, ["--get" | "--get-all" | "--get-regexp", ..]),
+        },
         "reflog" => {
             // Among these is no other subcommand.
             let is_shown = |word: &&str| word.starts_with('-') || *word == "HEAD" || is_digits(word);

@@ -1,9 +1,11 @@
 //! Arguments that are small programs: those of sed and awk, and of builtins that set something.
 
+use super::super::address::judge_service;
 use super::super::powershell;
 use super::arguments::is_digits;
 use super::{awk, is_own_name};
 use crate::lists::address::LOCAL_QUERY_KEYS;
+use url::Url;
 
 /// sed's scripts that print, delete and replace lines of its input. `w`, `e` and `-i` write and run.
 pub(super) fn sed_reads(arguments: &[&str]) -> bool {
@@ -209,6 +211,7 @@ pub(super) fn curl_reads(arguments: &[&str]) -> bool {
             ("-m" | "--max-time" | "--connect-timeout", [seconds, behind @ ..]) if is_digits(seconds) => behind,
             ("-o" | "--output", ["/dev/null", behind @ ..]) => behind,
             ("-X" | "--request", ["GET" | "HEAD", behind @ ..]) => behind,
+            ("-H" | "--header", [header, behind @ ..]) if is_plain_header(header) => behind,
             // A format may name a file to write to, or one that has the format.
             ("-w" | "--write-out", [format, behind @ ..])
                 if !format.starts_with('@') && !format.contains("output{") =>
@@ -232,6 +235,12 @@ pub(super) fn curl_reads(arguments: &[&str]) -> bool {
     addresses == 1
 }
 
+/// Whether a header only says in which form an answer is wanted.
+fn is_plain_header(header: &str) -> bool {
+    let name = header.split(':').next().unwrap_or_default();
+    ["accept", "accept-encoding", "accept-language"].iter().any(|plain| name.eq_ignore_ascii_case(plain))
+}
+
 /// Whether an address is on this machine, and no word of its path says that it does something.
 fn is_on_this_machine(address: &str) -> bool {
     let scheme = ["http://", "https://"].into_iter().find_map(|scheme| address.strip_prefix(scheme));
@@ -250,7 +259,7 @@ fn is_on_this_machine(address: &str) -> bool {
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_digits))
         && path.chars().all(is_plain)
         && (query.is_empty() || query.split('&').all(is_harmless))
-        && super::super::address::judge_local(&format!("http://localhost/{path}")).is_none()
+        && Url::parse(&format!("http://localhost/{path}")).is_ok_and(|url| judge_service(&url).is_none())
 }
 
 /// PowerShell with a text that only reads. As with other shells, the settings of the user count as harmless.

@@ -6,7 +6,7 @@ use super::arguments::{
 };
 use super::{git, program_arguments};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
-use crate::lists::shell_programs::{HELP_PRINTERS, VERSION_PRINTERS};
+use crate::lists::shell_programs::{HELP_GROUPS, HELP_PRINTERS, VERSION_PRINTERS};
 use pipewright_syntax::shell::Word;
 
 /// When a program only reads.
@@ -133,7 +133,8 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
             ["--explain" | "--print", what] => !what.contains(['=', '@', '/', '.']),
             _ => matches!(arguments, ["--version" | "-V" | "-vV"]),
         }),
-        "node" | "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
+        "node" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"] | ["--check" | "-c", _])),
+        "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
         "cmake" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
         "ffmpeg" | "ffprobe" | "java" | "javac" | "xcodebuild" => {
             ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-version"]))
@@ -156,7 +157,8 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
 
 /// Whether a program only prints its version or its help.
 pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
-    let is_plain = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let is_plain =
+        |word: &str| !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     match arguments {
         ["--version"] => VERSION_PRINTERS.contains(&program),
         // `dotnet --help` runs what a file in the folder names, so not each program that is known is believed.
@@ -164,8 +166,9 @@ pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
             [HELP_PRINTERS, VERSION_PRINTERS].iter().any(|known| known.contains(&program)) || reading(program).is_some()
         }
         // A further word might be a program, whose help would be printed by running it.
-        [subcommand, "--help"] => {
-            HELP_PRINTERS.contains(&program) && is_plain(subcommand) && !subcommand.starts_with('-')
+        [subcommand, "--help"] => HELP_PRINTERS.contains(&program) && is_plain(subcommand),
+        [group, subcommand, "--help"] => {
+            HELP_PRINTERS.contains(&program) && HELP_GROUPS.contains(group) && is_plain(subcommand)
         }
         _ => false,
     }

@@ -57,6 +57,8 @@ fn an_address_is_no_table_that_is_only_read() {
         "SELECT * FROM t, 'https://host/a'",
         "SELECT * FROM t LEFT JOIN 'gs://bucket/a' AS u ON true",
         "SELECT (SELECT max(a) FROM 'https://host/a')",
+        "SELECT * FROM curl WHERE url = 'https://host/?a=1'",
+        "SELECT * FROM a JOIN carves ON true",
         "SELECT * FROM E'https://host/a'",
         "SELECT * FROM (t JOIN ('hf://datasets/a' b JOIN c ON true) ON true)",
         "WITH a AS (SELECT * FROM 'https://host/a') SELECT * FROM a",
