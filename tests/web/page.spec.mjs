@@ -10,7 +10,9 @@ import { join } from "node:path";
 const { PIPEWRIGHT_SERVE_URL: ADDRESS, PIPEWRIGHT_WEB_TESTS: MODULES = import.meta.dirname } = process.env;
 const { PIPEWRIGHT_SCREENSHOTS: PICTURES, PIPEWRIGHT_PAGE: PAGE } = process.env;
 const require = createRequire(`${MODULES}/`);
-const { test, expect } = require("@playwright/test");
+const { test, expect: hasty } = require("@playwright/test");
+// Five seconds are few on a busy machine.
+const expect = hasty.configure({ timeout: 30_000 });
 const AXE = readFileSync(require.resolve("axe-core"), "utf8");
 const ORIGIN = new URL(ADDRESS).origin;
 

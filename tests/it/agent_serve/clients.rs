@@ -103,7 +103,7 @@ fn the_page_is_used_in_a_browser() {
     let replay = Server::of(replay.args(["--listen", "127.0.0.1:0", "--replay"]).arg(replayed));
     let output = Command::new("node")
         .arg(home.join("node_modules/@playwright/test/cli.js"))
-        .args(["test", "page.spec.mjs", "--reporter", "line", "--workers", "2", "--output"])
+        .args(["test", "page.spec.mjs", "--reporter", "line", "--timeout", "90000", "--workers", "2", "--output"])
         .arg(place.path().join("results"))
         .current_dir(repository().join("tests/web"))
         .env("PIPEWRIGHT_SERVE_URL", format!("http://{}/?token={TOKEN}", server.address))
