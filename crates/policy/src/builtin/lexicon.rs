@@ -150,6 +150,7 @@ const EFFECTS: &[(Option<ActionKind>, NounPosition, &[&str])] = &[
     (Some(ActionKind::Revoke), NounPosition::AfterVerb, effects::REVOKE_AFTER_VERB),
     (Some(ActionKind::Revoke), NounPosition::Beside, effects::REVOKE_BESIDE),
     (Some(ActionKind::Grant), NounPosition::Never, effects::GRANT),
+    (Some(ActionKind::Grant), NounPosition::Beside, effects::GRANT_BESIDE),
     (Some(ActionKind::Install), NounPosition::Never, effects::INSTALL),
     (Some(ActionKind::Install), NounPosition::AfterVerb, effects::INSTALL_AFTER_VERB),
     (Some(ActionKind::Run), NounPosition::Never, effects::RUN),

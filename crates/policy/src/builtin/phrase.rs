@@ -1,5 +1,6 @@
 //! The words of a tool's name together: its verb, and whether other words are verbs, too.
 
+mod acting;
 mod forms;
 
 use super::lexicon::{
@@ -312,7 +313,10 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
 
 /// The class of a verb that reads, unless a word after it is a verb, too.
 fn reads(verb: &Word<'_>, after: &[Word<'_>], clause: &[Word<'_>]) -> Class {
-    let is_noun_too = verb.has(&[WordSense::ReadOrNoun]);
+    if let Some(acting) = acting::behind_product(verb, after) {
+        return effect(acting, clause);
+    }
+    let is_noun_too = verb.has(&[WordSense::ReadOrNoun]) || acting::is_product(verb);
     for (at, word) in after.iter().enumerate() {
         let is_last = at + 1 == after.len();
         match word.sense {
@@ -337,7 +341,7 @@ fn is_certain_reading(clause: &[Word<'_>], at: usize) -> bool {
     match (before, after) {
         ([], _) => true,
         _ if clause[at].is(&["search"]) => true,
-        ([.., nearest], []) => before[1..].iter().all(Word::is_any_noun) && nearest.is_any_noun(),
+        (_, []) => before.iter().all(Word::is_any_noun),
         // A brand may precede the verb (`doks_list_clusters`); with an object in the singular, the first word may act
         // on the list.
         ([_], [.., last]) if !before[0].is_any_noun() && clause[at].is(&["list"]) => {
@@ -378,7 +382,7 @@ fn shown(clause: &[Word<'_>]) -> Class {
     // `jobs_by_account_id`.
     if let Some(by) = clause.iter().position(|word| word.is(&["by"]))
         && by > 0
-        && clause[usize::from(by > 1)..by].iter().all(Word::is_any_noun)
+        && clause[..by].iter().all(Word::is_any_noun)
     {
         return Class::Observe;
     }

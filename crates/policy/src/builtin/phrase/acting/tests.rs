@@ -1,0 +1,42 @@
+use crate::builtin::names::{Class, class};
+
+/// Whether all of the names are those of tools that only read, or none is.
+fn assert_reading(names: &str, reads: bool) {
+    for name in names.split_whitespace() {
+        assert_eq!(class(name) == Class::Observe, reads, "{name}");
+    }
+}
+
+#[test]
+fn a_verb_behind_the_name_of_a_product_counts() {
+    assert_reading(
+        "zoom_schedule_meeting zoom_update_meeting zoom_start_meeting zoom_post_message recall_start_bot recall_stop_bot \
+         tally_post_voucher tally_import_ledgers echo_play_music ping_sync_users forecast_update_project poll_vote \
+         zoom_start zoomScheduleMeeting outline_post_document",
+        false,
+    );
+    assert_reading(
+        "zoom_list_meetings zoom_get_meeting zoom ping ping_host echo poll_events poll_order_status watch_order_status \
+         forecast_orders recall_memory get_vote list_order_items validate_order_items analyze_email_thread",
+        true,
+    );
+}
+
+#[test]
+fn an_unknown_first_word_may_be_the_verb() {
+    assert_reading(
+        "voidInvoiceById fulfill_orders_by_id burn_tokens_by_id quarantine_devices_by_id isolate_hosts_by_id \
+         decommission_servers_by_id whitelist_users_by_ip snooze_alerts_by_id ack_messages_by_id frobnicate_orders_by_id \
+         blast_contacts_list ship_products_list boost_user_profile frobnicate_tasks_list silence_health_check \
+         snooze_uptime_monitor void_user_check burn_token_search burn_list_tokens transition_ticket_status \
+         transition_ticket_state decommission_server_status arm_alarm disarm_alarm unfriend_user drain_node cordon_node \
+         uncordon_node denylist_ip",
+        false,
+    );
+    assert_reading(
+        "jobs_by_account_id account_jobs_by_id kubernetes_pods_list hyperdrive_configs_list get_transition get_ship \
+         get_burn_rate list_silences get_silence silence_list quarantine_list get_arm_status arm_template_list \
+         blast_search check_allowlist whitelist_list",
+        true,
+    );
+}
