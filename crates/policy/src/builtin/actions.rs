@@ -197,7 +197,7 @@ impl JudgedTool<'_> {
             // JSON may have a slash with an escape.
             || may_be_address && json.contains(['/', '\\'])
             || queries::may_have_operator(json)
-            || self.is_observing() && flags::may_be_on(json)
+            || self.is_observing() && (flags::may_be_on(json) || flags::may_be_option(json))
     }
 
     /// Judges the whole value of a key.
@@ -206,9 +206,21 @@ impl JudgedTool<'_> {
             let why = format!("the key {:?} has letters that look like others", key.written);
             return Some(Decision::new(Verdict::Confirm, "builtin.unknown", why));
         }
-        let has_options = self.is_observing() && !flags::options(key.written, value).is_empty();
-        let of_program = if has_options { flags::judge_program(parts::own(self.name), value) } else { None };
-        stricter(of_program, self.value(key, value))
+        stricter(self.injected(key, value), self.value(key, value))
+    }
+
+    /// Judges options of a program: under a key for them, or as text that a program takes for an option.
+    fn injected(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
+        let has_options = || !flags::options(key.written, value).is_empty() || flags::has_option(value);
+        if !self.is_observing() || !has_options() {
+            return None;
+        }
+        let of_program = flags::judge_program(parts::own(self.name), value);
+        // Words to search for may be about options.
+        match queries::is_key(&key.plain) {
+            true => of_program,
+            false => stricter(of_program, flags::judge_injected(key.written, value)),
+        }
     }
 
     fn value(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
@@ -314,10 +326,14 @@ impl JudgedTool<'_> {
 
     /// Judges what a request does besides getting a page.
     fn request(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
-        let is_sending = self.is_request && !self.is_get && matches!(self.class, Class::Observe | Class::Navigate);
+        let is_getting = self.is_request && matches!(self.class, Class::Observe | Class::Navigate);
+        let is_sending = is_getting && !self.is_get;
         match value.as_str().map(str::trim) {
             _ if request::is_headers(&key.plain) => request::judge_headers(&key.plain, value),
             _ if is_sending && request::is_body(&key.plain) => request::judge_body(&key.plain, value),
+            _ if is_getting && flags::holds_options(key.written) => {
+                request::judge_options(key.written, &flags::texts(value))
+            }
             Some(method) if request::is_method(&key.plain) && !method.is_empty() => {
                 request::judge_method(&key.plain, method, self.is_request)
             }

@@ -5,7 +5,7 @@ use super::lexicon::{NounPosition, PREPOSITIONS, WordSense};
 use super::phrase::{self, Word};
 use super::{found, plain_key, shell};
 use crate::detector::ActionKind;
-use crate::lists::flags::{MODAL_WORDS, OPTIONS, SETTING, TEXT_PARTS};
+use crate::lists::flags::{INJECTED, MODAL_WORDS, OPTIONS, SETTING, TEXT_PARTS};
 use crate::verdict::Decision;
 use crate::working_folder::WorkingFolder;
 use pipewright_record::identifier::words;
@@ -95,7 +95,7 @@ pub fn options(key: &str, value: &Value) -> Vec<(String, Value)> {
 }
 
 /// The words of a program's arguments.
-fn texts(value: &Value) -> Vec<&str> {
+pub fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => text.split_whitespace().collect(),
         Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
@@ -114,6 +114,38 @@ pub fn judge_program(own_name: &str, arguments: &Value) -> Option<Decision> {
     command.extend(texts(arguments).into_iter().map(str::to_owned));
     let why = || format!("{:?} may do more than read", command.join(" "));
     (!reads(&command)).then(|| found(ActionKind::Run, "builtin.argument", why()))
+}
+
+/// Whether a text is one that programs take for an option.
+fn is_option(text: &str) -> bool {
+    let name = text.trim_start().trim_start_matches('-');
+    name.len() < text.trim_start().len() && name.starts_with(|one: char| one.is_ascii_alphabetic())
+}
+
+/// Whether a value is such a text, or a list with one.
+pub fn has_option(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_option(text),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).any(is_option),
+        _ => false,
+    }
+}
+
+/// Whether a value, JSON text, may be such a text.
+pub fn may_be_option(json: &str) -> bool {
+    json.strip_prefix('"').is_some_and(|text| text.starts_with(['-', '\\', ' ']))
+}
+
+/// Judges options that make many programs write or run something, under any key: `"pattern": "--pre=sh"`.
+pub fn judge_injected(key: &str, value: &Value) -> Option<Decision> {
+    let acts = |text: &str| INJECTED.iter().any(|option| text.trim_start().starts_with(option));
+    let acting = match value {
+        Value::String(text) => acts(text),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).any(acts),
+        _ => false,
+    };
+    let why = || format!("{key:?} has an option that makes programs do more than read");
+    acting.then(|| found(ActionKind::Run, "builtin.argument", why()))
 }
 
 /// Whether a key is for options: `args`, `git_args`.

@@ -2,7 +2,7 @@
 
 use super::found;
 use crate::detector::ActionKind;
-use crate::lists::request::BODY_KEYS;
+use crate::lists::request::{BODY_KEYS, BODY_OPTIONS, METHOD_OPTIONS};
 use crate::verdict::Decision;
 use serde_json::Value;
 
@@ -46,6 +46,31 @@ pub fn judge_headers(key: &str, headers: &Value) -> Option<Decision> {
     let text = headers.to_string().to_lowercase().replace('_', "-");
     let overrides = text.contains("method-override") || text.contains("x-http-method");
     overrides.then(|| found(ActionKind::Submit, "builtin.argument", format!("its {key} replace the request's method")))
+}
+
+/// Judges options of a program that gets pages, such as curl: a method, or content to send.
+pub fn judge_options(key: &str, texts: &[&str]) -> Option<Decision> {
+    texts.iter().enumerate().find_map(|(at, text)| {
+        let (option, own) = split_option(text)?;
+        match option {
+            _ if BODY_OPTIONS.contains(&option) => {
+                Some(found(ActionKind::Submit, "builtin.argument", format!("its {key} send content, by {text:?}")))
+            }
+            _ if METHOD_OPTIONS.contains(&option) => judge_method(key, own.or(texts.get(at + 1).copied())?, true),
+            _ => None,
+        }
+    })
+}
+
+/// An option and the value in the same word: `--data=x`, `-XPOST`, and `-sd`, where the last letter counts.
+fn split_option(text: &str) -> Option<(&str, Option<&str>)> {
+    if text.starts_with("--") {
+        return Some(text.split_once('=').map_or((text, None), |(option, value)| (option, Some(value))));
+    }
+    let letters = text.strip_prefix('-')?;
+    let at = letters.find(['d', 'F', 'T', 'X'])?;
+    let value = letters.get(at + 1..).filter(|value| !value.is_empty());
+    letters[..at].bytes().all(|one| one.is_ascii_alphabetic()).then_some((letters.get(at..=at)?, value))
 }
 
 /// Judges the body of a request that is not a GET: without a method, clients send a body by POST.
