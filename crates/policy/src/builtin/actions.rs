@@ -39,14 +39,21 @@ const COMMANDS: &[&str] = &[
 const SCRIPTS: &[&str] =
     &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
 const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
-/// Keys for SQL only.
-const SQL: &[&str] = &["cql", "rawsql", "sql", "sqlquery", "sqlstatement", "sqltext", "statement", "statements"];
+/// Keys for SQL only, and how other such keys end.
+const SQL: &[&str] = &["cql", "sqlquery", "sqlscript", "sqltext", "statements"];
+const SQL_ENDINGS: &[&str] = &["sql", "statement", "stmt"];
+/// Names of databases that end so.
+const NOT_SQL: &[&str] = &["mysql", "nosql", "postgresql"];
 const DATABASES: &[&str] = &["database", "databases", "db", "mysql", "postgres", "sql", "sqlite", "table", "tables"];
 /// Keys for a query in any language, or words to search for.
-const QUERIES: &[&str] = &["cypher", "queries", "query", "querystring", "querytext", "rawquery"];
+const QUERIES: &[&str] =
+    &["cypher", "nativequery", "queries", "query", "querystring", "querytext", "rawquery", "script"];
 /// Keys for conditions of a search.
 const FILTERS: &[&str] =
     &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
+
+/// Keys for a part of a query, behind which a statement may follow.
+const PARTS: &[&str] = &["condition", "conditions", "filter", "filters", "having", "orderby", "where", "whereclause"];
 
 /// Judges a call within another.
 pub type JudgeInner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
@@ -120,14 +127,16 @@ struct KeyTraits {
 
 impl KeyTraits {
     fn of(written: &str, plain: &str) -> KeyTraits {
-        let is_listed = [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, SQL, QUERIES].iter().any(|it| it.contains(&plain));
+        let is_listed =
+            [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, QUERIES, PARTS].iter().any(|it| it.contains(&plain));
         let is_of_interest = !written.is_ascii()
             || is_listed
             || request::is_method(plain)
             || request::is_headers(plain)
             || files::is_file(written)
             || flags::holds_options(written)
-            || queries::is_key(plain);
+            || queries::is_key(plain)
+            || is_sql_key(plain);
         let (is_address, may_be_address) = (address::is_key(written), address::may_be_key(written));
         KeyTraits { is_of_interest, is_body: request::is_body(plain), is_address, may_be_address }
     }
@@ -197,6 +206,7 @@ impl JudgedTool<'_> {
             // JSON may have a slash with an escape.
             || may_be_address && json.contains(['/', '\\'])
             || queries::may_have_operator(json)
+            || queries::may_be_mutation(json)
             || self.is_observing() && (flags::may_be_on(json) || flags::may_be_option(json))
     }
 
@@ -316,8 +326,7 @@ impl JudgedTool<'_> {
 
     /// Judges SQL.
     fn sql(&self, key: &str, text: &str) -> Option<Decision> {
-        let is_query = QUERIES.contains(&key);
-        let writes = !(is_query && is_prose(self.name)) && is_writing_sql(key, text);
+        let writes = (is_sql_key(key) || !is_prose(self.name)) && is_writing_sql(key, text);
         writes.then(|| {
             let why = format!("the query in {key:?} may do more than read");
             Some(ask_about_text(ActionKind::Run, why)?.with_parts(&[sql::cause(text)]))
@@ -398,11 +407,22 @@ fn looks_like_code(text: &str) -> bool {
     text.contains(['(', ';', '{', '=', '`'])
 }
 
-/// Whether a text is SQL that does more than read: any text under a key for SQL, or a query that begins like a
-/// statement.
+/// Whether a text is SQL that does more than read: any text under a key for SQL, a query that begins like a
+/// statement, or a filter with such a one behind it.
 fn is_writing_sql(key: &str, text: &str) -> bool {
-    let (is_sql, is_query) = (SQL.contains(&key), QUERIES.contains(&key));
-    (is_sql || is_query && text.split(';').any(statements::begins_statement)) && !sql::only_reads(text)
+    let mut parts = text.split(';');
+    let is_statement = match key {
+        _ if is_sql_key(key) => true,
+        _ if QUERIES.contains(&key) => parts.any(statements::begins_statement),
+        _ if PARTS.contains(&key) => parts.skip(1).any(statements::begins_statement),
+        _ => false,
+    };
+    is_statement && !sql::only_reads(text)
+}
+
+/// Whether a key is for SQL only.
+fn is_sql_key(key: &str) -> bool {
+    SQL.contains(&key) || !NOT_SQL.contains(&key) && SQL_ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
 pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {

@@ -3,8 +3,8 @@
 use super::found_text;
 use crate::detector::ActionKind;
 use crate::lists::queries::{
-    DOCUMENT_METHODS, ENDINGS, GRAPH_CLAUSES, GRAPH_UPDATES, KEYS, KUSTO_COMMANDS, RUNNING_OPERATORS, SEARCH_COMMANDS,
-    WRITING_OPERATORS,
+    DOCUMENT_METHODS, ENDINGS, FLUX_FUNCTIONS, GRAPH_CLAUSES, GRAPH_STEPS, GRAPH_UPDATES, KEYS, KUSTO_COMMANDS,
+    RUNNING_OPERATORS, SEARCH_COMMANDS, STEPS_ON_FOUND, WRITING_OPERATORS,
 };
 use crate::verdict::Decision;
 use pipewright_record::identifier::words;
@@ -29,12 +29,15 @@ pub fn judge(key: &str, text: &str, is_graph: bool) -> Option<Decision> {
     }
     let ask = |kind, why: String| Some(found_text(kind, "builtin.argument", why));
     match () {
+        () if begins_mutation(text) => ask(ActionKind::Submit, "the text is a mutation".to_owned()),
         _ if !is_key(key) => None,
         () if is_mutation(text) => ask(ActionKind::Submit, "the query is a mutation".to_owned()),
         () if is_graph && writes_graph(text)
             || text.contains('(') && text.to_lowercase().contains("detach delete")
             || writes_documents(text)
             || writes_search(text)
+            || writes_by_steps(text)
+            || writes_in_loop(text)
             || commands_kusto(behind_comments(text, "//"))
             || text.split(';').any(|part| updates_triples(behind_comments(part, "#"))) =>
         {
@@ -111,7 +114,7 @@ fn writes_search(text: &str) -> bool {
         let is_complete = match name {
             // It takes no words, which a text for a person would have.
             "delete" => !rest.starts_with(char::is_alphanumeric),
-            "collect" => rest.contains('='),
+            "collect" => rest.is_empty() || rest.contains('='),
             _ => true,
         };
         SEARCH_COMMANDS.iter().any(|command| command.eq_ignore_ascii_case(name)) && is_complete
@@ -163,6 +166,46 @@ fn updates_triples(text: &str) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether a query is a traversal of Gremlin (`g.V().drop()`) or a pipeline of Flux (`|> to(bucket: "b")`) that writes.
+fn writes_by_steps(text: &str) -> bool {
+    let compact: String = text.chars().filter(|one| !one.is_whitespace()).collect();
+    let has = |steps: &[&str]| steps.iter().any(|step| compact.contains(step));
+    let is_traversal = compact.contains(".V(") || compact.contains(".E(");
+    let calls = |part: &str| part.split_once('(').is_some_and(|(function, _)| FLUX_FUNCTIONS.contains(&function));
+    has(GRAPH_STEPS)
+        || is_traversal && has(STEPS_ON_FOUND)
+        || compact.contains("http.post(")
+        || compact.split("|>").skip(1).any(calls)
+}
+
+/// Whether a query in AQL changes what it goes through: `FOR u IN users REMOVE u IN users`.
+fn writes_in_loop(text: &str) -> bool {
+    let words: Vec<String> = super::actions::words_of(text).filter(|word| !word.is_empty()).collect();
+    let is_change = |word: &String| ["insert", "remove", "replace", "update", "upsert"].contains(&word.as_str());
+    let is_place = |word: &String| word == "in" || word == "into";
+    let changes = words.iter().position(is_change).is_some_and(|at| words[at..].iter().any(is_place));
+    let begins = match words.as_slice() {
+        [first, _, place, ..] if first == "for" => is_place(place),
+        // An object or its key: `REMOVE "a" IN users`.
+        [first, ..] if is_change(first) => {
+            text.trim_start().get(first.len()..).is_some_and(|rest| rest.trim_start().starts_with(['{', '"', '\'']))
+        }
+        _ => false,
+    };
+    begins && changes
+}
+
+/// Whether a value, JSON text, may be a mutation of GraphQL.
+pub fn may_be_mutation(json: &str) -> bool {
+    json.contains("mutation") && json.contains('{')
+}
+
+/// Whether a text, under any key, begins as a mutation of GraphQL.
+fn begins_mutation(text: &str) -> bool {
+    let name = behind_comments(text, "#").strip_prefix("mutation");
+    name.is_some_and(|rest| rest.contains('{') && !rest.starts_with(char::is_alphanumeric))
 }
 
 /// Whether a query in GraphQL changes something.

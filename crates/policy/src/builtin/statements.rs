@@ -4,6 +4,7 @@
 use super::actions::words_of;
 use super::database::behind_comments;
 use crate::lists::actions::OBJECTS;
+use crate::lists::sql::BEGINNINGS;
 
 /// Whether a text does so; that it does more than read is for its reader to say.
 pub fn begins_statement(text: &str) -> bool {
@@ -17,25 +18,36 @@ fn has_words(text: &str) -> bool {
     let has = |word: &str| words.iter().any(|one| one == word);
     let Some((first, rest)) = words.split_first() else { return false };
     let second = rest.first().map_or("", String::as_str);
+    if BEGINNINGS.contains(&&*format!("{first} {second}")) {
+        return true;
+    }
+    let at = |place: usize, word: &str| rest.get(place - 1).is_some_and(|one| one == word);
     match first.as_str() {
-        "delete" => ["from", "low_priority", "top"].contains(&second),
-        "insert" | "replace" => ["ignore", "into"].contains(&second) || has("values"),
-        "merge" => second == "into" || has("using"),
+        // `DELETE t FROM t JOIN u`.
+        "delete" => at(2, "from") || at(3, "from") && has("join"),
+        "insert" | "replace" | "upsert" => has("values") || has("select"),
+        "merge" => has("using"),
         "update" => has("set"),
         "alter" | "create" | "drop" => OBJECTS.contains(&second),
         "truncate" => OBJECTS.contains(&second) || words.len() == 2,
-        "grant" | "revoke" => has("on") && (has("to") || has("from")),
-        "execute" => second == "immediate",
-        "explain" => ["analyze", "analyse", "verbose"].contains(&second),
-        "export" => second == "data",
-        "rename" => second == "table",
+        "deny" | "grant" | "revoke" => changes_rights(&words),
         "kill" => !second.is_empty() && second.bytes().all(|one| one.is_ascii_digit()),
+        "load" => has("infile") || has("inpath"),
+        "set" => ["global", "password", "persist"].contains(&second) && (text.contains('=') || has("for")),
         "shutdown" => rest.is_empty(),
+        "unload" => text.contains('(') && text.contains('\''),
         "do" => text.contains("$$"),
-        "begin" => ["delete", "drop", "insert", "merge", "update"].contains(&second),
         "select" => has("from") || text.contains('('),
         _ => false,
     }
+}
+
+/// Whether the words are those of a statement about rights: `GRANT SELECT ON t TO bob`, `GRANT admin TO bob`,
+/// `REVOKE ALL PRIVILEGES, GRANT OPTION FROM bob`.
+fn changes_rights(words: &[String]) -> bool {
+    let has = |word: &str| words.iter().any(|one| one == word);
+    let ends = |place: usize| words.get(place).is_some_and(|word| word == "to" || word == "from");
+    (has("to") || has("from")) && (has("on") || has("privileges")) || words.len() == 4 && ends(2)
 }
 
 /// By its first words, with their signs.
@@ -50,6 +62,7 @@ fn has_signs(text: &str) -> bool {
             named.ends_with(" as") || named.ends_with(" materialized")
         }),
         ("copy", _) => text.contains('\'') && words.any(|word| ["from", "program", "to"].contains(&word.as_str())),
+        ("set", variable) => variable.starts_with("@@"),
         ("call", procedure) => procedure.contains('('),
         ("exec" | "execute", procedure) => ["@", "sp_", "xp_"].iter().any(|begin| procedure.starts_with(begin)),
         (first, _) => first.starts_with("/*!") || first.starts_with("/*m!"),

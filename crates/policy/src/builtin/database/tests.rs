@@ -201,3 +201,88 @@ fn a_query_in_another_language_is_judged_by_its_signs() {
         assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Allow, "{tool} {key} {text}");
     }
 }
+
+#[test]
+fn a_statement_under_a_key_for_queries_is_known_by_its_first_words() {
+    for text in [
+        "DELETE t1 FROM t1 JOIN t2 ON t1.a = t2.a",
+        "DELETE QUICK FROM t",
+        "INSERT t SELECT a FROM u",
+        "INSERT OR REPLACE INTO t VALUES (1)",
+        "INSERT OVERWRITE TABLE t SELECT 1",
+        "UPSERT INTO t VALUES (1)",
+        "DROP FUNCTION f",
+        "DROP MATERIALIZED VIEW v",
+        "DROP OWNED BY bob",
+        "DROP KEYSPACE k",
+        "CREATE UNIQUE INDEX i ON t (a)",
+        "CREATE LOGIN bob WITH PASSWORD = 'a'",
+        "ALTER SYSTEM SET a = 1",
+        "ALTER LOGIN sa ENABLE",
+        "ALTER WAREHOUSE w SUSPEND",
+        "SET GLOBAL general_log = 1",
+        "SET @@GLOBAL.general_log = 1",
+        "LOAD DATA INFILE 'a' INTO TABLE t",
+        "FLUSH PRIVILEGES",
+        "PURGE BINARY LOGS TO 'a'",
+        "BACKUP DATABASE d TO DISK = 'a'",
+        "UNLOAD ('select 1') TO 's3://bucket/a'",
+        "BEGIN BATCH INSERT INTO t (a) VALUES (1) APPLY BATCH",
+        "GRANT admin TO bob",
+        "REVOKE ALL PRIVILEGES, GRANT OPTION FROM bob",
+    ] {
+        assert_eq!(verdict("query_customers", json!({"query": text}), Hint::None), Verdict::Confirm, "{text}");
+    }
+    for key in ["native_query", "nativeQuery", "query_sql", "sql_script", "tsql", "stmt", "script"] {
+        assert_eq!(verdict("get_rows", json!({key: "DROP TABLE t"}), Hint::None), Verdict::Confirm, "{key}");
+        assert_eq!(verdict("get_rows", json!({key: "SELECT a FROM t"}), Hint::None), Verdict::Allow, "{key}");
+    }
+    let behind = json!({"filter": "1=1; DROP TABLE t"});
+    assert_eq!(verdict("list_customers", behind, Hint::None), Verdict::Confirm);
+    for (tool, key, text) in [
+        ("query_customers", "query", "delete requests by month"),
+        ("query_customers", "query", "grants to schools"),
+        ("query_customers", "query", "set of new accounts"),
+        ("query_customers", "query", "load times"),
+        ("query_customers", "query", "insert coin"),
+        ("list_customers", "filter", "status = 'open'; region = 'EU'"),
+        ("get_rows", "mysql", "production"),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Allow, "{tool} {key} {text}");
+    }
+}
+
+#[test]
+fn other_languages_are_judged_by_their_steps() {
+    let mutation = "mutation { deleteIssue(id: 1) { id } }";
+    for (tool, key, text) in [
+        ("get_issues", "queryBody", mutation),
+        ("get_issues", "gqlString", mutation),
+        ("get_issues", "graphqlRequest", mutation),
+        ("get_issues", "input", "# all\nmutation M { a }"),
+        ("query_graph", "query", "g.addV('person')"),
+        ("query_graph", "gremlin", "g.V(1).addE('knows').to(g.V(2))"),
+        ("query_graph", "query", "g.V().has('a', 1).property('a', 2)"),
+        ("query_graph", "query", "g.V().drop()"),
+        ("query_metrics", "query", "from(bucket: \"a\") |> range(start: -1h) |> to(bucket: \"b\")"),
+        ("query_metrics", "flux", "http.post(url: \"https://host\", data: bytes(v: \"a\"))"),
+        ("query_documents", "query", "FOR u IN users REMOVE u IN users"),
+        ("query_documents", "aql", "FOR u IN users UPDATE u WITH { a: 1 } IN users"),
+        ("query_documents", "query", "INSERT { a: 1 } INTO users"),
+        ("get_events", "search", "index=a | collect"),
+        ("get_events", "search", "index=a | summaryindex index=b"),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Confirm, "{tool} {key} {text}");
+    }
+    for (tool, key, text) in [
+        ("get_issues", "queryBody", "query { issue(id: 1) { id } }"),
+        ("find_genes", "input", "mutation of the gene"),
+        ("query_graph", "query", "g.V().has('a', 1).values('b')"),
+        ("query_metrics", "query", "from(bucket: \"a\") |> range(start: -1h) |> mean()"),
+        ("query_documents", "query", "FOR u IN users FILTER u.a == 1 RETURN u"),
+        ("find_posts", "query", "for users in a hurry"),
+        ("search_code", "query", "df.drop(columns)"),
+    ] {
+        assert_eq!(verdict(tool, json!({key: text}), Hint::None), Verdict::Allow, "{tool} {key} {text}");
+    }
+}
