@@ -207,7 +207,7 @@ impl JudgedTool<'_> {
             || may_be_address && json.contains(['/', '\\'])
             || queries::may_have_operator(json)
             || queries::may_be_mutation(json)
-            || self.is_observing() && (flags::may_be_on(json) || flags::may_be_option(json))
+            || self.is_observing() && (flags::may_be_flag(json) || flags::may_be_option(json))
     }
 
     /// Judges the whole value of a key.
@@ -287,7 +287,7 @@ impl JudgedTool<'_> {
     fn written(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
         let file = value.as_str().map(str::trim).filter(|text| !text.is_empty());
         let file = file.filter(|text| files::is_written(self.tool, key.written, text));
-        let flag = if self.is_observing() && flags::is_on(value) { flags::judge_flag(key.written) } else { None };
+        let flag = if self.is_observing() { flags::judge_flag(key.written, value) } else { None };
         let options = if self.is_observing() { flags::options(key.written, value) } else { Vec::new() };
         let option = |(option, value): &(String, Value)| self.written(&ArgumentKey::new(option), value);
         let found = file.and_then(|_| ask(ActionKind::Overwrite, format!("it writes to the file in {:?}", key.plain)));

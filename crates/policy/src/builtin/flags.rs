@@ -5,7 +5,9 @@ use super::lexicon::{NounPosition, PREPOSITIONS, WordSense};
 use super::phrase::{self, Word};
 use super::{found, plain_key, shell};
 use crate::detector::ActionKind;
-use crate::lists::flags::{INJECTED, MODAL_WORDS, OPTIONS, SETTING, TEXT_PARTS};
+use crate::lists::flags::{
+    ACTING, COUNTING, HARMLESS_IF_SET, INJECTED, MODAL_WORDS, OPTIONS, SETTING, SHOWN, TEXT_PARTS,
+};
 use crate::verdict::Decision;
 use crate::working_folder::WorkingFolder;
 use pipewright_record::identifier::words;
@@ -16,28 +18,50 @@ const WRITE_VERBS: &[&str] =
     &["commit", "create", "edit", "fix", "insert", "modify", "persist", "post", "save", "update"];
 /// Verbs that only change the shown text, and the parts that they remove from it.
 const TEXT_VERBS: &[&str] = &["clear", "discard", "drop", "remove", "replace"];
-/// Whether a flag with this value is set.
-pub fn is_on(value: &Value) -> bool {
+/// Whether a flag is set or is off; `None` for a value that is none of a flag.
+fn is_set(key: &str, value: &Value) -> Option<bool> {
+    let counts = || words(key).last().is_some_and(|last| COUNTING.contains(&last.as_str()));
     match value {
-        Value::Bool(is_on) => *is_on,
-        Value::Number(number) => number.as_f64() == Some(1.0),
-        Value::String(text) => ["true", "1", "yes", "on"].contains(&text.trim().to_lowercase().as_str()),
-        _ => false,
+        Value::Bool(is_on) => Some(*is_on),
+        // A number of something is no flag: `"run_id": 1`.
+        _ if counts() => None,
+        Value::Number(number) if number.as_f64() == Some(1.0) => Some(true),
+        Value::Number(number) if number.as_f64() == Some(0.0) => Some(false),
+        Value::String(text) => match text.trim().to_lowercase().as_str() {
+            "true" | "1" | "yes" | "on" | "all" => Some(true),
+            "false" | "0" | "no" | "off" => Some(false),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-/// Whether a value, JSON text, may set a flag.
-pub fn may_be_on(json: &str) -> bool {
+/// Whether a value, JSON text, may be one of a flag.
+pub fn may_be_flag(json: &str) -> bool {
     match json.as_bytes().first() {
-        Some(b't' | b'1') => true,
+        Some(b't' | b'f' | b'1' | b'0') => true,
         // Plain, or with escapes.
         Some(b'"') => json.len() <= 10 || json.len() <= 40 && json.contains('\\'),
         _ => false,
     }
 }
 
-/// Judges a flag that is set; gives a decision if it does more than read.
-pub fn judge_flag(key: &str) -> Option<Decision> {
+/// Judges a flag; gives a decision if the call does more than read with it.
+pub fn judge_flag(key: &str, value: &Value) -> Option<Decision> {
+    match is_set(key, value)? {
+        true => judge_set(key),
+        false => HARMLESS_IF_SET.contains(&&*plain_key(key)).then(|| {
+            found(
+                ActionKind::Run,
+                "builtin.argument",
+                format!("{key:?} is off: it does not only show what it would do"),
+            )
+        }),
+    }
+}
+
+/// Judges a flag that is set.
+fn judge_set(key: &str) -> Option<Decision> {
     let (texts, mut joined) = (words(key), Vec::new());
     let words = phrase::words(&texts, &mut joined);
     let start = words.iter().take_while(|word| word.is(MODAL_WORDS)).count();
@@ -57,6 +81,9 @@ pub fn judge_flag(key: &str) -> Option<Decision> {
 fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
     let has_preposition = after.first().is_some_and(|word| word.is(PREPOSITIONS) || word.is(&["when", "if"]));
     let is_of_text = verb.is(TEXT_VERBS) && after.iter().any(|word| word.is(TEXT_PARTS));
+    if acts(verb, after) {
+        return Some(ActionKind::Overwrite);
+    }
     match verb.sense()? {
         _ if verb.is(SETTING) || is_of_text => None,
         _ if WRITE_VERBS.contains(&verb.listed()) => Some(ActionKind::Overwrite),
@@ -67,6 +94,14 @@ fn kind_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<ActionKind> {
         WordSense::Effect(kind, noun) if noun != NounPosition::Beside => kind,
         _ => None,
     }
+}
+
+/// Whether a verb without a kind changes what is read: `mark_as_read`, `make_public`, but not `close_tab`,
+/// `mark_elements`.
+fn acts(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
+    let is_of_screen = || after.iter().any(|word| word.sense() == Some(WordSense::Screen) || word.is(SHOWN));
+    let opens = || after.iter().any(|word| word.is(&["private", "public", "shared", "visible"]));
+    verb.is(ACTING) && !is_of_screen() || verb.is(&["make"]) && opens()
 }
 
 /// The options among the words of a command, as keys and values: `--output=x`, `--output x` and `--fix`.

@@ -351,6 +351,51 @@ fn the_arguments_of_a_program_are_judged() {
 }
 
 #[test]
+fn a_flag_that_does_more_than_read_is_asked_about() {
+    let call = |flag: &str| format!(r#"{{"tool":"find_duplicates","args":{{{flag}}}}}"#);
+    for flag in [
+        r#""mark_as_read":true"#,
+        r#""markSeen":true"#,
+        r#""ack":true"#,
+        r#""auto_ack":"true""#,
+        r#""consume":1"#,
+        r#""requeue":false"#,
+        r#""purge":"all""#,
+        r#""rotate":true"#,
+        r#""regenerate":true"#,
+        r#""renew":true"#,
+        r#""make_public":true"#,
+        r#""close":true"#,
+        r#""assign_to_me":true"#,
+        r#""rename":true"#,
+        r#""move":true"#,
+        r#""dry_run":false"#,
+        r#""dryRun":"false""#,
+        r#""preview":false"#,
+        r#""simulate":0"#,
+        r#""options":{"dry_run":false}"#,
+    ] {
+        assert_eq!(judge(&call(flag)).verdict, Verdict::Confirm, "{flag}");
+    }
+    for flag in [
+        r#""mark_as_read":false"#,
+        r#""close":false"#,
+        r#""close_tab":true"#,
+        r#""mark_elements":true"#,
+        r#""dry_run":true"#,
+        r#""requeue":true"#,
+        r#""run_id":1"#,
+        r#""delete_count":1"#,
+        r#""update_page":"1""#,
+        r#""include":"all""#,
+        r#""recursive":false"#,
+        r#""make_absolute":true"#,
+    ] {
+        assert_eq!(judge(&call(flag)).verdict, Verdict::Allow, "{flag}");
+    }
+}
+
+#[test]
 fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     let asked = |tool: &str, key: &str, address: &str| {
         judge(&format!(r#"{{"tool":"{tool}","args":{{"{key}":"{address}"}}}}"#)).verdict == Verdict::Confirm
