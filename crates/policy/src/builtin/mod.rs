@@ -3,6 +3,7 @@
 
 mod actions;
 mod address;
+mod bare;
 pub mod browsers;
 mod database;
 mod deal;
@@ -215,6 +216,7 @@ impl Builtin {
             }
         };
         let own_words = words(&call.tool);
+        class = bare::class_with(class, &call.tool, &own_words, &arguments);
         let (named, is_focused) = match (&class, self.snapshot.focused(), self.named(call, &own_words, raw, &arguments))
         {
             (Class::Press, Some(focused), NamedElement::Nothing) => (NamedElement::Element(focused), true),

@@ -281,6 +281,9 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     // An order that is entered, or a service that is reloaded, is not part of a page.
     let are_of_page = |nouns: &[&str]| after.iter().all(|word| word.has(&[WordSense::Screen]) || word.is(nouns));
     let is_bare_touch = verb.is(&["touch", "drag"]) && after.first().is_some_and(|word| word.is(FILES));
+    if let Some(class) = acting::class_of(verb, after) {
+        return class;
+    }
     match verb.sense {
         Some(WordSense::Read) => reads(verb, after, clause),
         Some(WordSense::ReadOrNoun) if is_certain_reading(clause, at) => reads(verb, after, clause),
@@ -366,7 +369,8 @@ fn reads_object(verb: &Word<'_>, after: &[Word<'_>]) -> bool {
     let end = after.iter().position(|word| word.is(PREPOSITIONS) && !word.is(&["as"]));
     let object = after[..end.unwrap_or(after.len())].last();
     let of_verb = READ_ONLY_OBJECTS.iter().find(|(listed, _)| verb.is(&[listed]));
-    matches!((object, of_verb), (Some(object), Some((_, objects))) if objects.split_whitespace().any(|word| object.is(&[word])))
+    let (Some(object), Some((_, objects))) = (object, of_verb) else { return false };
+    objects.split_whitespace().any(|word| object.is(&[word])) && !acting::is_sent(verb, after)
 }
 
 fn holds_sql(word: &Word<'_>) -> bool {

@@ -396,6 +396,35 @@ fn a_flag_that_does_more_than_read_is_asked_about() {
 }
 
 #[test]
+fn a_single_word_acts_on_a_page_only_with_keys_of_a_browser() {
+    for call in [
+        r#"{"tool":"mcp__gmail__forward","args":{"message_id":"1","to":"a@host"}}"#,
+        r#"{"tool":"forward","args":{"recipient":"a@host"}}"#,
+        r#"{"tool":"mcp__nginx__reload","args":{"config":"/x"}}"#,
+        r#"{"tool":"caddy.reload","args":{"config":"{}"}}"#,
+        r#"{"tool":"mcp__airflow__pause","args":{"dag_id":"a"}}"#,
+        r#"{"tool":"resume","args":{"deploy":"a"}}"#,
+        r#"{"tool":"pause","args":{"printer":"a"}}"#,
+        r#"{"tool":"snapshot","args":{"volume_id":"a"}}"#,
+        r#"{"tool":"close_window","args":{"entity_id":"cover.window"}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
+    }
+    for call in [
+        r#"{"tool":"forward"}"#,
+        r#"{"tool":"reload","args":{}}"#,
+        r#"{"tool":"reload","args":{"tabId":1,"ignoreCache":true}}"#,
+        r#"{"tool":"mcp__playwright__reload","args":{"anything":"a"}}"#,
+        r#"{"tool":"pause","args":{"seconds":2}}"#,
+        r#"{"tool":"snapshot","args":{"view":"agent","maxDepth":3}}"#,
+        r#"{"tool":"browser_snapshot","args":{"volume_id":"a"}}"#,
+        r#"{"tool":"close_window","args":{"windowId":1}}"#,
+    ] {
+        assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
+    }
+}
+
+#[test]
 fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     let asked = |tool: &str, key: &str, address: &str| {
         judge(&format!(r#"{{"tool":"{tool}","args":{{"{key}":"{address}"}}}}"#)).verdict == Verdict::Confirm

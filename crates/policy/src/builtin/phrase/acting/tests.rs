@@ -40,3 +40,32 @@ fn an_unknown_first_word_may_be_the_verb() {
         true,
     );
 }
+
+#[test]
+fn the_object_of_a_verb_that_reads_may_make_it_act() {
+    assert_reading(
+        "simulate_click simulate_tap simulate_keypress list_nft_for_sale list_item_for_sale watch_repository \
+         unwatch_repository check_todo checkTodo",
+        false,
+    );
+    assert_eq!(class("simulate_click"), class("click"));
+    assert_eq!(class("simulate_keypress"), class("keypress"));
+    assert_reading(
+        "simulate_trade simulate_transaction list_homes_for_sale list_items watch_pods watch_repository_events check_todos \
+         check_todo_status emulate_device",
+        true,
+    );
+}
+
+#[test]
+fn what_is_exported_to_a_place_is_sent() {
+    assert_reading(
+        "export_csv_to_s3 export_json_to_s3 export_markdown_to_notion generate_report_to_slack export_csv_into_s3",
+        false,
+    );
+    assert_reading(
+        "export_csv export_image_to_pdf export_markdown_to_html generate_report generate_report_to_pdf \
+         convert_currency_to_usd",
+        true,
+    );
+}
