@@ -25,9 +25,10 @@ fn has_words(text: &str) -> bool {
     match first.as_str() {
         // `DELETE t FROM t JOIN u`.
         "delete" => at(2, "from") || at(3, "from") && has("join"),
-        "insert" | "replace" | "upsert" => has("values") || has("select"),
+        "insert" | "replace" | "upsert" => has("values") || has("select") && (at(2, "select") || text.contains('(')),
         "merge" => has("using"),
         "update" => has("set"),
+        "create" if second == "function" => text.contains('('),
         "alter" | "create" | "drop" => OBJECTS.contains(&second),
         "truncate" => OBJECTS.contains(&second) || words.len() == 2,
         "deny" | "grant" | "revoke" => changes_rights(&words),

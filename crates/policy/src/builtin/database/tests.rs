@@ -245,6 +245,8 @@ fn a_statement_under_a_key_for_queries_is_known_by_its_first_words() {
         ("query_customers", "query", "set of new accounts"),
         ("query_customers", "query", "load times"),
         ("query_customers", "query", "insert coin"),
+        ("query_customers", "query", "insert a box to select"),
+        ("query_customers", "query", "create function for logins"),
         ("list_customers", "filter", "status = 'open'; region = 'EU'"),
         ("get_rows", "mysql", "production"),
     ] {

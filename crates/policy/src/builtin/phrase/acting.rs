@@ -24,7 +24,7 @@ fn on_object(verb: &Word<'_>, after: &[Word<'_>]) -> Option<Class> {
 /// The class of a verb that reads, if its object makes it act, or if it stands for an action on a page: `simulate_click`.
 pub(super) fn class_of(verb: &Word<'_>, after: &[Word<'_>]) -> Option<Class> {
     let acts = |word: &Word<'_>| word.has(&[WordSense::Activate, WordSense::Enter, WordSense::Press]);
-    let simulates = verb.is(&["emulate", "simulate"]) && after.first().is_some_and(acts);
+    let simulates = verb.is(&["simulate"]) && after.first().is_some_and(acts);
     if simulates { Some(clause_class(after)) } else { on_object(verb, after) }
 }
 
@@ -40,12 +40,16 @@ pub(super) fn is_product(verb: &Word<'_>) -> bool {
     verb.is(PRODUCTS)
 }
 
-/// The verb with an effect, before its object, that follows the name of a product: `zoom_schedule_meeting`, but not
-/// `poll_order_status`.
+/// The verb with an effect that follows the name of a product: `zoom_schedule_meeting`, `poll_vote`, but neither
+/// `poll_build_status` nor `echo_message`.
 pub(super) fn behind_product<'a, 'b>(product: &Word<'_>, after: &'b [Word<'a>]) -> Option<&'b Word<'a>> {
-    let (verb, object) = after.split_first().filter(|(_, object)| !object.is_empty())?;
+    let (verb, object) = after.split_first()?;
     let (kind, noun) = verb.effect()?;
-    (is_product(product) && !is_noun(noun, kind, object)).then_some(verb)
+    let is_shown = match object.last() {
+        Some(last) => kind == Some(ActionKind::Run) && last.is(&["log", "logs", "status"]),
+        None => kind.is_some(),
+    };
+    (is_product(product) && !is_shown && !is_noun(noun, kind, object)).then_some(verb)
 }
 
 #[cfg(test)]

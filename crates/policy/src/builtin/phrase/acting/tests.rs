@@ -17,7 +17,8 @@ fn a_verb_behind_the_name_of_a_product_counts() {
     );
     assert_reading(
         "zoom_list_meetings zoom_get_meeting zoom ping ping_host echo poll_events poll_order_status watch_order_status \
-         forecast_orders recall_memory get_vote list_order_items validate_order_items analyze_email_thread",
+         forecast_orders recall_memory poll_build_status echo_message tail_build_logs watch_build_status \
+         peek_queue_messages get_vote votes_by_id list_order_items validate_order_items analyze_email_thread",
         true,
     );
 }
@@ -35,7 +36,7 @@ fn an_unknown_first_word_may_be_the_verb() {
     );
     assert_reading(
         "jobs_by_account_id account_jobs_by_id kubernetes_pods_list hyperdrive_configs_list get_transition get_ship \
-         get_burn_rate list_silences get_silence silence_list quarantine_list get_arm_status arm_template_list \
+         get_burn_rate list_silences get_silence silence_list quarantine_list transition_list get_arm_status arm_template_list \
          blast_search check_allowlist whitelist_list",
         true,
     );
@@ -52,7 +53,7 @@ fn the_object_of_a_verb_that_reads_may_make_it_act() {
     assert_eq!(class("simulate_keypress"), class("keypress"));
     assert_reading(
         "simulate_trade simulate_transaction list_homes_for_sale list_items watch_pods watch_repository_events check_todos \
-         check_todo_status emulate_device",
+         check_todo_status emulate_touch",
         true,
     );
 }
