@@ -204,8 +204,8 @@ fn the_server_stops_when_the_agent_is_cancelled_or_killed() {
     }
 }
 
-/// A page with one button, and a profile with one tool: what is tested is the way from the list through the schema to the click. The model
-/// may answer with words instead; then it is told again.
+/// A page with one button, and a profile with one tool: what is tested is the way from the list through the schema to the click. If the
+/// model answers with words, the person repeats the message.
 #[cfg(feature = "browser")]
 #[test]
 #[ignore = "needs llama.cpp and Chromium: scripts/test installs them"]

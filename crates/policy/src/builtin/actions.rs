@@ -1,7 +1,9 @@
 //! Arguments with an action of their own, for any tool: a method, a verb, a command, a file to write to, code, another
 //! call. Only keys that carry actions count: a text to search for, or a filter, may be anything.
 
-use super::known::Known;
+use super::argument_key::{
+    ArgumentKey, COMMANDS, FILTERS, FUNCTIONS, KeyTraits, PARTS, QUERIES, SCRIPTS, VERBS, is_sql_key,
+};
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{
@@ -15,46 +17,11 @@ use pipewright_record::Call;
 use pipewright_record::identifier::words;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::sync::LazyLock;
 
 /// Those of the describing tools that do not even ask a database what it would do.
 const PARSING: &[&str] = &["lint", "parse", "tokenize", "validate"];
 
-const VERBS: &[&str] =
-    &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
-const COMMANDS: &[&str] = &[
-    "clicommand",
-    "command",
-    "commands",
-    "cmd",
-    "commandline",
-    "shellcommand",
-    "shell",
-    "bash",
-    "argv",
-    "exec",
-    "script",
-];
-const SCRIPTS: &[&str] =
-    &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
-const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
-/// Keys for SQL only, and how other such keys end.
-const SQL: &[&str] = &["cql", "sqlquery", "sqlscript", "sqltext", "statements"];
-const SQL_ENDINGS: &[&str] = &["sql", "statement", "stmt"];
-/// Names of databases that end so.
-const NOT_SQL: &[&str] = &["mysql", "nosql", "postgresql"];
 const DATABASES: &[&str] = &["database", "databases", "db", "mysql", "postgres", "sql", "sqlite", "table", "tables"];
-/// Keys for a query in any language, or words to search for.
-const QUERIES: &[&str] =
-    &["cypher", "nativequery", "queries", "query", "querystring", "querytext", "rawquery", "script"];
-/// Keys for conditions of a search.
-const FILTERS: &[&str] =
-    &["filter", "filters", "where", "query", "search", "criteria", "match", "facets", "example", "examples"];
-
-/// Keys for a part of a query, behind which a statement may follow.
-const PARTS: &[&str] = &["condition", "conditions", "filter", "filters", "having", "orderby", "where", "whereclause"];
-
 /// Judges a call within another.
 pub type JudgeInner<'a> = &'a dyn Fn(&Call<'_>) -> Decision;
 
@@ -102,62 +69,6 @@ fn ask(kind: ActionKind, because: String) -> Option<Decision> {
 
 fn ask_about_text(kind: ActionKind, because: String) -> Option<Decision> {
     Some(found_text(kind, "builtin.argument", because))
-}
-
-/// An argument's key.
-struct ArgumentKey<'a> {
-    written: &'a str,
-    /// Without capitals and punctuation.
-    plain: Cow<'a, str>,
-    traits: KeyTraits,
-}
-
-/// What a key tells by itself.
-#[derive(Debug, Clone, Copy)]
-struct KeyTraits {
-    /// Whether its value is judged, whatever it is.
-    is_of_interest: bool,
-    /// Whether it is for the body of a request.
-    is_body: bool,
-    /// Whether it is for an address.
-    is_address: bool,
-    /// Whether it is for an address if the value is one.
-    may_be_address: bool,
-}
-
-impl KeyTraits {
-    fn of(written: &str, plain: &str) -> KeyTraits {
-        let is_listed =
-            [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, QUERIES, PARTS].iter().any(|it| it.contains(&plain));
-        let is_of_interest = !written.is_ascii()
-            || is_listed
-            || request::is_method(plain)
-            || request::is_headers(plain)
-            || files::is_file(written)
-            || flags::holds_options(written)
-            || queries::is_key(plain)
-            || is_sql_key(plain);
-        let (is_address, may_be_address) = (address::is_key(written), address::may_be_key(written));
-        KeyTraits { is_of_interest, is_body: request::is_body(plain), is_address, may_be_address }
-    }
-}
-
-static KEYS: LazyLock<Known<KeyTraits>> = LazyLock::new(Known::default);
-
-impl<'a> ArgumentKey<'a> {
-    fn new(written: &'a str) -> ArgumentKey<'a> {
-        let plain = plain_key(written);
-        let traits = KEYS.of(written, || KeyTraits::of(written, &plain));
-        ArgumentKey { written, plain, traits }
-    }
-
-    fn is(&self, keys: &[&str]) -> bool {
-        keys.contains(&&*self.plain)
-    }
-
-    fn is_address(&self) -> bool {
-        self.traits.is_address
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -418,11 +329,6 @@ fn is_writing_sql(key: &str, text: &str) -> bool {
         _ => false,
     };
     is_statement && !sql::only_reads(text)
-}
-
-/// Whether a key is for SQL only.
-fn is_sql_key(key: &str) -> bool {
-    SQL.contains(&key) || !NOT_SQL.contains(&key) && SQL_ENDINGS.iter().any(|ending| key.ends_with(ending))
 }
 
 pub(super) fn words_of(text: &str) -> impl Iterator<Item = String> {

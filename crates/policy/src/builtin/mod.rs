@@ -3,6 +3,7 @@
 
 mod actions;
 mod address;
+mod argument_key;
 mod bare;
 pub mod browsers;
 mod database;
