@@ -4,7 +4,7 @@ use super::{Server, agent};
 use crate::agent_acp::{DONE, ECHO, IDLE, Place, RUNNING};
 use crate::process::{command, eventually};
 use serde_json::{Value, json};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_message_starts_a_session_and_every_client_gets_the_same_records() {
@@ -88,8 +88,8 @@ fn an_ended_agent_is_reported_and_continues_from_its_file() {
     let held = socket.held();
     assert!(std::fs::metadata(place.path().join("kept.session")).is_ok());
     // The agent is killed while a call is held.
-    let pattern = place.path().join("kept.session").display().to_string();
-    Command::new("pkill").args(["-KILL", "-f", &format!("agent-loop .*{pattern}")]).status().unwrap();
+    let agent = format!("agent-loop .*{}", place.path().join("kept.session").display());
+    Command::new("pkill").args(["-KILL", "-f", &agent]).status().unwrap();
     let settled = socket.until_type("policy_result");
     assert_eq!((&settled["verdict"], &settled["call_id"]), (&"rejected".into(), &held["call_id"]));
     let ended = socket.until(|record| record.get("ended").is_some());
@@ -99,6 +99,9 @@ fn an_ended_agent_is_reported_and_continues_from_its_file() {
     // It continues by itself: the call was never made.
     socket.until(|record| record["type"] == "status" && record["status"] != "error" && record.get("call_id").is_none());
     drop(server);
+    // Until its agent has noticed the end of its server, the session is open.
+    let is_gone = || !Command::new("pgrep").args(["-f", &agent]).stdout(Stdio::null()).status().unwrap().success();
+    eventually("the agent of the first server ends", is_gone);
 
     // Another server shows the earlier records.
     let server = Server::start(&place.agent(&[DONE], &["--session", &session]), &[]);
