@@ -223,6 +223,7 @@ impl Walker {
             Node::Function(function) => {
                 // A function may be named `wc`, and print anything.
                 self.numbers.defines_functions = true;
+                self.word(&function.fname.value)?;
                 self.compound(&function.body.0)?;
                 self.redirections(function.body.1.as_ref())
             }
@@ -327,6 +328,7 @@ impl Walker {
                 if is_read { &mut command.read } else { &mut command.written }.push(file);
             }
             IoRedirect::HereDocument(_, document) => {
+                self.word(&document.here_end.value)?;
                 // A text with a here-document and a substitution is refused.
                 let text = &document.doc.value;
                 if document.requires_expansion && text.contains("${") {

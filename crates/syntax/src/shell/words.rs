@@ -11,6 +11,9 @@ impl Walker {
             return Err(Unreadable("it has a brace as a word"));
         }
         let pieces = parse(text, &options()).map_err(|_| Unreadable("a word cannot be read"))?;
+        if has_group_brace(&pieces) {
+            return Err(Unreadable("shells may take a brace of a word for the begin or end of a group"));
+        }
         let mut word = Word::Text(String::new());
         let (mut has_brace, mut has_bracket, mut is_pattern) = (false, false, false);
         for WordPieceWithSource { piece, .. } in &pieces {
@@ -111,6 +114,28 @@ impl Walker {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a word begins or ends with a brace without its other one, outside of quotes: zsh ends a group at `a}`.
+fn has_group_brace(pieces: &[WordPieceWithSource]) -> bool {
+    let (mut open, mut is_first_open, mut ends) = (0_usize, false, false);
+    for (at, WordPieceWithSource { piece, .. }) in pieces.iter().enumerate() {
+        ends = false;
+        let WordPiece::Text(text) = piece else { continue };
+        for (place, one) in text.chars().enumerate() {
+            ends = one == '}' && open == 0;
+            match one {
+                '{' => {
+                    is_first_open |= at == 0 && place == 0;
+                    open += 1;
+                }
+                '}' => open = open.saturating_sub(1),
+                _ => {}
+            }
+            is_first_open &= open > 0;
+        }
+    }
+    ends || is_first_open
 }
 
 fn joined(word: Word, piece: Word) -> Word {
