@@ -30,6 +30,13 @@ impl Walker {
                 UnaryPredicate::ShellVariableIsSetAndAssigned | UnaryPredicate::ShellVariableIsSetAndNameRef,
                 _,
             ) => Err(Unreadable("it evaluates a variable's name")),
+            // zsh calculates the number of a descriptor.
+            ExtendedTestExpr::UnaryTest(UnaryPredicate::FdIsOpenTerminal, word) => {
+                match is_number(&self.word(&word.value)?) {
+                    true => Ok(()),
+                    false => Err(Unreadable("it calculates with variables")),
+                }
+            }
             ExtendedTestExpr::UnaryTest(_, word) => self.word(&word.value).map(drop),
             ExtendedTestExpr::BinaryTest(Binary::StringMatchesRegex, left, right) => {
                 self.word(&left.value)?;
