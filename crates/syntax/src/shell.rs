@@ -227,7 +227,13 @@ impl Walker {
                 self.compound(&function.body.0)?;
                 self.redirections(function.body.1.as_ref())
             }
-            Node::ExtendedTest(test) => self.test(&test.expr),
+            Node::ExtendedTest(test) => {
+                self.test(&test.expr)?;
+                // It runs nothing itself, but is a step: a text of tests is not empty.
+                self.steps
+                    .push(ShellStep::Run(Command { source: first_line(&command.to_string()), ..Command::default() }));
+                Ok(())
+            }
         }
     }
 

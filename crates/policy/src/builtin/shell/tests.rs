@@ -77,6 +77,7 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "docker run --help",
         "kubectl get --help",
         "terraform plan --help",
+        "[[ -f x && -d y ]]",
         "ls --help",
         "curl --help",
         "cargo --help",
