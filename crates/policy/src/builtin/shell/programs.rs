@@ -130,10 +130,13 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "python" | "python3" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-V"])),
         // `--print cfg=FILE` writes, and `@FILE` has more arguments.
         "rustc" => ReadOnlyWhen::If(|arguments| match arguments {
-            ["--explain" | "--print", what] => !what.contains(['=', '@', '/', '.']),
+            ["--explain" | "--print", what] => !what.starts_with('-') && !what.contains(['=', '@', '/', '.']),
             _ => matches!(arguments, ["--version" | "-V" | "-vV"]),
         }),
-        "node" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"] | ["--check" | "-c", _])),
+        "node" => ReadOnlyWhen::If(|arguments| match arguments {
+            ["--check" | "-c", file] => !file.starts_with('-'),
+            _ => matches!(arguments, ["--version" | "-v"]),
+        }),
         "ruby" | "gcc" | "make" => ReadOnlyWhen::If(|arguments| matches!(arguments, ["--version" | "-v"])),
         "cmake" => ReadOnlyWhen::If(|arguments| arguments == ["--version"]),
         "ffmpeg" | "ffprobe" | "java" | "javac" | "xcodebuild" => {
