@@ -48,7 +48,7 @@ fn only_lists(subcommand: &str, arguments: &[&str]) -> bool {
             ["--list" | "-l", rest @ ..] => {
                 rest.iter().all(|word| ["--show-origin", "--show-scope", "--global", "--local"].contains(word))
             }
-            _ => matches!(arguments, ["--get" | "--get-all" | "--get-regexp", ..]),
+            _ => readers::reads("git", &[&[subcommand], arguments].concat()).unwrap_or(false),
         },
         "reflog" => {
             // Among these is no other subcommand.
