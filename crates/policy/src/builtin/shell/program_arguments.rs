@@ -204,6 +204,10 @@ pub(super) fn tar_reads(arguments: &[&str]) -> bool {
 /// something.
 pub(super) fn curl_reads(arguments: &[&str]) -> bool {
     const ALONE: &[&str] = &["--silent", "--show-error", "--fail", "--include", "--head", "--verbose", "--compressed"];
+    // A line end in a header, or an address, begins another header or request.
+    if arguments.iter().any(|word| word.contains(char::is_control)) {
+        return false;
+    }
     let mut addresses = 0;
     let mut rest = arguments;
     while let Some((&word, behind)) = rest.split_first() {
