@@ -27,11 +27,25 @@ const MYSQL: Client = Client {
     shows: &[],
 };
 const SQLITE: Client = Client {
-    alone: &["-readonly", "-header", "-noheader", "-csv", "-json", "-column", "-line", "-list", "-box", "-markdown"],
+    alone: &[
+        "-readonly",
+        SAFE,
+        "-header",
+        "-noheader",
+        "-csv",
+        "-json",
+        "-column",
+        "-line",
+        "-list",
+        "-box",
+        "-markdown",
+    ],
     named: &[],
     statements: &[],
-    shows: &[".tables", ".schema", ".indexes", ".databases", ".fullschema"],
+    shows: &[".tables", ".schema", ".indexes", ".databases"],
 };
+/// sqlite3's option with which no function runs a program.
+const SAFE: &str = "-safe";
 
 /// Whether a client with these arguments only reads; `None` if the program is none.
 pub(super) fn reads(program: &str, arguments: &[&str]) -> Option<bool> {
@@ -42,7 +56,22 @@ pub(super) fn reads(program: &str, arguments: &[&str]) -> Option<bool> {
         _ => return None,
     };
     let lists_databases = program == "psql" && matches!(arguments, ["-l" | "--list"]);
-    Some(arguments == ["--version"] || lists_databases || client.reads(arguments))
+    let may_edit = program == "sqlite3" && !arguments.contains(&SAFE);
+    let reads = client.reads(arguments) && !(may_edit && arguments[1..].iter().any(|text| may_read_view(text)));
+    Some(arguments == ["--version"] || lists_databases || reads)
+}
+
+/// Whether a statement may read a view of SQLite: anything but the table of what there is. A view may call `edit()`,
+/// which runs a program.
+fn may_read_view(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|one: char| !one.is_alphanumeric() && one != '_').collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let is_own = |table: Option<&&str>| table.is_some_and(|table| ["sqlite_master", "sqlite_schema"].contains(table));
+    let are_own = words.iter().enumerate().all(|(at, word)| *word != "from" || is_own(words.get(at + 1)));
+    // Other tables may follow a comma, and a table may follow `IN`.
+    let has_others = lower.split_once("from").is_some_and(|(_, behind)| behind.contains(','));
+    !are_own || has_others || words.iter().any(|word| ["in", "join"].contains(word))
 }
 
 impl Client {

@@ -41,6 +41,8 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "psql -At -c 'SELECT count(*) FROM a' shop",
         "psql -c '\\d users'",
         "sqlite3 -readonly a.db 'SELECT 1' .tables",
+        "sqlite3 a.db \"SELECT name, sql FROM sqlite_master WHERE type = 'table'\" 'PRAGMA table_info(t)'",
+        "sqlite3 -readonly -safe a.db 'SELECT a FROM t JOIN v'",
         "mysql -D shop -e 'SELECT 1'",
         "printf '%s\\0' a b | xargs -0 ls",
         "git reflog -10",
