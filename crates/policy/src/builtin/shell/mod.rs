@@ -161,12 +161,19 @@ fn is_own_name(name: &str) -> bool {
 fn is_harmless_setting(name: &str, value: Option<&str>) -> bool {
     let is = |setting: &str| match setting.split_once('=') {
         Some((known, "*")) => known == name,
+        Some((known, "@")) => known == name && value.is_some_and(is_name_of_system),
         // Some shells calculate the value, and run what is in it.
         Some((known, "#")) => known == name && value.is_some_and(|value| value.bytes().all(|one| one.is_ascii_digit())),
         Some((known, known_value)) => known == name && value == Some(known_value),
         None => false,
     };
-    name.starts_with("LC_") || SETTINGS.iter().any(|setting| is(setting))
+    name.starts_with("LC_") && value.is_some_and(is_name_of_system) || SETTINGS.iter().any(|setting| is(setting))
+}
+
+/// Whether the name of a language or a zone, or several, is looked up below the system's own folders: `:/x` and `../x`
+/// are files.
+fn is_name_of_system(names: &str) -> bool {
+    !names.split(':').any(|name| name.starts_with(['/', '.']) || name.contains(".."))
 }
 
 /// Whether a program and its arguments only read; no words run nothing.

@@ -56,6 +56,8 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "date -u --iso-8601=seconds",
         "sed 's/[0-9]*//;s/[[:space:]]*$//' a",
         "COLUMNS=80 LINES=20 ls",
+        "TZ=Europe/Berlin date",
+        "LC_ALL=en_US.UTF-8 LANGUAGE=de:en_GB sort a",
         "tree -L 2 -I 'target|out' --noreport src",
         "ls | xargs -I {} head -1 {}",
         "pmap -x 1",
