@@ -121,7 +121,9 @@ impl Reader {
         let (word, behind) = words.split_first()?;
         // `@me` is a name for gh; for others, a file may be meant.
         let may_begin = |value: &str| !value.starts_with('@') || !self.hosts.is_empty();
-        let is_value = |value: &str| may_begin(value) && self.stays_here(value, false);
+        // A template of go has a function that looks a module up at its address: `{{module "m@v"}}`.
+        let looks_up = |value: &str| value.contains("{{") && value.contains("module");
+        let is_value = |value: &str| may_begin(value) && self.stays_here(value, false) && !looks_up(value);
         // The subcommand's own options come first: one letter may have several meanings.
         let form = |name: &str| {
             let form = |listed: &&&str| listed.trim_end_matches(['=', '?']) == name;
