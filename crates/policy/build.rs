@@ -71,6 +71,8 @@ struct Group {
     operands: String,
     #[serde(default)]
     marks: Vec<String>,
+    #[serde(default)]
+    needs: Vec<String>,
 }
 
 fn any() -> String {
@@ -83,7 +85,7 @@ fn readers() -> Result<String, Box<dyn Error>> {
         for Program { names, before, hosts, single_dash, group } in parse::<ReadersFile>(&file)?.program {
             write!(code, "Reader {{ names: &{names:?}, before: &{before:?}, hosts: &{hosts:?}, ")?;
             writeln!(code, "single_dash: {single_dash}, groups: &[")?;
-            for Group { reads, options, operands, marks } in group {
+            for Group { reads, options, operands, marks, needs } in group {
                 let operands = match &*operands {
                     "any" => "Any",
                     "buckets" => "Buckets",
@@ -99,7 +101,7 @@ fn readers() -> Result<String, Box<dyn Error>> {
                 let paths: Vec<Vec<&str>> = reads.iter().map(|path| path.split_whitespace().collect()).collect();
                 let paths: String = paths.iter().map(|path| format!("&{path:?}, ")).collect();
                 write!(code, "ReaderGroup {{ paths: &[{paths}], options: &{options:?}, ")?;
-                writeln!(code, "operands: Operands::{operands}, marks: &{marks:?} }},")?;
+                writeln!(code, "operands: Operands::{operands}, marks: &{marks:?}, needs: &{needs:?} }},")?;
             }
             writeln!(code, "] }},")?;
         }

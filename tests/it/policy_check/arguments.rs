@@ -273,7 +273,7 @@ fn commands_that_read_run_without_a_question() {
         "n=$(ls | wc -l); [ \"$n\" -gt 5 ] && echo many",
         "i=0; while [ $i -lt 3 ]; do echo \"$i\"; i=$((i+1)); done",
         "n=3; [[ $n -eq 3 ]] && printf '%d\\n' \"$n\"",
-        "cargo tree --depth 1 -p serde",
+        "cargo tree --offline --depth 1 -p serde",
         "cargo metadata --no-deps --format-version=1",
         "yq -y .a x",
         "yq -P --indent 4 .a x",

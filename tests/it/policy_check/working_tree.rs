@@ -93,7 +93,7 @@ fn toolchains_and_package_managers_are_asked_about_where_a_file_names_code() {
     let folder = scratch.path().join("part");
     create_dir_all(folder.join(".cargo")).unwrap();
     let folder = folder.to_str().unwrap();
-    let rust = ["cargo --version", "cargo tree", "cargo metadata --no-deps", "rustc --version"];
+    let rust = ["cargo --version", "cargo tree --offline", "cargo metadata --no-deps", "rustc --version"];
     let node = ["npm ls", "pnpm ls", "pnpm --version", "npm outdated"];
     let any = ["node --version", "python3 --version", "jq . a.json"];
     assert!([&rust[..], &node, &any].concat().iter().all(|text| !is_asked(text, folder)));

@@ -26,6 +26,8 @@ struct ReaderGroup {
     operands: Operands,
     /// For [`Operands::Marked`].
     marks: &'static [&'static str],
+    /// If there are any, one of these options must be there.
+    needs: &'static [&'static str],
 }
 
 /// Which operands a subcommand may have.
@@ -87,9 +89,11 @@ impl Reader {
     fn reads_as(&self, group: &ReaderGroup, path: &[&str], arguments: &[&str]) -> bool {
         let Some(mut rest) = self.behind_path(path, arguments) else { return false };
         let (mut operands, mut is_marked, mut all_marked) = (Vec::new(), false, true);
+        let mut has_needed = group.needs.is_empty();
         while let Some(word) = rest.first() {
             if word.starts_with('-') && *word != "-" {
                 is_marked |= group.marks.iter().any(|mark| word.split('=').next() == Some(mark));
+                has_needed |= group.needs.contains(word);
                 let Some(behind) = self.behind_option(rest, group.options) else { return false };
                 rest = behind;
             } else {
@@ -101,7 +105,8 @@ impl Reader {
         let may_be_path = group.operands == Operands::Paths;
         let is_bucket = |word: &str| group.operands == Operands::Buckets && word.starts_with("s3://");
         let only_here = operands.iter().all(|word| is_bucket(word) || self.stays_here(word, may_be_path));
-        only_here
+        has_needed
+            && only_here
             && match group.operands {
                 Operands::None => operands.is_empty(),
                 Operands::One if operands.len() > 1 => false,

@@ -20,7 +20,7 @@ fn a_program_is_in_one_table_and_each_option_has_a_form() {
         for group in reader.groups {
             assert_eq!(group.operands == Operands::Marked, !group.marks.is_empty(), "{:?}", group.paths);
             let has = |mark: &&&str| group.options.iter().any(|option| option.trim_end_matches(['=', '?']) == **mark);
-            assert!(group.marks.iter().all(|mark| has(&mark)), "{:?}", group.marks);
+            assert!(group.marks.iter().chain(group.needs).all(|mark| has(&mark)), "{:?}", group.paths);
         }
     }
 }
