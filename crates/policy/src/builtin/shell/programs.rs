@@ -50,6 +50,9 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
         "addr2line" | "c++filt" | "nm" | "objdump" | "readelf" | "size" => ReadOnlyWhen::IfWords(|words| {
             options(words, false).is_some_and(|options| has_none(&options, &["--plugin", "@"]))
         }),
+        // They ask for the names of hosts.
+        "last" => ReadOnlyWhen::Without(&["-d", "--dns"]),
+        "who" => ReadOnlyWhen::Without(&["--lookup"]),
         "file" => ReadOnlyWhen::Without(&["-C", "--compile"]),
         "find" => ReadOnlyWhen::EachFile,
         "hostname" => ReadOnlyWhen::If(|arguments| {
