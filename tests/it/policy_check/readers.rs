@@ -156,6 +156,10 @@ fn small_programs_and_settings_pass_if_they_read() {
 #[test]
 fn pipelines_of_powershell_pass_if_they_read() {
     let tool = "run_powershell";
+    for spelled in ["PowerShell", "powershell", "pwsh", "power_shell"] {
+        assert_unasked(&calls(spelled, "Get-ChildItem -Path src"));
+        assert_asked(&calls(spelled, "Remove-Item x"));
+    }
     assert_unasked(&calls(
         tool,
         "Get-ChildItem\nGet-ChildItem -Path src -Recurse | Select-Object -First 5\nGet-Content C:\\a\\b.txt",

@@ -107,7 +107,7 @@ fn looks_like_noun(word: &str) -> bool {
 /// The words of `texts`, in which two words of a verb or a noun are joined. `joined` owns the texts.
 pub(super) fn words<'a>(texts: &'a [String], joined: &'a mut Vec<String>) -> Vec<Word<'a>> {
     let is_one = |first: &str, second: &str| {
-        let is_second = PARTICLES.contains(&second) || ["request", "requests"].contains(&second);
+        let is_second = PARTICLES.contains(&second) || ["request", "requests", "shell"].contains(&second);
         is_second && look_up(&[first, second].concat()).is_some()
     };
     let mut at = 0;
