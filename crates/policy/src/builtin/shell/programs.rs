@@ -6,7 +6,10 @@ use super::arguments::{
 };
 use super::{git, program_arguments};
 pub(super) use crate::lists::shell_programs::READ_ONLY_PROGRAMS;
-use crate::lists::shell_programs::{HELP_GROUPS, HELP_PRINTERS, VERSION_PRINTERS};
+use crate::lists::shell_programs::{
+    BREW_SUBCOMMANDS, DOCKER_SUBCOMMANDS, GH_SUBCOMMANDS, HELM_SUBCOMMANDS, HELP_GROUPS, HELP_PRINTERS,
+    KUBECTL_SUBCOMMANDS, VERSION_PRINTERS,
+};
 use pipewright_syntax::shell::Word;
 
 /// When a program only reads.
@@ -163,6 +166,16 @@ pub(super) fn reading(program: &str) -> Option<ReadOnlyWhen> {
 
 /// Whether a program only prints its version or its help.
 pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
+    // A word that they do not know may be a plugin or an alias, which they run.
+    let own = match program {
+        "brew" => Some(BREW_SUBCOMMANDS),
+        "docker" => Some(DOCKER_SUBCOMMANDS),
+        "gh" => Some(GH_SUBCOMMANDS),
+        "helm" => Some(HELM_SUBCOMMANDS),
+        "kubectl" => Some(KUBECTL_SUBCOMMANDS),
+        _ => None,
+    };
+    let is_own = |word: &&str| own.is_none_or(|own| own.contains(word));
     let is_plain =
         |word: &str| !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     match arguments {
@@ -172,9 +185,9 @@ pub(super) fn describes_itself(program: &str, arguments: &[&str]) -> bool {
             [HELP_PRINTERS, VERSION_PRINTERS].iter().any(|known| known.contains(&program)) || reading(program).is_some()
         }
         // A further word might be a program, whose help would be printed by running it.
-        [subcommand, "--help"] => HELP_PRINTERS.contains(&program) && is_plain(subcommand),
+        [subcommand, "--help"] => HELP_PRINTERS.contains(&program) && is_plain(subcommand) && is_own(subcommand),
         [group, subcommand, "--help"] => {
-            HELP_PRINTERS.contains(&program) && HELP_GROUPS.contains(group) && is_plain(subcommand)
+            HELP_PRINTERS.contains(&program) && HELP_GROUPS.contains(group) && is_own(group) && is_plain(subcommand)
         }
         _ => false,
     }

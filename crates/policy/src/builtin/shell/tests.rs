@@ -79,6 +79,7 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "unzip -v a.zip",
         "java -version",
         "docker run --help",
+        "gh pr view --help",
         "kubectl get --help",
         "terraform plan --help",
         "[[ -f x && -d y ]]",
