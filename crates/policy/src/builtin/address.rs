@@ -1,9 +1,12 @@
 //! The destination of an address, parsed as browsers do (WHATWG's URL standard).
 
+use super::lexicon::{NounPosition, WordSense, look_up};
 use super::names::{self, Class};
 use super::{JudgedCall, allow, found, found_text};
 use crate::detector::ActionKind;
-use crate::lists::address::{ENDINGS, FETCHING, KEYS, LOCAL_VERBS, SENDING_KEYS, STORE_SCHEMES};
+use crate::lists::address::{
+    ENDINGS, FETCHING, KEYS, LOCAL_PAGES, LOCAL_PLACES, LOCAL_VERBS, LOCAL_VERBS_AT_END, SENDING_KEYS, STORE_SCHEMES,
+};
 use crate::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
 use pipewright_record::identifier::words;
@@ -154,11 +157,34 @@ fn is_near(url: &Url) -> bool {
 /// Judges an address of a service near by; gives the decision if it needs approval. There, a verb is a command rather
 /// than a title.
 pub fn judge_service(url: &Url) -> Option<Decision> {
-    let verb = words(url.path()).into_iter().find(|word| LOCAL_VERBS.contains(&word.as_str()));
-    match verb {
-        Some(verb) => Some(found(ActionKind::Run, "builtin.address", format!("the address says {verb:?}"))),
+    let path = decoded(url.path());
+    let parts: Vec<String> = path.split('/').filter(|part| !part.is_empty()).map(str::to_lowercase).collect();
+    let at_end = parts.last().map(|last| words(last)).unwrap_or_default();
+    let acts = |word: &String| acts_on_service(word);
+    let verb = words(&path).into_iter().find(acts);
+    let verb = verb.or_else(|| at_end.into_iter().find(|word| LOCAL_VERBS_AT_END.contains(&word.as_str())));
+    match verb.or_else(|| place_of_service(&parts)) {
+        Some(said) => Some(found(ActionKind::Run, "builtin.address", format!("the address says {said:?}"))),
         None => Some(judge_path(url, false)).filter(|decision| decision.verdict != Verdict::Allow),
     }
+}
+
+/// Whether a word is a command in the path of a service.
+fn acts_on_service(word: &str) -> bool {
+    let is_verb = matches!(look_up(word), Some((_, WordSense::Effect(_, NounPosition::Never))));
+    LOCAL_VERBS.contains(&word) || is_verb && !LOCAL_PAGES.contains(&word)
+}
+
+/// The part of a service's path that shows secrets, runs a program or opens a page: Docker shows the variables of a
+/// container, and Chrome opens what is behind `/json/new`.
+fn place_of_service(parts: &[String]) -> Option<String> {
+    let is = |part: &String, known: &str| part == known;
+    let is_container = |three: &[String]| is(&three[0], "containers") && is(&three[2], "json");
+    let opens = |two: &[String]| is(&two[0], "json") && is(&two[1], "new");
+    let place = parts.iter().find(|part| LOCAL_PLACES.contains(&part.as_str()));
+    let three = || parts.windows(3).find(|three| is_container(three)).map(|three| three.join("/"));
+    let two = || parts.windows(2).find(|two| opens(two)).map(|two| two.join("/"));
+    place.cloned().or_else(three).or_else(two)
 }
 
 /// The verb of an interface that sends on a GET: `/bot1/sendMessage?chat_id=2&text=hi`, `chat.postMessage?token=...`, and
