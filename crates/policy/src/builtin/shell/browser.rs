@@ -61,20 +61,13 @@ const MOVES: &[&str] =
 /// Commands that only look, with the words that may follow them.
 const LOOKS: &[(&str, After)] = &[
     ("console", After::Nothing),
-    ("cookie-get", After::Anything),
-    ("cookie-list", After::Nothing),
-    ("cookies", After::One(&["", "get"])),
     ("errors", After::Nothing),
     ("generate-locator", After::Anything),
     ("get", After::One(&["text", "html", "value", "attr", "title", "url", "count", "box", "styles", "property"])),
     ("is", After::One(&["visible", "enabled", "checked"])),
     ("list", After::Nothing),
-    ("localstorage-get", After::Anything),
-    ("localstorage-list", After::Nothing),
     ("requests", After::Nothing),
     ("screenshot", After::Nothing),
-    ("sessionstorage-get", After::Anything),
-    ("sessionstorage-list", After::Nothing),
     ("tab-list", After::Nothing),
 ];
 
@@ -149,7 +142,7 @@ fn action(agent: bool, verb: &str, words: &[&str]) -> BrowserAction {
         ("snapshot", _) => BrowserAction::Move,
         // It takes the first of the elements whose label has the words in it.
         ("find", _) if agent => unknown("which element it finds is not known"),
-        ("find", _) | ("storage", [_]) | ("storage", [_, "get", ..]) | ("tab", []) => BrowserAction::Look,
+        ("find", _) | ("tab", []) => BrowserAction::Look,
         ("open" | "goto" | "navigate", [url]) | ("tab", ["new", url]) | ("tab-new", [url]) => {
             call("browser_navigate", Object::default().text("url", url))
         }
@@ -165,12 +158,17 @@ fn action(agent: bool, verb: &str, words: &[&str]) -> BrowserAction {
         ("drag" | "drop", _) => unknown("what a drag does is not known"),
         ("eval" | "run-code", _) => unknown("it runs code in the page"),
         ("upload", _) => unknown("it gives files to the page"),
-        ("cookies" | "cookie-set" | "cookie-delete" | "cookie-clear", _) => unknown("it changes cookies"),
+        ("cookies" | "cookie-get" | "cookie-list" | "cookie-set" | "cookie-delete" | "cookie-clear", _) => {
+            unknown("it shows or changes cookies, which are logins")
+        }
         ("state" | "state-load" | "state-save", _) => unknown("it reads or replaces logins"),
-        ("storage", _) => unknown("it changes the page's storage"),
+        ("storage", _) => unknown(STORAGE),
+        _ if verb.starts_with("localstorage-") || verb.starts_with("sessionstorage-") => unknown(STORAGE),
         _ => unknown(&format!("the effect of {verb:?} is not known")),
     }
 }
+
+const STORAGE: &str = "it shows or changes the page's storage, which may have logins";
 
 fn unknown(why: &str) -> BrowserAction {
     BrowserAction::Unknown(why.to_owned())
@@ -242,7 +240,6 @@ mod tests {
             ("agent-browser snapshot -i --depth=2", BrowserAction::Move),
             ("playwright-cli snapshot e11", BrowserAction::Move),
             ("playwright-cli -s=a close", BrowserAction::Move),
-            ("agent-browser cookies", BrowserAction::Look),
         ] {
             assert_eq!(act(text), expected, "{text}");
         }
@@ -252,7 +249,12 @@ mod tests {
             "playwright-cli click role=button",
             "agent-browser eval 1",
             "agent-browser batch x",
+            "agent-browser cookies",
             "agent-browser cookies set a b",
+            "agent-browser storage local",
+            "playwright-cli cookie-list",
+            "playwright-cli localstorage-list",
+            "playwright-cli sessionstorage-get a",
             "playwright-cli state-load f",
             "playwright-cli upload f",
             "agent-browser screenshot /etc/passwd",
