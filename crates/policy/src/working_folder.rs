@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// Programs that take the name of a program, or a piece of code, from files of the folder in which they run.
+/// Programs that take the name of a program, a piece of code, or an address to fetch, from files of the folder in which
+/// they run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramFamily {
     /// Any program: managers of versions (asdf, mise) put a program in place of another.
@@ -13,6 +14,10 @@ pub enum ProgramFamily {
     Rust,
     /// az: modules of Python, and a configuration.
     Azure,
+    /// agent-browser and playwright-cli: their configuration.
+    Browser,
+    /// docker compose: its files, which may have further ones at an address.
+    Compose,
     /// npm and pnpm: their configuration, hooks of pnpm.
     Node,
 }

@@ -5,6 +5,8 @@
 //! is theirs.
 
 mod azure;
+mod browser;
+mod compose;
 mod git;
 mod node;
 mod rust;
@@ -18,6 +20,8 @@ pub fn runs_nothing(runner: ProgramFamily, folder: &Path) -> bool {
     match runner {
         ProgramFamily::Any => names_no_program(folder),
         ProgramFamily::Azure => azure::runs_nothing(folder),
+        ProgramFamily::Browser => browser::runs_nothing(folder),
+        ProgramFamily::Compose => compose::fetches_nothing(folder),
         ProgramFamily::Git => git::runs_nothing(folder),
         ProgramFamily::Rust => rust::runs_nothing(folder),
         ProgramFamily::Node => node::runs_nothing(folder),

@@ -89,7 +89,8 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path().join("a/b");
     create_dir_all(folder.join(".cargo")).unwrap();
-    let all = [ProgramFamily::Any, ProgramFamily::Azure, ProgramFamily::Git, ProgramFamily::Rust, ProgramFamily::Node];
+    use ProgramFamily as Family;
+    let all = [Family::Any, Family::Azure, Family::Browser, Family::Compose, Family::Git, Family::Rust, Family::Node];
     assert!(all.iter().all(|runner| runs_nothing(*runner, &folder)));
     let is_found = |runner, name: &str, text: &str| {
         let file = scratch.path().join(name);
@@ -110,6 +111,11 @@ fn files_above_a_folder_count_and_those_that_cannot_be_read() {
     assert!(is_found(ProgramFamily::Azure, "a/b/json.py", "") && !is_found(ProgramFamily::Azure, "a/json.py", ""));
     create_dir_all(scratch.path().join("a/.azure")).unwrap();
     assert!(is_found(ProgramFamily::Azure, "a/.azure/config", ""));
+    assert!(is_found(Family::Browser, "agent-browser.json", "{\"executablePath\":\"./x\"}"));
+    assert!(!is_found(Family::Browser, "a/agent-browser.json", "{\"headed\":true}"));
+    assert!(is_found(Family::Compose, "a/compose.yaml", "include: [https://evil.example/x.git]\n"));
+    assert!(is_found(Family::Compose, "a/b/.env", "COMPOSE_FILE=oci://evil.example/x\n"));
+    assert!(!is_found(Family::Compose, "compose.yaml", "services: {}\n"));
     // Bytes that are no text; a folder in place of a file; a link to a file that never ends.
     write(folder.join("rust-toolchain"), [0xff, 0xfe]).unwrap();
     assert!(!runs_nothing(ProgramFamily::Rust, &folder));

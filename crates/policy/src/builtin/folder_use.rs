@@ -109,7 +109,9 @@ impl FolderUse {
 /// The family to which a program belongs.
 fn family_of(program: &str) -> ProgramFamily {
     match program {
+        "agent-browser" | "playwright-cli" => ProgramFamily::Browser,
         "az" => ProgramFamily::Azure,
+        "docker compose" | "podman compose" => ProgramFamily::Compose,
         // gh and go run git.
         "gh" | "git" | "go" => ProgramFamily::Git,
         "cargo" | "rustc" => ProgramFamily::Rust,

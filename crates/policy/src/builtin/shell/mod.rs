@@ -229,6 +229,9 @@ fn visit(name: &str, arguments: &[Word], visits: &mut FolderUse) {
         }
         ("cd" | "pushd" | "popd", _) => visits.changes_to(None),
         ("git", _) => visits.runs(name, git::folders(arguments)),
+        ("docker" | "podman", [subcommand, ..]) if subcommand.text() == Some("compose") => {
+            visits.runs(&format!("{name} compose"), Vec::new());
+        }
         _ => visits.runs(name, Vec::new()),
     }
 }
