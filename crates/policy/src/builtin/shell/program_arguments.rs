@@ -39,9 +39,14 @@ fn sed_command_reads(command: &str, is_alone: bool) -> bool {
     if command.contains('\n') {
         return false;
     }
-    let mut behind_address = command;
+    let (mut behind_address, mut is_alone) = (command, is_alone);
     loop {
         behind_address = behind_address.trim_start_matches(|one: char| one.is_ascii_digit() || "$,~+ ".contains(one));
+        // A group: its commands are between semicolons, too.
+        if let Some(first) = behind_address.strip_prefix('{') {
+            (behind_address, is_alone) = (first, false);
+            continue;
+        }
         let Some(matched) = behind_address.strip_prefix('/') else { break };
         // Without an escaped or bracketed delimiter, the end of the pattern is certain.
         match matched.split_once('/') {
@@ -49,7 +54,7 @@ fn sed_command_reads(command: &str, is_alone: bool) -> bool {
             _ => return false,
         }
     }
-    match behind_address {
+    match behind_address.trim_end_matches(['}', ' ']) {
         "p" | "d" | "q" | "=" | "!d" | "!p" | "P" | "D" | "n" | "N" | "" => true,
         _ => behind_address.strip_prefix('s').is_some_and(|rest| sed_replacement_reads(rest, is_alone)),
     }

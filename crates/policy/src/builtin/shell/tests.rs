@@ -54,6 +54,8 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "tar --list --verbose --file=a.tar",
         "date --date='1 day ago' +%F",
         "date -u --iso-8601=seconds",
+        "sed -n '/foo/{p;q}' f",
+        "sed -n '/a/,/b/{/c/{=;p}}' f",
         "sed 's/[0-9]*//;s/[[:space:]]*$//' a",
         "COLUMNS=80 LINES=20 ls",
         "TZ=Europe/Berlin date",
