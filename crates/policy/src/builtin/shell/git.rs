@@ -2,7 +2,7 @@
 
 use super::arguments::{has_none, is_digits, options};
 use super::readers;
-use crate::lists::shell_git::{READ_COMMANDS, WRITE_OPTIONS};
+use crate::lists::shell_git::{HARMLESS_VARIABLES, READ_COMMANDS, WRITE_OPTIONS};
 use pipewright_syntax::shell::Word;
 
 /// The words behind git's own options, and the values of `-C`.
@@ -13,6 +13,9 @@ fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
             [option, behind @ ..] if matches!(option.text(), Some("--no-pager" | "-P" | "--no-optional-locks")) => {
                 rest = behind;
             }
+            [option, Word::Text(set), behind @ ..] if option.text() == Some("-c") && is_harmless_variable(set) => {
+                rest = behind;
+            }
             [option, Word::Text(folder), behind @ ..] if option.text() == Some("-C") => {
                 folders.push(folder.clone());
                 rest = behind;
@@ -20,6 +23,14 @@ fn behind_own_options(words: &[Word]) -> (&[Word], Vec<String>) {
             _ => return (rest, folders),
         }
     }
+}
+
+/// Whether a variable with a value, behind `-c`, only changes how git prints.
+fn is_harmless_variable(set: &str) -> bool {
+    let Some((name, value)) = set.split_once('=') else { return false };
+    let name = name.to_lowercase();
+    HARMLESS_VARIABLES.contains(&&*format!("{name}={value}"))
+        || name.starts_with("color.") && value.chars().all(|one| one.is_ascii_alphabetic())
 }
 
 /// The values of `git -C`, in order.

@@ -46,6 +46,8 @@ fn commands_of_find_and_statements_of_databases_pass_if_they_read() {
         "mysql -D shop -e 'SELECT 1'",
         "printf '%s\\0' a b | xargs -0 ls",
         "git reflog -10",
+        "git -c color.ui=never status",
+        "git -c core.quotePath=false -C a diff --stat",
         "pwsh -NoProfile -c 'Get-ChildItem -Recurse | Select-Object -First 5'",
         "nm -C a.o && objdump -d a.out | head",
         "sudo --version",
