@@ -4,6 +4,7 @@
 mod arguments;
 mod awk;
 pub mod browser;
+mod containers;
 mod find;
 mod git;
 mod program_arguments;
@@ -194,6 +195,11 @@ fn program_reads(words: &[Word], deep: usize, visits: &mut FolderUse) -> bool {
     }
     if known.as_ref().is_some_and(|arguments| programs::describes_itself(name, arguments)) {
         return true;
+    }
+    if let Some(inner) = containers::command(name, arguments) {
+        // A browser there is none of those whose pages are known.
+        let browsers = visits.browsers().len();
+        return program_reads(inner, deep - 1, visits) && visits.browsers().len() == browsers;
     }
     match (programs::reading(name), known) {
         (Some(ReadOnlyWhen::Whatever), _) => true,
