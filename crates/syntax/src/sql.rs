@@ -169,6 +169,9 @@ fn check(text: &str) -> Result<(), Unreadable> {
     if outside.split("--").skip(1).any(|behind| behind.starts_with(|one: char| !one.is_whitespace())) {
         return Err(Unreadable("it has a comment that MySQL does not take for one"));
     }
+    if may_have_slashes_outside(text) {
+        return Err(Unreadable("it has a comment that only Snowflake and Cassandra take for one"));
+    }
     let mut comments = outside.split("/*").skip(1);
     if comments.any(|comment| !comment.contains("*/")) {
         return Err(Unreadable("it has a comment within a comment"));
@@ -185,6 +188,26 @@ fn check(text: &str) -> Result<(), Unreadable> {
         return Err(Unreadable("it has a statement in brackets, which CockroachDB runs"));
     }
     Ok(())
+}
+
+/// Whether `//` may be outside of quotes, where it hides a quote from databases to which it begins a comment.
+fn may_have_slashes_outside(text: &str) -> bool {
+    // A quote in another comment opens no string.
+    if !text.contains("//") || text.contains("--") || text.contains("/*") {
+        return text.contains("//");
+    }
+    let (mut quote, mut before) = (None, ' ');
+    for one in text.chars() {
+        match quote {
+            Some(open) if open == one => quote = None,
+            Some(_) => {}
+            None if one == '/' && before == '/' => return true,
+            None if matches!(one, '\'' | '"' | '`') => quote = Some(one),
+            None => {}
+        }
+        before = one;
+    }
+    false
 }
 
 /// Whether a text in brackets may be a statement with effects, and not a name: `[DELETE FROM t RETURNING *]`.
@@ -219,6 +242,9 @@ fn in_dialect(text: &str, dialect: &dyn Dialect) -> Result<Vec<String>, Unreadab
     if sources::has_address(&tokens) {
         return Err(Unreadable("it fetches an address"));
     }
+    if sources::may_call_by_name(&tokens) {
+        return Err(Unreadable("it may call a function of Oracle's without brackets"));
+    }
     let functions = called(&tokens)?;
     // The parser takes a pragma's argument only as a string or a number.
     for at in 4..tokens.len() {
@@ -250,10 +276,13 @@ fn called(tokens: &[Token]) -> Result<Vec<String>, Unreadable> {
         };
         let is_behind = |keyword: &str| is_before(1, keyword);
         let shows = name == "create" && is_behind("show") && begins(at - 1);
-        let locks = is_behind("for") && ["share", "key", "no"].contains(&name.as_str());
+        let locks = is_behind("for") && ["share", "key", "no"].contains(&name.as_str())
+            || ["tablockx", "updlock", "xlock"].contains(&name.as_str());
+        // T-SQL's statement; `END conversation` names a CASE, too, and a name may have another.
+        let ends = is_behind("end") && name == "conversation";
         // Oracle's pseudocolumn may be quoted.
         let counts = name.eq_ignore_ascii_case("nextval") && at > 0 && tokens[at - 1] == Token::Period;
-        if !is_quoted && EFFECTS.contains(&name.as_str()) && !shows || locks || counts {
+        if !is_quoted && EFFECTS.contains(&name.as_str()) && !shows || locks || ends || counts {
             return Err(Unreadable("it does more than read"));
         }
         // Options of EXPLAIN, and the name of a pragma, which is checked when the statement has been parsed.

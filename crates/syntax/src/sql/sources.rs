@@ -56,6 +56,14 @@ pub(super) fn has_address(tokens: &[Token]) -> bool {
     false
 }
 
+/// Whether a query of Oracle's table without columns names anything with a package: `SELECT jobs.cancel_all FROM dual`
+/// calls a function.
+pub(super) fn may_call_by_name(tokens: &[Token]) -> bool {
+    let is_dual = |pair: &[Token]| matches!(pair, [Token::Word(from), Token::Word(dual)] if is_one(from, &["from"]) && dual.value.eq_ignore_ascii_case("dual"));
+    let is_member = |three: &[Token]| matches!(three, [Token::Word(_), Token::Period, Token::Word(_)]);
+    tokens.windows(2).any(is_dual) && tokens.windows(3).any(is_member)
+}
+
 fn set(places: &mut [bool], is_place: bool) {
     if let Some(last) = places.last_mut() {
         *last = is_place;
