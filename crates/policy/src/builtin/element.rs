@@ -1,5 +1,6 @@
 //! The element that a call acts on, and its description.
 
+use super::described::labels;
 use super::{JudgedCall, allow, found};
 use crate::detector::{ActionKind, Element, Finding, classify};
 use crate::lists::element::BINS;
@@ -44,14 +45,18 @@ fn is_cut(name: &str) -> bool {
     name.ends_with('…') && name.chars().count() >= MAX_LEN
 }
 
+/// What the name says, or a label within it if it describes the element.
 pub fn find(target: &Target) -> Option<Finding> {
-    classify(&Element {
-        role: target.role.as_deref(),
-        name: &target.name,
-        value: target.value.as_deref(),
-        locale: None,
-        context: target.context.as_deref(),
-    })
+    let found = |name: &str| {
+        classify(&Element {
+            role: target.role.as_deref(),
+            name,
+            value: target.value.as_deref(),
+            locale: None,
+            context: target.context.as_deref(),
+        })
+    };
+    found(&target.name).or_else(|| labels(&target.name).iter().find_map(|label| found(label)))
 }
 
 fn find_name(name: &str) -> Option<Finding> {

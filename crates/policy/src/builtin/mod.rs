@@ -8,6 +8,7 @@ mod bare;
 pub mod browsers;
 mod database;
 mod deal;
+mod described;
 mod disclosure;
 mod disguise;
 mod element;

@@ -86,6 +86,83 @@ fn destructive_and_unknown_calls_need_approval() {
     }
 }
 
+/// Agents describe what they click on; the label within the description decides.
+#[test]
+fn the_label_in_a_description_is_judged() {
+    let verdict = |element: &str| {
+        let arguments = serde_json::json!({ "element": element, "ref": "e12" });
+        judge(&format!(r#"{{"tool":"browser_click","args":{arguments}}}"#)).verdict
+    };
+    for element in [
+        "Delete button",
+        "the red Delete button",
+        "Delete icon",
+        "Delete icon next to repo",
+        "Delete button in row 3",
+        "'Delete' button",
+        "\"Delete\" button",
+        "Delete (icon)",
+        "the remove link next to John",
+        "Submit button",
+        "final submit button",
+        "submit button in dialog",
+        "the Pay button",
+        "green Pay button",
+        "shiny Pay button",
+        "Button 'Pay'",
+        "button \"Pay\" [ref=e12]",
+        "button: Pay",
+        "button labelled Pay",
+        "Dialog > Pay",
+        "1 Pay",
+        "Click Pay",
+        "Click on the Pay button",
+        "In the dialog, the Pay button",
+        "Post button",
+        "Reply button",
+        "red Subscribe button under the video",
+        "the Accept button in the dialog",
+        "Allow button on consent screen",
+        "Merge button",
+        "Approve menu item",
+        "Refund option",
+        "Reset-Button",
+        "删除按钮",
+        "削除ボタン",
+        "送信ボタン",
+        "支付按钮",
+        "보내기 버튼",
+        "결제하기 버튼",
+        "bouton Supprimer",
+        "botón rojo Eliminar",
+        "Sil button",
+        "Gönder düğmesi",
+        "Schaltfläche Löschen",
+    ] {
+        assert_eq!(verdict(element), Verdict::Confirm, "{element}");
+    }
+    for element in [
+        "Next button",
+        "the Search button in the header",
+        "Cancel button next to the total",
+        "Close icon",
+        "Order history link",
+        "Delete button settings",
+        "Remove filters button",
+        "Click Details",
+        "Products > Order history",
+        "First result link",
+        "Menu icon",
+        "Sort by option",
+        "Comments link under the post",
+        "3 comments",
+        "下一页按钮",
+        "Schaltfläche Weiter",
+    ] {
+        assert_eq!(verdict(element), Verdict::Allow, "{element}");
+    }
+}
+
 #[test]
 fn enter_is_judged_by_the_field_with_the_text() {
     let mut builtin = Builtin::default();
@@ -429,18 +506,7 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     let asked = |tool: &str, key: &str, address: &str| {
         judge(&format!(r#"{{"tool":"{tool}","args":{{"{key}":"{address}"}}}}"#)).verdict == Verdict::Confirm
     };
-    for key in [
-        "url",
-        "website_url",
-        "webhook",
-        "callbackUrl",
-        "api_endpoint",
-        "targeturl",
-        "PAGE_URLS",
-        "page",
-        "target",
-        "site",
-    ] {
+    for key in ["url", "website_url", "api_endpoint", "targeturl", "PAGE_URLS", "page", "target", "site"] {
         for address in ["logout", "delete?id=1", "a?action=delete", "unsubscribe", "approve"] {
             assert!(asked("get_status", key, &format!("https://host/{address}")), "{key} {address}");
         }
