@@ -281,7 +281,9 @@ fn clause_class(clause: &[Word<'_>]) -> Class {
     // An order that is entered, or a service that is reloaded, is not part of a page.
     let are_of_page = |nouns: &[&str]| after.iter().all(|word| word.has(&[WordSense::Screen]) || word.is(nouns));
     let is_bare_touch = verb.is(&["touch", "drag"]) && after.first().is_some_and(|word| word.is(FILES));
-    if let Some(class) = acting::class_of(verb, after) {
+    let acting = acting::class_of(verb, after);
+    let acting = acting.or_else(|| acting::behind_list(clause, at)).or_else(|| acting::behind_noun(clause, at));
+    if let Some(class) = acting {
         return class;
     }
     match verb.sense {

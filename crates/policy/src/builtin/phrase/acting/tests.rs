@@ -59,6 +59,21 @@ fn the_object_of_a_verb_that_reads_may_make_it_act() {
 }
 
 #[test]
+fn a_verb_behind_a_list_acts_on_what_is_in_it() {
+    assert_reading(
+        "HassListCompleteItem HassShoppingListCompleteItem shopping_list_complete_item shopping_list_check_item \
+         shopping_list_item_done mailchimp_list_member_tag twitter_list_follow mailing_list_post items_list_purchase audit_fix \
+         npm_audit_fix scan_fix check_run_rerequest get_new_phone_number get_new_token saved_search_run parse_prd show_notification spotify_seek seekTo",
+        false,
+    );
+    assert_reading(
+        "list_deployments list_orders shop_list_orders shop_list_order_items shop_list_order_status \
+         github_list_pull_requests gitlab_list_merge_requests list_check_runs search_fix get_new_messages parse_document saved_search_list",
+        true,
+    );
+}
+
+#[test]
 fn what_is_exported_to_a_place_is_sent() {
     assert_reading(
         "export_csv_to_s3 export_json_to_s3 export_markdown_to_notion generate_report_to_slack export_csv_into_s3",
