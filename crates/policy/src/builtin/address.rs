@@ -5,7 +5,8 @@ use super::names::{self, Class};
 use super::{JudgedCall, allow, found, found_text};
 use crate::detector::ActionKind;
 use crate::lists::address::{
-    ENDINGS, FETCHING, KEYS, LOCAL_PAGES, LOCAL_PLACES, LOCAL_VERBS, LOCAL_VERBS_AT_END, SENDING_KEYS, STORE_SCHEMES,
+    ENDINGS, FETCHING, HOOKS, KEYS, LOCAL_PAGES, LOCAL_PLACES, LOCAL_VERBS, LOCAL_VERBS_AT_END, SECRETS, SENDING_KEYS,
+    STORE_SCHEMES,
 };
 use crate::verdict::{Decision, Verdict};
 use percent_encoding::percent_decode_str;
@@ -74,7 +75,34 @@ fn judge_text(text: &str) -> Decision {
         Err(url::ParseError::RelativeUrlWithoutBase) => Url::parse(&format!("http://{}", text.trim())),
         url => url,
     };
-    url.map_or_else(|_| unreadable(), |url| judge_url(&url))
+    url.map_or_else(|_| unreadable(), |url| disclosed(text, &url).unwrap_or_else(|| judge_url(&url)))
+}
+
+/// Judges what a web address tells its host besides the page: a secret, a password, or another host than the one that some
+/// readers see in it (`https://one.example\@other.example`).
+fn disclosed(text: &str, url: &Url) -> Option<Decision> {
+    if !matches!(url.scheme(), "http" | "https") {
+        return None;
+    }
+    let authority = text.split_once("//").map_or(text, |(_, behind)| behind).split(['/', '?', '#']).next();
+    let why = if authority.is_some_and(|host| host.contains('\\')) {
+        "readers differ about the host of the address"
+    } else if !url.username().is_empty() || url.password().is_some() {
+        "the address has a name or a password for its host"
+    } else if holds_secret(text) {
+        "the address has a secret in it"
+    } else {
+        return None;
+    };
+    Some(found(ActionKind::Send, "builtin.address", why.to_owned()))
+}
+
+/// Whether a text has a key in one of the forms of well-known services.
+fn holds_secret(text: &str) -> bool {
+    const FEWEST: usize = 12;
+    let is_of_key = |one: &char| one.is_ascii_alphanumeric() || matches!(one, '_' | '-');
+    let is_key = |behind: &str| behind.chars().take_while(is_of_key).count() >= FEWEST;
+    text.contains("-----BEGIN") || SECRETS.iter().any(|begin| text.split(begin).skip(1).any(is_key))
 }
 
 fn is_host_and_port(url: &Url) -> bool {
@@ -98,7 +126,8 @@ pub fn runs(text: &str) -> bool {
 fn judge_url(url: &Url) -> Decision {
     match url.scheme() {
         _ if is_program(url) => found_text(ActionKind::Run, "builtin.address", "the address is a program".to_owned()),
-        "http" | "https" => judge_path(url, false),
+        // `sendMessage`, but not `/login` or `/share`, which show a page first.
+        "http" | "https" => sent_by(url, 2).unwrap_or_else(|| judge_path(url, false)),
         "about" if url.path() == "blank" => allow("it only opens a page"),
         scheme => unknown_scheme(scheme),
     }
@@ -131,11 +160,13 @@ pub fn judge_fetched(text: &str) -> Option<Decision> {
         Ok(url) if !is_host_and_port(&url) => url,
         _ => Url::parse(&format!("http://{text}")).ok()?,
     };
+    if let Some(decision) = disclosed(text, &url) {
+        return Some(decision);
+    }
     match url.scheme() {
         "http" | "https" if is_near(&url) => judge_service(&url),
-        "http" | "https" => {
-            sent_by(&url).or_else(|| Some(judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow))
-        }
+        "http" | "https" => sent_by(&url, 1)
+            .or_else(|| Some(judge_path(&url, true)).filter(|decision| decision.verdict != Verdict::Allow)),
         // Any word before a colon looks like a scheme.
         scheme if url.has_host() || scheme == "file" || scheme == "data" && url.path().contains(',') => {
             Some(unknown_scheme(scheme))
@@ -188,17 +219,17 @@ fn place_of_service(parts: &[String]) -> Option<String> {
 }
 
 /// The verb of an interface that sends on a GET: `/bot1/sendMessage?chat_id=2&text=hi`, `chat.postMessage?token=...`, and
-/// any address of a host for hooks.
-fn sent_by(url: &Url) -> Option<Decision> {
+/// any address of a host for hooks. The verb has at least so many words.
+fn sent_by(url: &Url, fewest_words: usize) -> Option<Decision> {
     let has_message = url.query_pairs().any(|(key, _)| SENDING_KEYS.contains(&&*super::plain_key(&key)));
     let sent = || {
         url.path().split(['/', '.']).find_map(|piece| match names::class(piece) {
-            Class::Destroy(kind, _) => Some((kind, piece.to_owned())),
+            Class::Destroy(kind, _) if words(piece).len() >= fewest_words => Some((kind, piece.to_owned())),
             _ => None,
         })
     };
     let hook =
-        || url.host_str()?.split('.').find(|label| *label == "hooks").map(|it| (ActionKind::Send, it.to_owned()));
+        || url.host_str()?.split('.').find(|label| HOOKS.contains(label)).map(|it| (ActionKind::Send, it.to_owned()));
     let (kind, said) = if has_message { sent().or_else(hook)? } else { hook()? };
     Some(found(kind, "builtin.address", format!("the address says {said:?}")))
 }
@@ -235,6 +266,8 @@ const ACTION_KEYS: &[&str] =
 /// Verbs that begin the name of an action: `delete_account`, `remove-item`.
 const ACTION_VERBS: &[&str] =
     &["deactivate", "delete", "destroy", "erase", "logout", "purge", "remove", "signout", "unsubscribe"];
+/// What a page orders at once: `one-click-buy`.
+const BUYING: &[&str] = &["buy", "checkout", "order", "pay", "purchase"];
 /// Extensions of files that servers send unchanged.
 const FILES: &[&str] = &[
     "c", "cpp", "css", "csv", "gif", "go", "gz", "h", "ico", "java", "jpeg", "jpg", "js", "kt", "map", "md", "mjs",
@@ -258,13 +291,23 @@ fn kind_of_name(name: &str, reads_titles: bool) -> Option<ActionKind> {
     let words = words(name);
     let is_title =
         words.iter().any(|word| ["a", "an", "the"].contains(&word.as_str())) || reads_titles && name.contains('-');
+    let buys = |words: &[String]| {
+        ["1", "one"].contains(&words[0].as_str()) && words[1] == "click" && BUYING.contains(&words[2].as_str())
+    };
+    if !is_title && words.windows(3).any(buys) {
+        return Some(ActionKind::Order);
+    }
     let verb = words.first().filter(|first| !is_title && ACTION_VERBS.contains(&first.as_str()))?;
     names::verb_alone(verb)
 }
 
 fn kind_of_action(key: &str, value: &str) -> Option<ActionKind> {
     match names::class(value) {
-        Class::Destroy(kind, _) if ACTION_KEYS.contains(&&*super::plain_key(key)) => Some(kind).filter(acts_on_open),
+        Class::Destroy(kind, word) if ACTION_KEYS.contains(&&*super::plain_key(key)) => {
+            let shows_form = ["login", "signin"].contains(&word);
+            Some(kind).filter(|kind| acts_on_open(kind) || *kind == ActionKind::Grant && !shows_form)
+        }
+        _ if super::plain_key(key) == "confirm" && ["1", "true", "yes"].contains(&value) => Some(ActionKind::Confirm),
         _ => None,
     }
 }
