@@ -3,8 +3,9 @@
 use super::found_text;
 use crate::detector::ActionKind;
 use crate::lists::queries::{
-    DOCUMENT_METHODS, ENDINGS, FLUX_FUNCTIONS, GRAPH_CLAUSES, GRAPH_STEPS, GRAPH_UPDATES, KEYS, KUSTO_COMMANDS,
-    RUNNING_OPERATORS, SEARCH_COMMANDS, STEPS_ON_FOUND, WRITING_OPERATORS,
+    DOCUMENT_METHODS, ENDINGS, FLUX_FUNCTIONS, GRAPH_BEGINNINGS, GRAPH_CLAUSES, GRAPH_STEPS, GRAPH_UPDATES, KEYS,
+    KUSTO_COMMANDS, KUSTO_FUNCTIONS, REDIS_COMMANDS, REPLICA_METHODS, RUNNING_OPERATORS, SEARCH_COMMANDS,
+    STEPS_ON_FOUND, WRITING_OPERATORS,
 };
 use crate::verdict::Decision;
 use pipewright_record::identifier::words;
@@ -34,6 +35,9 @@ pub fn judge(key: &str, text: &str, is_graph: bool) -> Option<Decision> {
         () if is_mutation(text) => ask(ActionKind::Submit, "the query is a mutation".to_owned()),
         () if is_graph && writes_graph(text)
             || text.contains('(') && text.to_lowercase().contains("detach delete")
+            || begins_graph(text)
+            || asks_by_kusto(text)
+            || is_redis(text)
             || writes_documents(text)
             || writes_search(text)
             || writes_by_steps(text)
@@ -97,8 +101,36 @@ fn writes_graph(text: &str) -> bool {
     text.contains('(') && super::actions::words_of(text).any(|word| GRAPH_CLAUSES.contains(&word.as_str()))
 }
 
+/// Whether a query begins like one that changes a graph: `INSERT (n:X)`.
+fn begins_graph(text: &str) -> bool {
+    let begins = |begin: &&str| text.get(..begin.len()).is_some_and(|text| text.eq_ignore_ascii_case(begin));
+    GRAPH_BEGINNINGS.iter().any(|begin| begins(begin) && (begin.starts_with('t') || text.contains(['(', '\''])))
+}
+
+/// Whether a query in Kusto asks another service, or runs a program or a function of its own.
+fn asks_by_kusto(text: &str) -> bool {
+    let invokes = text.split('|').skip(1).any(|step| step.trim_start().starts_with("invoke ") && step.contains('('));
+    let evaluates = || KUSTO_FUNCTIONS.iter().any(|function| text.contains(function));
+    invokes || text.contains("evaluate") && evaluates() || text.contains("externaldata") && text.contains("://")
+}
+
+/// Whether a query is a command of Redis that writes: they are written in capitals, with few words.
+fn is_redis(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let is_listed = words.next().is_some_and(|command| REDIS_COMMANDS.contains(&command));
+    is_listed && words.clone().count() <= 4 && !words.any(|word| word.eq_ignore_ascii_case("from"))
+}
+
 /// Whether a query is a call of MongoDB's shell that may change something.
 fn writes_documents(text: &str) -> bool {
+    let of_replica = text.strip_prefix("rs.").or_else(|| text.strip_prefix("sh.")).filter(|call| call.contains('('));
+    if let Some(call) = of_replica {
+        return !REPLICA_METHODS.iter().any(|method| call.starts_with(method));
+    }
+    // The name of the method is computed: `db['x']['dr' + 'op']()`.
+    if text.starts_with("db") && text.contains("](") {
+        return true;
+    }
     let methods = || text.split('.').skip(1).map(|method| words(method).join("_"));
     text.starts_with("db.")
         && (operator_written(text).is_some()
@@ -115,6 +147,8 @@ fn writes_search(text: &str) -> bool {
             // It takes no words, which a text for a person would have.
             "delete" => !rest.starts_with(char::is_alphanumeric),
             "collect" => rest.is_empty() || rest.contains('='),
+            // A regular expression may have such words, too: `start|run`.
+            "curl" | "dump" | "run" | "savedsearch" => !rest.is_empty() && command.starts_with(' '),
             _ => true,
         };
         SEARCH_COMMANDS.iter().any(|command| command.eq_ignore_ascii_case(name)) && is_complete
@@ -159,7 +193,7 @@ fn updates_triples(text: &str) -> bool {
         ["delete", "where", "{", ..] | ["delete" | "insert", "data", "{", ..] => true,
         [verb, rest @ ..] if GRAPH_UPDATES.contains(verb) => match rest {
             ["silent", "all" | "default" | "named"] | ["all" | "default" | "named"] => true,
-            ["silent", "graph", graph, ..] | ["graph", graph, ..] => graph.contains(':'),
+            ["silent", "graph", graph, ..] | ["graph", graph, ..] => graph.contains(':') || graph.starts_with('<'),
             ["silent", "default", "to", graph, ..] | ["default", "to", graph, ..] => graph.contains(':'),
             ["silent", graph, ..] | [graph, ..] => is_iri(graph),
             [] => false,
