@@ -3,6 +3,7 @@
 //! a list of phrases takes `Submit button` for a statement about a button.
 
 use crate::lists::described::{CLICKING, HEADS, MODIFIERS, NOUNS, OBJECTS, PLACES, QUALIFIERS, UNSPACED};
+use pipewright_record::identifier::split;
 use pipewright_words::lower_case;
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -31,9 +32,14 @@ static WORDS: LazyLock<Nouns> = LazyLock::new(|| {
 /// The labels that a text may describe; none if it describes no element.
 pub(super) fn labels(text: &str) -> Vec<String> {
     let text = without_reference(text);
-    // A single word is a label.
+    // A single word is a label, or the name of an element in code: `btnDelete`.
     if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Vec::new();
+        let words = split(text).join(" ");
+        return if words == text {
+            Vec::new()
+        } else {
+            Tokens::read(&words).labels().into_iter().chain([words]).collect()
+        };
     }
     let mut labels = quoted(text);
     for part in text.split(PART_ENDS) {
@@ -44,6 +50,7 @@ pub(super) fn labels(text: &str) -> Vec<String> {
         labels.push(last.trim().to_owned());
     }
     labels.extend(behind_mark(text).map(str::to_owned));
+    labels.extend(spread(text));
     labels.retain(|label| !label.is_empty() && label != text);
     labels
 }
@@ -83,6 +90,13 @@ fn behind_mark(text: &str) -> Option<&str> {
     is_number.then_some(label.trim())
 }
 
+/// A word whose letters are spread: `P a y`.
+fn spread(text: &str) -> Option<String> {
+    let is_letter = |piece: &str| piece.chars().count() == 1 && piece.chars().all(char::is_alphabetic);
+    let is_spread = text.split_whitespace().count() > 2 && text.split_whitespace().all(is_letter);
+    is_spread.then(|| text.split_whitespace().collect())
+}
+
 /// The labels of a part that describes an element.
 fn of_part(part: &str) -> Vec<String> {
     let tokens = Tokens::read(part);
@@ -110,8 +124,8 @@ struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     fn read(text: &'a str) -> Tokens<'a> {
-        let is_between = |one: char| one.is_whitespace() || "-()[]{}:\"'`“”‘’„«»/".contains(one);
-        let pieces = text.split(is_between).map(|word| word.trim_matches(['.', '!', '?', '#', '*']));
+        let is_between = |one: char| one.is_whitespace() || "-()[]{}:\"`“”„«»/".contains(one);
+        let pieces = text.split(is_between).map(|word| word.trim_matches(['.', '!', '?', '#', '*', '\'', '‘', '’']));
         let written: Vec<&str> = pieces.filter(|word| !word.is_empty()).take(MOST_WORDS).collect();
         let lower = written.iter().map(|word| lower_case(word)).collect();
         Tokens { written, lower }

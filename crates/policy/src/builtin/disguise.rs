@@ -51,6 +51,14 @@ pub fn is_disguised(key: &str) -> bool {
     !key.is_ascii() && (has(OTHER_FORMS) || key.contains(|one: char| one.is_ascii_alphabetic()) && has(LIKE_LATIN))
 }
 
+/// Whether a label has a word of Latin and Cyrillic letters, which only an imitation of another word has.
+pub fn has_mixed_word(label: &str) -> bool {
+    let has = |word: &str, range: RangeInclusive<char>| word.contains(|one: char| range.contains(&one));
+    let mut words = label.split(|one: char| !one.is_alphabetic());
+    !label.is_ascii()
+        && words.any(|word| word.contains(|one: char| one.is_ascii_alphabetic()) && has(word, '\u{400}'..='\u{52f}'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! The element that a call acts on, and its description.
 
 use super::described::labels;
+use super::disguise::has_mixed_word;
 use super::{JudgedCall, allow, found};
 use crate::detector::{ActionKind, Element, Finding, classify};
 use crate::lists::element::BINS;
@@ -34,6 +35,10 @@ pub fn judge_target(target: &Target) -> Decision {
         None if is_cut(&target.name) => {
             let why = "its name is too long to be shown in full, and the rest may say what it does";
             Decision::new(Verdict::Confirm, "builtin.cut_name", why)
+        }
+        None if has_mixed_word(&target.name) => {
+            let why = "its name has letters that look like others";
+            Decision::new(Verdict::Confirm, "builtin.disguised_name", why)
         }
         None => allow("nothing says that it is destructive"),
     }
