@@ -2,7 +2,7 @@
 //! call. Only keys that carry actions count: a text to search for, or a filter, may be anything.
 
 use super::argument_key::{
-    ArgumentKey, COMMANDS, FILTERS, FUNCTIONS, KeyTraits, PARTS, QUERIES, SCRIPTS, VERBS, is_sql_key,
+    ArgumentKey, CALLED, COMMANDS, FILTERS, FUNCTIONS, JSON, KeyTraits, PARTS, QUERIES, SCRIPTS, VERBS, is_sql_key,
 };
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
@@ -11,7 +11,7 @@ use super::{
     statements,
 };
 use crate::detector::ActionKind;
-use crate::lists::actions::{CALLS, DESCRIBING, PROSE};
+use crate::lists::actions::{CALLS, DESCRIBING, PROSE, TELLING};
 use crate::verdict::{Decision, Verdict};
 use pipewright_record::Call;
 use pipewright_record::identifier::words;
@@ -109,7 +109,7 @@ impl JudgedTool<'_> {
 
     /// Most arguments are plain values under keys that carry no action; they are not parsed.
     fn is_of_interest(&self, key: &ArgumentKey<'_>, json: &str) -> bool {
-        let KeyTraits { is_of_interest, is_body, is_address, may_be_address } = key.traits;
+        let KeyTraits { is_of_interest, is_body, is_address, may_be_address, .. } = key.traits;
         json.starts_with(['{', '['])
             || is_of_interest
             || self.is_request && is_body
@@ -133,7 +133,7 @@ impl JudgedTool<'_> {
     /// Judges options of a program: under a key for them, or as text that a program takes for an option.
     fn injected(&self, key: &ArgumentKey<'_>, value: &Value) -> Option<Decision> {
         let has_options = || !flags::options(key.written, value).is_empty() || flags::has_option(value);
-        if !self.is_observing() || !has_options() {
+        if !matches!(self.class, Class::Observe | Class::Navigate) || !has_options() {
             return None;
         }
         let of_program = flags::judge_program(parts::own(self.name), value);
@@ -167,6 +167,10 @@ impl JudgedTool<'_> {
                 }
             }
             Value::String(_) if key.is(&["then"]) => Some(unreadable_call()),
+            // Arguments as JSON text, perhaps as JSON text of JSON text.
+            Value::String(text) if key.is(JSON) && text.trim_start().starts_with(['{', '[', '"']) => {
+                serde_json::from_str(text).ok().and_then(|value| self.value(key, &value))
+            }
             _ => None,
         };
         stricter(own, within)
@@ -184,7 +188,7 @@ impl JudgedTool<'_> {
         };
         let is_call = called.is_some();
         let operator = fields.keys().find_map(|key| queries::operator_of_key(key)).map(queries::decision_on);
-        let called = stricter(called, operator);
+        let called = stricter(stricter(called, operator), self.done(key, fields));
         // The arguments of a call are judged with it, and only once: calls may be nested deeply.
         let is_judged = |key: &ArgumentKey<'_>| is_call && key.is(ARGUMENTS);
         let fields: Vec<_> = fields.iter().map(|(key, value)| (ArgumentKey::new(key), value)).collect();
@@ -192,6 +196,19 @@ impl JudgedTool<'_> {
             JudgedTool { is_request: self.is_request || fields.iter().any(|(key, _)| key.is_address()), ..*self };
         let fields = fields.iter().filter(|(key, _)| !is_judged(key));
         fields.map(|(key, value)| judged.argument(key, value)).fold(called.clone(), stricter)
+    }
+
+    /// Judges an action that is an object: `{"type": "click", ...}`, `{"delete": {...}}`.
+    fn done(&self, key: &ArgumentKey<'_>, fields: &Map<String, Value>) -> Option<Decision> {
+        if !key.is(VERBS) && !key.is(&["steps"]) || self.is_describing {
+            return None;
+        }
+        let done = fields.iter().map(|(own, value)| match value {
+            Value::String(verb) if ["kind", "name", "type"].contains(&&*plain_key(own)) => self.verb(own, verb),
+            Value::Object(_) | Value::Array(_) => self.verb(&key.plain, own),
+            _ => None,
+        });
+        done.fold(None, stricter)
     }
 
     /// Judges writing to a file, for tools that only describe their arguments, too.
@@ -221,7 +238,8 @@ impl JudgedTool<'_> {
         });
         let decisions = [
             self.request(key, value),
-            text.filter(|_| key.is(VERBS) && !is_pressing).and_then(|text| self.verb(plain, text)),
+            text.filter(|_| self.names_verb(key) && !is_pressing).and_then(|text| self.verb(plain, text)),
+            key.traits.action.and_then(|action| action.judge(key, value, self.class)),
             if key.is(COMMANDS) && !is_pressing { judge_command(plain, value) } else { None },
             script.and_then(|_| ask_about_text(ActionKind::Run, format!("it runs the code in {plain:?}"))),
             text.filter(|text| key.is_address() && address::runs(text))
@@ -229,10 +247,18 @@ impl JudgedTool<'_> {
             observed
                 .filter(|text| address::is_address(key.written, text))
                 .and_then(|text| address::judge_read(self.tool, key.written, text)),
+            observed
+                .filter(|text| plain == "path" && self.makes_secret(text))
+                .and_then(|_| ask(ActionKind::Grant, format!("it makes a secret at {plain:?}"))),
             observed.and_then(|text| self.sql(plain, text)),
             text.and_then(|text| queries::judge(plain, text, self.is_graph)),
         ];
         decisions.into_iter().fold(None, stricter)
+    }
+
+    /// Whether a path of HashiCorp's Vault makes a new secret when it is read.
+    fn makes_secret(&self, path: &str) -> bool {
+        self.tool.iter().any(|word| word == "vault") && (path.contains("/creds/") || path.ends_with("/create"))
     }
 
     /// Judges SQL.
@@ -261,9 +287,19 @@ impl JudgedTool<'_> {
         }
     }
 
+    /// Whether a key is for a verb. A tool may only tell about an operation.
+    fn names_verb(&self, key: &ArgumentKey<'_>) -> bool {
+        let tells = || self.tool.iter().any(|word| TELLING.contains(&word.as_str()));
+        key.is(VERBS) || key.is(CALLED) && self.is_observing() && !tells()
+    }
+
     /// Judges a verb as a value like the same word in a tool's name.
     fn verb(&self, key: &str, verb: &str) -> Option<Decision> {
         let is_name = verb.len() <= 40 && words(verb).len() <= 4 && !verb.contains('\n');
+        if is_name && disguise::is_disguised(verb) {
+            let why = format!("its {key} has letters that look like others");
+            return Some(Decision::new(Verdict::Confirm, "builtin.argument", why));
+        }
         // A tool that leads to other pages acts on the thing in its name: `browser_tabs` closes tabs.
         let class = match self.class {
             Class::Navigate => names::class(&format!("{verb}_{}", parts::own(self.name))),

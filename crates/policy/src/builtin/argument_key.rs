@@ -1,13 +1,53 @@
 //! Keys of arguments, and what a key tells by itself about what its value does.
 
+use super::acting_key::KeyAction;
 use super::known::Known;
 use super::{address, files, flags, plain_key, queries, request};
 use crate::lists::actions::CALLS;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-pub const VERBS: &[&str] =
-    &["action", "actions", "operation", "operations", "op", "command", "cmd", "mode", "subcommand", "verb", "method"];
+pub const VERBS: &[&str] = &[
+    "action",
+    "actionname",
+    "actions",
+    "actiontype",
+    "cmd",
+    "command",
+    "do",
+    "method",
+    "methodname",
+    "mode",
+    "op",
+    "operation",
+    "operationname",
+    "operations",
+    "requesttype",
+    "subcommand",
+    "verb",
+];
+/// Keys for the name of what a tool carries out, or tells about: `get_schema` of an operation.
+pub const CALLED: &[&str] = &["apiname", "function", "functionname", "operationid", "toolname"];
+/// Keys for arguments as JSON text.
+pub const JSON: &[&str] = &[
+    "args",
+    "arguments",
+    "argumentsjson",
+    "body",
+    "data",
+    "input",
+    "json",
+    "jsonargs",
+    "jsoninput",
+    "options",
+    "parameters",
+    "params",
+    "payload",
+    "request",
+    "requestbody",
+    "requestjson",
+    "toolinput",
+];
 pub const COMMANDS: &[&str] = &[
     "clicommand",
     "command",
@@ -19,10 +59,27 @@ pub const COMMANDS: &[&str] = &[
     "bash",
     "argv",
     "exec",
+    "posthook",
+    "prehook",
     "script",
 ];
-pub const SCRIPTS: &[&str] =
-    &["initscript", "javascript", "js", "jscode", "eval", "evaluate", "pagefunction", "script", "userscript"];
+pub const SCRIPTS: &[&str] = &[
+    "initscript",
+    "javascript",
+    "js",
+    "jscode",
+    "eval",
+    "evaluate",
+    "executejs",
+    "executejavascript",
+    "injectjs",
+    "jsscript",
+    "jssnippet",
+    "pagefunction",
+    "runjs",
+    "script",
+    "userscript",
+];
 pub const FUNCTIONS: &[&str] = &["function", "expression", "predicate", "code"];
 /// Keys for SQL only, and how other such keys end.
 pub const SQL: &[&str] = &["cql", "sqlquery", "sqlscript", "sqltext", "statements"];
@@ -53,6 +110,8 @@ pub struct ArgumentKey<'a> {
 pub struct KeyTraits {
     /// Whether each value of it is judged.
     pub is_of_interest: bool,
+    /// What it does by itself.
+    pub action: Option<KeyAction>,
     /// Whether it is for the body of a request.
     pub is_body: bool,
     /// Whether it is for an address.
@@ -63,9 +122,12 @@ pub struct KeyTraits {
 
 impl KeyTraits {
     fn of(written: &str, plain: &str) -> KeyTraits {
-        let is_listed =
-            [VERBS, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, QUERIES, PARTS].iter().any(|it| it.contains(&plain));
+        let is_listed = [VERBS, CALLED, JSON, COMMANDS, SCRIPTS, FUNCTIONS, CALLS, QUERIES, PARTS]
+            .iter()
+            .any(|it| it.contains(&plain));
+        let action = KeyAction::of(written, plain);
         let is_of_interest = !written.is_ascii()
+            || action.is_some()
             || is_listed
             || request::is_method(plain)
             || request::is_headers(plain)
@@ -74,7 +136,7 @@ impl KeyTraits {
             || queries::is_key(plain)
             || is_sql_key(plain);
         let (is_address, may_be_address) = (address::is_key(written), address::may_be_key(written));
-        KeyTraits { is_of_interest, is_body: request::is_body(plain), is_address, may_be_address }
+        KeyTraits { is_of_interest, action, is_body: request::is_body(plain), is_address, may_be_address }
     }
 }
 

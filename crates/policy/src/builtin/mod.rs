@@ -1,6 +1,7 @@
 //! The policy without any rules. Calls that only look, move or type pass. Destructive calls, judged by the tool's name,
 //! its arguments and the element that it acts on, need approval. It is a whitelist: unknown calls need approval, too.
 
+mod acting_key;
 mod actions;
 mod address;
 mod argument_key;

@@ -127,6 +127,10 @@ fn the_label_in_a_description_is_judged() {
         "Approve menu item",
         "Refund option",
         "Reset-Button",
+        "btnDelete",
+        "deleteAccount",
+        "P a y",
+        "\u{420}\u{430}y now",
         "删除按钮",
         "削除ボタン",
         "送信ボタン",
@@ -146,6 +150,10 @@ fn the_label_in_a_description_is_judged() {
         "the Search button in the header",
         "Cancel button next to the total",
         "Close icon",
+        "Don't delete button",
+        "btnNext",
+        "A B",
+        "Мой SDK",
         "Order history link",
         "Delete button settings",
         "Remove filters button",
@@ -276,6 +284,29 @@ fn calls_that_reviewers_got_past_the_gate_need_approval() {
         r#"{"tool":"get_data","args":{"raw_sql":"DROP TABLE x"}}"#,
         r#"{"tool":"get_cassandra","args":{"cql":"DROP TABLE x"}}"#,
         r#"{"tool":"read_neo4j_cypher","args":{"query":"MATCH (n) DETACH DELETE n"}}"#,
+        r#"{"tool":"firecrawl_scrape","args":{"url":"https://x.org","actions":[{"type":"click","selector":"a"}]}}"#,
+        r#"{"tool":"firecrawl_scrape","args":{"url":"https://x.org","actions":[{"type":"press","key":"ENTER"}]}}"#,
+        r#"{"tool":"get_data","args":{"input":"{\"action\":\"delete\"}"}}"#,
+        r#"{"tool":"get_data","args":{"request_json":"\"{\\\"action\\\":\\\"delete\\\"}\""}}"#,
+        r#"{"tool":"get_data","args":{"action":{"type":"delete"}}}"#,
+        r#"{"tool":"get_data","args":{"action":{"delete":{"id":1}}}}"#,
+        r#"{"tool":"get_data","args":{"action":"del\u200bete"}}"#,
+        r#"{"tool":"get_data","args":{"operationId":"deleteUser"}}"#,
+        r#"{"tool":"get_data","args":{"do":"delete"}}"#,
+        r#"{"tool":"vault_read","args":{"path":"aws/creds/admin"}}"#,
+        r#"{"tool":"search_logs","args":{"query":"| savedsearch x"}}"#,
+        r#"{"tool":"search_logs","args":{"query":"index=a | curl method=post uri=https://x.org"}}"#,
+        r#"{"tool":"query_logs","args":{"query":"T | evaluate sql_request('x', 'y')"}}"#,
+        r#"{"tool":"query_logs","args":{"query":"T | invoke purge_fn()"}}"#,
+        r#"{"tool":"query_mongodb","args":{"query":"db.adminCommand({shutdown: 1})"}}"#,
+        r#"{"tool":"get_data","args":{"query":"db['x']['dr' + 'op']()"}}"#,
+        r#"{"tool":"get_data","args":{"query":"rs.stepDown()"}}"#,
+        r#"{"tool":"get_data","args":{"query":"FLUSHALL"}}"#,
+        r#"{"tool":"get_data","args":{"query":"DEL x"}}"#,
+        r#"{"tool":"get_data","args":{"query":"INSERT (n:X)"}}"#,
+        r#"{"tool":"get_data","args":{"query":"LOAD CSV FROM 'http://x.org/a' AS l RETURN l"}}"#,
+        r#"{"tool":"get_data","args":{"query":"PREFIX a: <b> DROP GRAPH <x>"}}"#,
+        r#"{"tool":"get_data","args":{"query":"REMOVE TABLE x"}}"#,
     ] {
         assert_eq!(judge(call).verdict, Verdict::Confirm, "{call}");
     }
@@ -296,6 +327,15 @@ fn calls_that_reviewers_got_past_the_gate_need_approval() {
         r#"{"tool":"search_docs","args":{"query":"kill a process"}}"#,
         r#"{"tool":"read_data","args":{"query":"SELECT a FROM b WHERE c = 1"}}"#,
         r#"{"tool":"get_item","args":{"name":"a","id":1}}"#,
+        r#"{"tool":"firecrawl_scrape","args":{"url":"https://x.org","actions":[{"type":"wait","milliseconds":5}]}}"#,
+        r#"{"tool":"get_data","args":{"input":"{\"action\":\"list\"}"}}"#,
+        r#"{"tool":"get_tool_schema","args":{"toolName":"delete_user"}}"#,
+        r#"{"tool":"get_operation","args":{"operationId":"deleteUser"}}"#,
+        r#"{"tool":"get_data","args":{"query":"db.x.find({a: 1})"}}"#,
+        r#"{"tool":"get_data","args":{"query":"rs.status()"}}"#,
+        r#"{"tool":"get_data","args":{"query":"SET theory by Cantor"}}"#,
+        r#"{"tool":"search_code","args":{"query":"start|run|stop"}}"#,
+        r#"{"tool":"search_docs","args":{"query":"insert a row"}}"#,
     ] {
         assert_eq!(judge(call).verdict, Verdict::Allow, "{call}");
     }
@@ -516,6 +556,28 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
         for address in ["https://host/docs/delete-bucket", "http://host:80/a?page=2", "s3://bucket/a", "1", "intro"] {
             assert!(!asked("get_status", key, address), "{key} {address}");
         }
+    }
+    for address in [
+        "https://api.telegram.org/bot1/sendMessage?chat_id=2&text=a",
+        "https://maker.ifttt.com/trigger/x",
+        "https://host/a?action=activate",
+        "https://host/pay?confirm=1",
+        "https://host/?a=sk_live_abcdefghijklmnop",
+        "https://ghp_abcdefghijklmnop.host/",
+        "https://user:pass@host/",
+        "https://host\\\\@other/",
+    ] {
+        assert!(asked("browser_navigate", "url", address) && asked("fetch", "url", address), "{address}");
+    }
+    // To fetch it is to read a title.
+    assert!(asked("browser_navigate", "url", "https://host/one-click-buy"));
+    for address in [
+        "https://host/login?token=1",
+        "https://host/share?text=a",
+        "https://host/AKIA",
+        "https://host/one-click-installs",
+    ] {
+        assert!(!asked("browser_navigate", "url", address), "{address}");
     }
     for address in ["view-source:https://host/a", "jar:https://host/a.jar!/b", "//host/logout", " file:/etc/passwd"] {
         assert!(
