@@ -239,7 +239,9 @@ fn sent_by(url: &Url, fewest_words: usize) -> Option<Decision> {
 fn judge_path(url: &Url, is_only_fetched: bool) -> Decision {
     let reads_titles = is_only_fetched && url.query().is_none_or(str::is_empty);
     let fragment = if is_only_fetched { None } else { url.fragment() };
-    let parts = [Some(url.path()), url.query(), fragment].into_iter().flatten().map(decoded);
+    // The article "Purge".
+    let path = Some(url.path()).filter(|path| !reads_titles || !path.starts_with("/wiki/"));
+    let parts = [path, url.query(), fragment].into_iter().flatten().map(decoded);
     for part in parts {
         // Encoded text may have further parts.
         for piece in part.split(['/', '\\', '&', ';', '?', '!', '#', ':']) {

@@ -2,13 +2,17 @@
 //! `Click Pay`. Agents describe what they click on in their own words, and the words around the label hide what it says:
 //! a list of phrases takes `Submit button` for a statement about a button.
 
-use crate::lists::described::{CLICKING, HEADS, MODIFIERS, NOUNS, OBJECTS, PLACES, QUALIFIERS, UNSPACED};
+use crate::lists::described::{
+    BEHIND_CLICKING, CLICKING, HEADS, MODIFIERS, NOUNS, OBJECTS, PLACES, QUALIFIERS, UNSPACED,
+};
 use pipewright_record::identifier::split;
 use pipewright_words::lower_case;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// A description has no more words than this before the end of its label.
+/// What is read of a description, so that an oversized one costs no more: characters, parts, and words of a part.
+const MOST_CHARACTERS: usize = 1000;
+const MOST_PARTS: usize = 16;
 const MOST_WORDS: usize = 40;
 
 /// The quotes of a label, opening and closing.
@@ -31,18 +35,14 @@ static WORDS: LazyLock<Nouns> = LazyLock::new(|| {
 
 /// The labels that a text may describe; none if it describes no element.
 pub(super) fn labels(text: &str) -> Vec<String> {
-    let text = without_reference(text);
-    // A single word is a label, or the name of an element in code: `btnDelete`.
-    if text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        let words = split(text).join(" ");
-        return if words == text {
-            Vec::new()
-        } else {
-            Tokens::read(&words).labels().into_iter().chain([words]).collect()
-        };
+    let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(end, _)| end);
+    let text = without_reference(&text[..end]);
+    // A single word is a label.
+    if text.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return Vec::new();
     }
     let mut labels = quoted(text);
-    for part in text.split(PART_ENDS) {
+    for part in text.split(PART_ENDS).take(MOST_PARTS) {
         labels.extend(of_part(part));
     }
     // A path ends with the element.
@@ -51,6 +51,7 @@ pub(super) fn labels(text: &str) -> Vec<String> {
     }
     labels.extend(behind_mark(text).map(str::to_owned));
     labels.extend(spread(text));
+    labels.extend(in_code(text));
     labels.retain(|label| !label.is_empty() && label != text);
     labels
 }
@@ -88,6 +89,18 @@ fn behind_mark(text: &str) -> Option<&str> {
     let number = mark.trim_matches(|one: char| one.is_ascii_punctuation());
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then_some(label.trim())
+}
+
+/// The labels in the name of an element in code, or at the end of a selector: `btnDelete`,
+/// `[data-testid='tweetButton']`.
+fn in_code(text: &str) -> Vec<String> {
+    let name = text.rsplit(|one: char| !one.is_alphanumeric()).find(|name| !name.is_empty());
+    let words = name.filter(|_| !text.contains(char::is_whitespace)).map(split).unwrap_or_default();
+    if words.len() < 2 {
+        return Vec::new();
+    }
+    let words = words.join(" ");
+    Tokens::read(&words).labels().into_iter().chain([words.clone()]).collect()
 }
 
 /// A word whose letters are spread: `P a y`.
@@ -148,7 +161,7 @@ impl<'a> Tokens<'a> {
     fn labels(&self) -> Vec<String> {
         let count = self.lower.len();
         if count > 1 && self.is(0, CLICKING) {
-            let start = 1 + usize::from(self.is(1, &["on"]));
+            let start = 1 + (1..count - 1).take_while(|at| self.is(*at, BEHIND_CLICKING)).count();
             return [self.text(start, count), self.beside_noun(start)].into_iter().flatten().collect();
         }
         self.beside_noun(0).into_iter().collect()
@@ -194,5 +207,25 @@ impl<'a> Tokens<'a> {
 
     fn text(&self, start: usize, end: usize) -> Option<String> {
         (start < end).then(|| self.written[start..end].join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::labels;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_oversized_description_has_few_labels() {
+        assert!(labels(&"the Pay button, ".repeat(10_000)).len() < 40);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_read(text in "[\\PC'\"\\[\\]>. -]{0,40}", noun in "button|按钮|link|") {
+            labels(&text);
+            labels(&format!("{text} {noun}"));
+            labels(&format!("{noun}{text}"));
+        }
     }
 }

@@ -117,6 +117,8 @@ fn the_label_in_a_description_is_judged() {
         "1 Pay",
         "Click Pay",
         "Click on the Pay button",
+        "Slide to pay",
+        "Press and hold to confirm",
         "In the dialog, the Pay button",
         "Post button",
         "Reply button",
@@ -129,6 +131,8 @@ fn the_label_in_a_description_is_judged() {
         "Reset-Button",
         "btnDelete",
         "deleteAccount",
+        "#btnDelete",
+        "[data-testid='tweetButton']",
         "P a y",
         "\u{420}\u{430}y now",
         "删除按钮",
@@ -158,6 +162,7 @@ fn the_label_in_a_description_is_judged() {
         "Delete button settings",
         "Remove filters button",
         "Click Details",
+        "Tap to zoom",
         "Products > Order history",
         "First result link",
         "Menu icon",
@@ -569,6 +574,7 @@ fn an_address_that_is_read_is_judged_under_any_key_for_one() {
     ] {
         assert!(asked("browser_navigate", "url", address) && asked("fetch", "url", address), "{address}");
     }
+    assert!(!asked("fetch", "url", "https://host/wiki/Purge"));
     // To fetch it is to read a title.
     assert!(asked("browser_navigate", "url", "https://host/one-click-buy"));
     for address in [
