@@ -127,8 +127,8 @@ fn writes_documents(text: &str) -> bool {
     if let Some(call) = of_replica {
         return !REPLICA_METHODS.iter().any(|method| call.starts_with(method));
     }
-    // The name of the method is computed: `db['x']['dr' + 'op']()`.
-    if text.starts_with("db") && text.contains("](") {
+    // The name of the method is computed: `db['x']['dr' + 'op']()`, but not `db.list[0](a)`.
+    if text.starts_with("db") && (text.contains("'](") || text.contains("\"](")) {
         return true;
     }
     let methods = || text.split('.').skip(1).map(|method| words(method).join("_"));
