@@ -49,6 +49,26 @@ fn a_harmless_phrase_cancels_an_action_that_is_not_longer() {
 }
 
 #[test]
+fn short_names_of_payments_signatures_and_keys_count() {
+    for (name, of_kind) in [
+        ("Apple Pay", ActionKind::Pay),
+        ("Continue to PayPal", ActionKind::Pay),
+        ("🗑️", ActionKind::Delete),
+        ("Adopt and sign", ActionKind::Confirm),
+        ("E-sign", ActionKind::Confirm),
+        ("Easy Apply", ActionKind::Submit),
+        ("Enroll", ActionKind::Submit),
+        ("Create token", ActionKind::Grant),
+        ("Add SSH key", ActionKind::Grant),
+    ] {
+        assert_eq!(english(name), Some(of_kind), "{name}");
+    }
+    for name in ["Apple Pay accepted here", "PayPal", "SSH keys", "Enrollment"] {
+        assert_eq!(english(name), None, "{name}");
+    }
+}
+
+#[test]
 fn everyday_english_buttons_are_harmless_in_any_language() {
     let names = "Start|Play|Pause|Resume|Continue|Start game|Load \
                  game|Open|Save|Options|Import|Export|Filter|Sync|Refresh|Connect|Update";
