@@ -86,6 +86,26 @@ impl KeyAction {
     }
 }
 
+/// Judges keys that act together, for a tool whose name alone reads: `messages` with a recipient and a text, and `list_item`
+/// with a price.
+pub fn judge_together(tool: &[String], keys: &[ArgumentKey<'_>]) -> Option<Decision> {
+    let has = |plain: &[&str]| keys.iter().any(|key| key.is(plain));
+    let ask = |kind, why: &str| Some(found(kind, "builtin.argument", why.to_owned()));
+    match tool {
+        [messages]
+            if ["chats", "emails", "mails", "messages"].contains(&messages.as_str())
+                && has(&["recipient", "recipients", "to"])
+                && has(&["body", "content", "message", "text"]) =>
+        {
+            ask(ActionKind::Send, "it has a recipient and a text")
+        }
+        [.., list, thing] if list == "list" && !thing.ends_with('s') && has(&["price", "startingprice"]) => {
+            ask(ActionKind::Publish, "it offers a thing for a price")
+        }
+        _ => None,
+    }
+}
+
 /// The kind of a verb with what it changes: `delete_ids`, `addLabelIds`, `mark_as`.
 fn changed(written: &str) -> Option<ActionKind> {
     let words = words(written);
@@ -155,6 +175,9 @@ mod tests {
             ("get_file", r#"{"path":"a","mode":"w"}"#),
             ("get_messages", r#"{"ackmode":"ack_requeue_false"}"#),
             ("git_fetch", r#"{"remote":"https://y.org/a"}"#),
+            ("messages", r#"{"to":"a","text":"b"}"#),
+            ("ebay_list_item", r#"{"title":"a","price":5}"#),
+            ("list_nft", r#"{"token":1,"price":5}"#),
             ("git_ls_remote", r#"{"repository":"ext::sh -c id"}"#),
             ("get_document", r#"{"index":"a/_delete_by_query"}"#),
         ] {
@@ -171,6 +194,8 @@ mod tests {
             ("get_user", r#"{"merge":false,"webhook":null}"#),
             ("get_file", r#"{"path":"a","mode":"r"}"#),
             ("git_fetch", r#"{"remote":"origin"}"#),
+            ("messages", r#"{"to":"2024-01-01"}"#),
+            ("list_items", r#"{"price":5}"#),
             ("get_document", r#"{"index":"logs-2024"}"#),
         ] {
             assert_eq!(verdict(tool, arguments), Verdict::Allow, "{tool} {arguments}");

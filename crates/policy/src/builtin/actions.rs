@@ -7,8 +7,8 @@ use super::argument_key::{
 use super::names::{self, Class};
 use super::nested::{ARGUMENTS, called, short_call, unreadable_call};
 use super::{
-    JudgedCall, address, disguise, files, flags, found, found_text, parts, plain_key, queries, request, run, sql,
-    statements,
+    JudgedCall, acting_key, address, disguise, files, flags, found, found_text, parts, plain_key, queries, request,
+    run, sql, statements,
 };
 use crate::detector::ActionKind;
 use crate::lists::actions::{CALLS, DESCRIBING, PROSE, TELLING};
@@ -43,7 +43,8 @@ pub fn judge(call: &JudgedCall<'_>, class: &Class, inner: JudgeInner<'_>) -> Opt
             request::is_method(&key.plain) && method().is_some_and(|method| request::is_safe(&method))
         }),
     };
-    let mut decision = judged.as_call(call);
+    let together = if judged.is_observing() { acting_key::judge_together(judged.tool, &top) } else { None };
+    let mut decision = stricter(judged.as_call(call), together);
     for ((_, raw), key) in call.arguments.iter().zip(&top) {
         if judged.is_of_interest(key, raw.get()) {
             let own = match serde_json::from_str::<Value>(raw.get()) {

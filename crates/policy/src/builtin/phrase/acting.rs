@@ -22,6 +22,9 @@ fn on_object(verb: &Word<'_>, after: &[Word<'_>]) -> Option<Class> {
     if let Some((listed, _)) = ACTING_OBJECTS.iter().find(acts) {
         return Some(Class::Change(listed));
     }
+    if verb.is(&["list"]) && after.len() > 1 && after.last().is_some_and(|last| last.is(&["done"])) {
+        return Some(Class::Change("complete"));
+    }
     // A new one is made.
     if let ([new, .., last], true) = (after, verb.is(&["get"]))
         && new.is(&["new"])

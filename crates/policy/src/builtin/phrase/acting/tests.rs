@@ -62,7 +62,7 @@ fn the_object_of_a_verb_that_reads_may_make_it_act() {
 fn a_verb_behind_a_list_acts_on_what_is_in_it() {
     assert_reading(
         "HassListCompleteItem HassShoppingListCompleteItem shopping_list_complete_item shopping_list_check_item \
-         shopping_list_item_done mailchimp_list_member_tag twitter_list_follow mailing_list_post items_list_purchase audit_fix \
+         shopping_list_item_done list_item_done mailchimp_list_member_tag twitter_list_follow mailing_list_post items_list_purchase audit_fix \
          npm_audit_fix scan_fix check_run_rerequest get_new_phone_number get_new_token saved_search_run parse_prd show_notification spotify_seek seekTo",
         false,
     );
