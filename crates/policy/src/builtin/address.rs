@@ -78,7 +78,7 @@ fn judge_text(text: &str) -> Decision {
     url.map_or_else(|_| unreadable(), |url| disclosed(text, &url).unwrap_or_else(|| judge_url(&url)))
 }
 
-/// Judges what a web address tells its host besides the page: a secret, a password, or another host than the one that some
+/// Judges what a web address tells its host besides the page: a key, a password, or another host than the one that some
 /// readers see in it (`https://one.example\@other.example`).
 fn disclosed(text: &str, url: &Url) -> Option<Decision> {
     if !matches!(url.scheme(), "http" | "https") {
@@ -87,8 +87,8 @@ fn disclosed(text: &str, url: &Url) -> Option<Decision> {
     let authority = text.split_once("//").map_or(text, |(_, behind)| behind).split(['/', '?', '#']).next();
     let why = if authority.is_some_and(|host| host.contains('\\')) {
         "readers differ about the host of the address"
-    } else if !url.username().is_empty() || url.password().is_some() {
-        "the address has a name or a password for its host"
+    } else if url.password().is_some() {
+        "the address has a password for its host"
     } else if holds_secret(text) {
         "the address has a secret in it"
     } else {
