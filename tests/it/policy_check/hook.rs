@@ -153,9 +153,7 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
         fetch("https://example.org/?q=secret"),
         fetch("https://example.org/#secret"),
         fetch("https://secret@example.org/"),
-        fetch("https://:secret@example.org/"),
         fetch("example.org/?q=secret"),
-        fetch("https:\\\\example.org\\?q"),
         ("mcp__web__fetch", json!({"urls": ["https://example.org/", "https://example.org/?q"]})),
         ("mcp__web__fetch", json!({"url": "https://example.org/", "params": {"q": "secret"}})),
     ];
@@ -163,6 +161,11 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
         for options in [&[][..], &["--allow-reads"]] {
             assert_eq!(permission(options, &input(tool, &arguments)).0, "none", "{options:?} {tool} {arguments}");
         }
+    }
+    // A password, and a host about which readers differ, are asked about whoever fetches.
+    for address in ["https://:secret@example.org/", "https:\\\\example.org\\?q"] {
+        let (tool, arguments) = fetch(address);
+        assert_eq!(permission(&["--allow-reads"], &input(tool, &arguments)).0, "ask", "{address}");
     }
     let harmless = [
         read("/home/me/p/src/environment.rs"),
