@@ -26,7 +26,7 @@ pub(super) enum CallPurpose {
     /// The model decided on it: its own id of the call, and the answers to calls that stand behind it in the turn.
     Action { call_id: Option<String>, then: Vec<CallAnswer> },
     /// Its result is for the model.
-    Observation { image: Option<String>, is_silent: bool, is_restless: bool, fields: Vec<String> },
+    Observation(Box<ProfileCall>),
     /// The loop waits until an action has settled.
     Settling,
     /// The profile's call after actions with this number.
@@ -57,7 +57,8 @@ pub(super) struct OpenCall {
 impl OpenCall {
     /// The path of the image in the result of this call.
     pub(super) fn image_in(&self, line: &str) -> Option<String> {
-        let CallPurpose::Observation { image: Some(field), .. } = &self.planned.purpose else { return None };
+        let CallPurpose::Observation(step) = &self.planned.purpose else { return None };
+        let field = step.image.as_ref()?;
         let fields = Fields::read(line).ok()?;
         let is_own = fields.text("type").as_deref() == Some("tool_result")
             && fields.text("call_id").as_deref() == Some(&*self.id);
@@ -82,10 +83,8 @@ fn is_plain(kind: &str) -> bool {
 
 impl PlannedCall {
     pub(super) fn observation(step: &ProfileCall) -> PlannedCall {
-        let ProfileCall { tool, image, is_silent, is_restless, fields, .. } = step;
-        let (image, fields) = (image.clone(), fields.clone());
-        let purpose = CallPurpose::Observation { image, is_silent: *is_silent, is_restless: *is_restless, fields };
-        PlannedCall { tool: tool.clone(), arguments: arguments(step, None), purpose }
+        let purpose = CallPurpose::Observation(Box::new(step.clone()));
+        PlannedCall { tool: step.tool.clone(), arguments: arguments(step, None), purpose }
     }
 }
 
@@ -179,7 +178,7 @@ impl Agent {
                 let events = fields.get("events").map(RawValue::get).filter(|events| *events != "[]");
                 self.take_action(&call, result, events, now);
             }
-            CallPurpose::Observation { .. } => self.take_observation(&call.planned, result),
+            CallPurpose::Observation(_) => self.take_observation(&call.planned, result),
             CallPurpose::Settling => {}
             CallPurpose::After(number) => self.take_after(*number, result, now.saturating_sub(call.made)),
         }
@@ -234,6 +233,11 @@ impl Agent {
             self.effort.seen.clear();
         }
         self.add_evidence(&text);
+        let read = match &result {
+            Ok(_) => Ok(Some(&*text).filter(|_| is_look)),
+            Err(_) => Err(&*text),
+        };
+        self.choices.acted(tool, &call.planned.arguments, read);
         self.observed.push(framed.clone());
         self.result.clone_from(&framed);
         self.answer_call(call, &framed, result.is_err());
@@ -265,6 +269,7 @@ impl Agent {
     pub(super) fn report_repetition(&mut self, repeated: Option<&str>) {
         if let Some(why) = repeated {
             let nudge = format!("You are going in circles: {why}. Do something else, or call assistant_ask.");
+            self.choices.note(&nudge);
             self.conversation.say(&Part::Text(nudge));
         }
     }
@@ -299,6 +304,9 @@ impl Agent {
     /// A call that was found in the turn's text is answered in text.
     fn give(&mut self, answer: CallAnswer) {
         let CallAnswer { call_id, tool, text, is_error } = answer;
+        if is_error && tool.starts_with("assistant_") {
+            self.choices.note(&format!("{tool}: this failed: {text}"));
+        }
         match call_id {
             Some(call_id) => self.conversation.result(&call_id, &text, is_error),
             None => {
@@ -345,8 +353,9 @@ impl Agent {
     }
 
     fn take_observation(&mut self, planned: &PlannedCall, result: Result<&RawValue, ToolError<'_>>) {
-        let CallPurpose::Observation { image, is_silent, is_restless, fields } = &planned.purpose else { return };
-        let text = match result {
+        let CallPurpose::Observation(step) = &planned.purpose else { return };
+        let ProfileCall { image, is_silent, is_restless, fields, choices, .. } = &**step;
+        let text = match &result {
             Ok(result) if *is_silent || image.is_some() => {
                 if let Some(image) = image {
                     self.show_image(result, image);
@@ -354,10 +363,15 @@ impl Agent {
                 return;
             }
             Ok(result) => presented(result.get(), fields),
-            Err(error) => describe(&error),
+            Err(error) => describe(error),
         };
         self.add_evidence(&text);
-        let text = data(&planned.tool, &cut(&text, self.settings.profile.max_result));
+        let text = cut(&text, self.settings.profile.max_result);
+        match (choices, &result) {
+            (Some(field), Ok(result)) => self.choices.offer(result, field),
+            _ => self.choices.observe(&planned.tool, &text),
+        }
+        let text = data(&planned.tool, &text);
         if *is_restless {
             self.conversation.say_if_new(&text);
         } else {

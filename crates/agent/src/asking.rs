@@ -1,7 +1,7 @@
 //! Requests to the model for its next call or a report, and questions to the person.
 
 use super::budget::{Limit, Limits};
-use super::conversation::{Choice, Part};
+use super::conversation::{Choice, Conversation, Part};
 use super::turn::{self, ModelAnswer, Turn};
 use super::{Activity, Agent, Effect, FAILED, Outcome};
 use pipewright_record::{AgentQuestion, AssistantMessage, Fields, GoalLimit, MessageKind, Pending, Record, State};
@@ -52,7 +52,11 @@ impl Agent {
             let shown = std::mem::take(&mut self.shown);
             let repeated = self.effort.repetition.show(&shown, self.run.limits.repetition);
             self.report_repetition(repeated.as_deref());
-            if std::mem::take(&mut self.effort.has_acted) && self.effort.repetition.is_unchanged() {
+            let has_acted = std::mem::take(&mut self.effort.has_acted);
+            if has_acted {
+                self.choices.take_change(self.effort.repetition.is_unchanged());
+            }
+            if has_acted && self.effort.repetition.is_unchanged() {
                 self.conversation.say(&Part::Text(UNCHANGED.to_owned()));
             }
         }
@@ -85,17 +89,22 @@ impl Agent {
     }
 
     fn ask(&mut self, purpose: RequestPurpose, now: Duration) {
+        let mut closing = None;
+        let mut close = |text: String, conversation: &mut Conversation| {
+            conversation.say(&Part::Text(text.clone()));
+            closing = Some(text);
+        };
         let choice = match &purpose {
             RequestPurpose::Decision if std::mem::take(&mut self.effort.must_call) => Choice::Any,
             RequestPurpose::Decision => Choice::Auto,
             RequestPurpose::Report { why, .. } => {
-                self.conversation.say(&Part::Text(format!("The run ends now: {why}. {REPORT}")));
+                close(format!("The run ends now: {why}. {REPORT}"), &mut self.conversation);
                 Choice::None
             }
             RequestPurpose::Summary => {
                 let text =
                     format!("The limit of actions for one message is reached. {REPORT} Then ask whether to go on.");
-                self.conversation.say(&Part::Text(text));
+                close(text, &mut self.conversation);
                 Choice::None
             }
         };
@@ -104,7 +113,9 @@ impl Agent {
         }
         self.requests += 1;
         let id = format!("m{}", self.requests);
-        let request = self.conversation.request(&id, choice);
+        let goal = self.goal.as_deref().unwrap_or_default();
+        let choices = self.choices.json(goal, &self.settings.profile, closing.as_deref());
+        let request = self.conversation.request(&id, choice, choices.as_deref());
         self.effects.push(Effect::Model(request));
         self.doing = Activity::Model(id, purpose);
     }

@@ -110,7 +110,7 @@ impl Conversation {
     }
 
     /// The request for the next turn, as JSON text without a line feed.
-    pub(super) fn request(&mut self, id: &str, choice: Choice) -> String {
+    pub(super) fn request(&mut self, id: &str, choice: Choice, choices: Option<&str>) -> String {
         self.flush();
         let request =
             Object::default().text("type", "model_request").text("request_id", id).put("system", &self.system);
@@ -121,7 +121,8 @@ impl Conversation {
             Choice::None => Some("none"),
         };
         let core_tools = Some(&self.core_tools).filter(|names| !names.is_empty());
-        request.put_some("core_tools", core_tools).text_some("tool_choice", choice).end()
+        let request = request.put_some("core_tools", core_tools).put_some("choices", choices);
+        request.text_some("tool_choice", choice).end()
     }
 
     /// Whether it has a system text and tools.

@@ -41,6 +41,7 @@ impl Agent {
 
     /// The turn decides nothing, and the model has been told why, if `why` is the answer to a call.
     pub(super) fn take_undecided(&mut self, why: &str, now: Duration) {
+        self.choices.note(&format!("Error: {why}"));
         self.conversation.say(&Part::Text(format!("Error: {why}")));
         self.count_undecided(why, now);
     }

@@ -5,6 +5,7 @@
 mod acting;
 mod asking;
 mod budget;
+mod choices;
 mod conversation;
 mod deciding;
 mod decision;
@@ -31,6 +32,7 @@ pub use repetition::RepetitionLimits;
 use acting::{OpenCall, PlannedCall};
 use asking::RequestPurpose;
 use budget::{Budget, Limit};
+use choices::ChoicePrompt;
 use conversation::{Conversation, Part};
 use history::History;
 use pipewright_record::{OwnedTool, Pending, State};
@@ -157,6 +159,7 @@ pub struct Agent {
     /// Images by the paths in results.
     images: HashMap<String, Result<Stored, String>>,
     plan: Plan,
+    choices: ChoicePrompt,
     budget: Budget,
     effort: MessageProgress,
     /// The current step.
@@ -204,6 +207,7 @@ impl Agent {
             result: String::new(),
             images: HashMap::new(),
             plan: Plan::default(),
+            choices: ChoicePrompt::default(),
             budget: Budget::default(),
             effort: MessageProgress::default(),
             step: Step::default(),
@@ -373,6 +377,9 @@ impl Agent {
                 None => format!("Goal: {message}"),
                 Some(_) => format!("The person says: {message}"),
             };
+            if self.goal.is_some() {
+                self.choices.note(&text);
+            }
             self.conversation.say(&Part::Text(text));
             self.goal.get_or_insert(message);
         }

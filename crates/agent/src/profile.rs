@@ -26,6 +26,8 @@ pub struct ProfileCall {
     /// model does not get it twice in a row.
     #[serde(default)]
     pub is_restless: bool,
+    /// The result's field with the actions that fit: a small model chooses one of these.
+    pub choices: Option<String>,
 }
 
 /// How long an action may take to settle.
@@ -90,6 +92,12 @@ pub struct Profile {
     /// The model's instructions before the rules for all profiles.
     #[serde(default)]
     pub system: String,
+    /// The instructions of a small model, which chooses actions by names.
+    #[serde(default)]
+    pub small_system: String,
+    /// A goal with the answers of such a model, as an example.
+    #[serde(default)]
+    pub small_example: String,
     /// Calls before each decision, if anything has changed.
     #[serde(default)]
     pub observe: Vec<ProfileCall>,

@@ -7,8 +7,12 @@
 //! | `{"mode":"act","tool":NAME,"args":{...}}` | a call |
 //! | `{"mode":"ask",...}`, `{"mode":"done",...}` | a call of `assistant_ask` or `assistant_done`; an answer in words if the request has no such tool |
 //! | `{"mode":"describe","tool":NAME}` | asks for the description of a tool |
+//! | `{"step":TEXT,"mode":VERB,"element":NAME,...}` | one of the request's [`choices`] |
+
+mod choices;
 
 use super::text_calls::messages_as_text;
+pub use choices::chosen;
 use pipewright_record::json::{Object, quoted};
 use pipewright_record::{Arguments, Fields, Message, ModelCall, ModelRequest, OwnTurn, OwnedTool, ToolChoice};
 use serde_json::value::RawValue;
@@ -20,6 +24,9 @@ const WORDS: [(&str, &str); 2] = [("ask", "assistant_ask"), ("done", "assistant_
 /// The request with the compact list, and the schema of its answer.
 #[must_use]
 pub fn by_schema(request: &ModelRequest) -> ModelRequest {
+    if let Some(offered) = &request.choices {
+        return choices::by_choices(request, offered);
+    }
     let mut written = request.clone();
     written.messages = messages_as_text(&request.messages, object);
     written.tools.clear();

@@ -62,8 +62,8 @@ pub use ids::{About, AgentIds, Context, PlanStep, id_text};
 pub use input::{InputAction, InputRequest, InputResponse};
 pub use message::{AgentQuestion, AssistantMessage, MessageKind, UserMessage};
 pub use model::{
-    Arguments, Attempts, CallForm, Image, ImageSource, Message, ModelCall, ModelRequest, ModelTurn, OwnTurn, Part,
-    Stop, ToolChoice, TurnFailure, TurnRecord, Usage,
+    ActionChoice, Arguments, Attempts, CallForm, Choices, Image, ImageSource, Message, ModelCall, ModelRequest,
+    ModelTurn, OwnTurn, Part, ShownChoices, Stop, ToolChoice, TurnFailure, TurnRecord, Usage,
 };
 pub use own::Record;
 pub use owned::OwnedCall;

@@ -11,6 +11,9 @@ pub const MAX_DESCRIPTIONS: u32 = 4;
 
 /// Extends the conversation by the turn and the answer to it.
 pub fn send_back(request: &mut ModelRequest, turn: &ModelTurn, answer: String) {
+    if let Some(choices) = &mut request.choices {
+        choices.prompt.push_str(&format!("\n{}\n{answer}", turn.text));
+    }
     request.messages.push(Message::Assistant(own(turn)));
     request.messages.push(Message::User(vec![Part::Text(answer)]));
 }

@@ -9,7 +9,10 @@ function (text, isAppended) {
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
     if (!takesFocus(this)) return "unfocused";
     set.call(this, text);
-    if (this.value !== text && Number(this.value) !== Number(text)) return "a " + type + " takes no " + JSON.stringify(text);
+    if (this.value !== text && Number(this.value) !== Number(text)) {
+      const form = { date: "YYYY-MM-DD", time: "HH:MM", "datetime-local": "YYYY-MM-DDTHH:MM", month: "YYYY-MM", week: "YYYY-Www", color: "#rrggbb" }[type];
+      return `a ${type} takes no ${JSON.stringify(text)}${form ? `: write it as ${form}` : ""}`;
+    }
     this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
     this.dispatchEvent(new Event("change", { bubbles: true }));
     return "done";

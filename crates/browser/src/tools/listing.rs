@@ -1,5 +1,6 @@
 //! Lists of elements, and their snapshots.
 
+use super::choices::choices;
 use super::deals::KnownDeal;
 use super::report::ResultMembers;
 use super::table::Arguments;
@@ -115,6 +116,9 @@ pub(super) struct List {
     /// compact: one text for each element; full: an object with id, index, role, name, place, value, options, focused, bbox and marks.
     #[serde(default)]
     view: View,
+    /// Also return choices: the actions that fit the elements, by name.
+    #[serde(default)]
+    choices: bool,
 }
 
 fn limit() -> usize {
@@ -151,7 +155,8 @@ impl Arguments for List {
         };
         let report =
             ResultMembers::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
-        Ok(report.with("reused_snapshot", is_reused).and(session.listed(&listed, view, until)?))
+        let report = report.with("reused_snapshot", is_reused).and(session.listed(&listed, view, until)?);
+        Ok(report.with_some("choices", self.choices.then(|| choices(&listed))))
     }
 }
 

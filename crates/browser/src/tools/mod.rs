@@ -3,6 +3,7 @@
 
 mod acting;
 mod banners;
+mod choices;
 mod deals;
 mod keyboard;
 mod listing;

@@ -4,7 +4,7 @@
 mod tests;
 
 use super::conversation::CallIds;
-use super::object_calls::all_lines;
+use super::object_calls::{all_lines, chosen};
 use super::{ModelRequest, ModelTurn};
 use pipewright_record::{
     Arguments, Message, ModelCall, OwnTurn, Part, Stop, ToolChoice, has_lone_surrogate, text_calls as forms,
@@ -22,7 +22,10 @@ pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
     }
     let is_whole = turn.stop == Stop::End && turn.calls.is_empty();
     if is_whole && request.tool_choice != ToolChoice::None {
-        let (calls, rest) = forms::calls(&turn.text, &request.tools);
+        let (calls, rest) = match chosen(&turn.text, request) {
+            Some(call) => (vec![call], String::new()),
+            None => forms::calls(&turn.text, &request.tools),
+        };
         if !calls.is_empty() {
             let mut ids = CallIds::after(request);
             let is_lossy = has_lone_surrogate(turn.raw.get().as_bytes());

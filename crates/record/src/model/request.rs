@@ -3,7 +3,7 @@
 use crate::{Fields, OwnedTool, Unreadable, unreadable};
 use serde_json::value::RawValue;
 
-/// `{"type":"model_request","request_id"?,"system"?,"messages","tools"?,"tool_choice"?,"core_tools"?,"schema"?,"max_output_tokens"?}`.
+/// `{"type":"model_request","request_id"?,"system"?,"messages","tools"?,"tool_choice"?,"core_tools"?,"choices"?,"schema"?,"max_output_tokens"?}`.
 #[derive(Debug, Clone, Default)]
 pub struct ModelRequest {
     /// JSON text of any type; repeated in the turn.
@@ -18,6 +18,8 @@ pub struct ModelRequest {
     pub tool_choice: ToolChoice,
     /// The tools that a compact list describes, as `NAME` or `NAME(argument, argument?)`; all if empty.
     pub core_tools: Vec<String>,
+    /// What a model gets that answers by schema.
+    pub choices: Option<super::Choices>,
     /// JSON text: the JSON Schema that the turn's text must match.
     pub schema: Option<Box<RawValue>>,
     /// The token limit of the turn.
@@ -152,6 +154,7 @@ impl ModelRequest {
             tools: tools(fields)?,
             tool_choice,
             core_tools: core_tools(fields)?,
+            choices: choices(fields)?,
             schema: schema.map(RawValue::to_owned),
             max_output_tokens,
         })
@@ -195,6 +198,11 @@ fn core_tools(fields: &Fields<'_>) -> Result<Vec<String>, Unreadable> {
     let name = |raw: &RawValue| serde_json::from_str(raw.get());
     let names: Result<Vec<String>, _> = fields.list("core_tools")?.into_iter().map(name).collect();
     names.or_else(|_| unreadable("\"core_tools\" is a list of names"))
+}
+
+fn choices(fields: &Fields<'_>) -> Result<Option<super::Choices>, Unreadable> {
+    let Some(raw) = fields.present("choices") else { return Ok(None) };
+    serde_json::from_str(raw.get()).map(Some).or_else(|why| unreadable(format!("\"choices\" cannot be read: {why}")))
 }
 
 fn message(raw: &RawValue) -> Result<Message, Unreadable> {

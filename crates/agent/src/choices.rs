@@ -1,0 +1,143 @@
+//! What a small model gets in place of the conversation: what the world shows now, the goal, what was done, and the actions that fit.
+
+use super::conversation::{cut, data};
+use super::profile::Profile;
+use pipewright_record::{ActionChoice, Choices, ShownChoices};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// How much of what was done is kept, and how much of each error.
+const MOST_LINES: usize = 20;
+const MOST_OF_ERROR: usize = 200;
+/// How much the model gets of what it asked for.
+const MOST_OF_RESULT: usize = 2000;
+
+/// An action on an element, which is not offered again as long as it would change nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tried {
+    verb: String,
+    element: String,
+    has_text: bool,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct ChoicePrompt {
+    /// The latest observations: the tool, and the text.
+    observed: Vec<(String, String)>,
+    shown: ShownChoices,
+    /// What the last call has read.
+    read: String,
+    past: Vec<String>,
+    tried: Vec<Tried>,
+}
+
+impl ChoicePrompt {
+    /// Takes an observation.
+    pub(super) fn observe(&mut self, tool: &str, text: &str) {
+        let text = data(tool, &plain(text));
+        match self.observed.iter_mut().find(|(own, _)| own == tool) {
+            Some((_, old)) => *old = text,
+            None => self.observed.push((tool.to_owned(), text)),
+        }
+    }
+
+    /// Takes the actions that fit, a field of an observation's result.
+    pub(super) fn offer(&mut self, result: &RawValue, field: &str) {
+        let shown = serde_json::from_str::<Value>(result.get())
+            .ok()
+            .and_then(|mut result| serde_json::from_value::<ShownChoices>(result.get_mut(field)?.take()).ok());
+        let shown = shown.unwrap_or_default();
+        let names = |of: &ShownChoices| -> Vec<String> {
+            of.actions.iter().flat_map(|action| action.elements.keys().cloned()).collect()
+        };
+        if names(&shown) != names(&self.shown) {
+            self.tried.clear();
+        }
+        self.shown = shown;
+    }
+
+    /// Takes a call of the model's, and its error or what it has read.
+    pub(super) fn acted(&mut self, tool: &str, arguments: &str, outcome: Result<Option<&str>, &str>) {
+        let given: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+        let of_call = |action: &ActionChoice| {
+            let (element, text) = action.element_of(tool, &given)?;
+            let line = action.past.replace("{element}", element).replace("{text}", text.unwrap_or_default());
+            let tried =
+                Tried { verb: action.verb.clone(), element: element.to_owned(), has_text: action.text.is_some() };
+            Some((line, tried))
+        };
+        let line = match self.shown.actions.iter().find_map(of_call) {
+            Some((line, tried)) => {
+                self.tried.push(tried);
+                line
+            }
+            None => format!("Called {tool} {}", cut(arguments, MOST_OF_ERROR)),
+        };
+        self.read.clear();
+        match outcome {
+            Ok(read) => {
+                self.note(&line);
+                self.read = read.map(|text| data(tool, &cut(&plain(text), MOST_OF_RESULT))).unwrap_or_default();
+            }
+            Err(why) => self.note(&format!("{line}: this failed: {}", cut(why, MOST_OF_ERROR))),
+        }
+    }
+
+    /// Takes what the last action has changed. A field that was written is not offered again as long as the page has the same elements.
+    pub(super) fn take_change(&mut self, is_unchanged: bool) {
+        match self.past.last_mut().filter(|_| is_unchanged) {
+            Some(last) => last.push_str(" (nothing changed)"),
+            None => self.tried.retain(|tried| tried.has_text),
+        }
+    }
+
+    /// Adds a line to what was done.
+    pub(super) fn note(&mut self, line: &str) {
+        if self.past.len() == MOST_LINES {
+            self.past.remove(0);
+        }
+        self.past.push(line.to_owned());
+    }
+
+    /// The field of a request; `None` if the world offers no choices. `closing` asks for words in place of an action.
+    pub(super) fn json(&self, goal: &str, profile: &Profile, closing: Option<&str>) -> Option<String> {
+        if self.shown.actions.is_empty() {
+            return None;
+        }
+        let texts = self.observed.iter().map(|(_, text)| text.clone());
+        let list = self.shown.shown.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
+        let read = Some(self.read.clone()).filter(|read| !read.is_empty());
+        let mut prompt = texts.chain([data("elements", &list)]).chain(read).collect::<Vec<_>>().join("\n\n");
+        prompt.push_str(&format!("\n\nThe goal: {goal}\n"));
+        if !self.past.is_empty() {
+            prompt.push_str("\nDone so far:\n");
+            self.past.iter().enumerate().for_each(|(at, line)| prompt.push_str(&format!("{}. {line}\n", at + 1)));
+        }
+        prompt.push_str(&format!("\n{}", closing.unwrap_or("The next action:")));
+        let is_tried = |action: &ActionChoice, element: &str| {
+            self.tried.iter().any(|tried| tried.verb == action.verb && tried.element == element)
+        };
+        let mut actions = self.shown.actions.clone();
+        for action in &mut actions {
+            let elements = std::mem::take(&mut action.elements);
+            action.elements = elements.into_iter().filter(|(element, _)| !is_tried(action, element)).collect();
+        }
+        let (system, example) = (profile.small_system.clone(), profile.small_example.clone());
+        let choices = Choices { system, example, prompt, has_begun: !self.past.is_empty(), actions };
+        serde_json::to_string(&choices).ok()
+    }
+}
+
+/// An object of texts and lists of texts without the signs of JSON; anything else as it is.
+fn plain(text: &str) -> String {
+    let Ok(Value::Object(object)) = serde_json::from_str(text) else { return text.to_owned() };
+    let member = |(name, value): (&String, &Value)| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) if list.iter().all(Value::is_string) => {
+            let lines = list.iter().filter_map(Value::as_str).map(|line| format!("- {line}"));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        _ => format!("{name}: {value}"),
+    };
+    object.iter().map(member).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,110 @@
+//! The actions that fit the listed elements, by names that tell these apart: for a model that chooses a name better than it uses numbers.
+
+use crate::Element;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Roles of elements that take text.
+const WRITTEN: [&str; 9] =
+    ["combobox", "date", "datetime", "month", "searchbox", "spinbutton", "textbox", "time", "week"];
+/// How what such an element takes is written.
+const FORMS: [(&str, &str); 2] = [("date", "YYYY-MM-DD"), ("time", "HH:MM")];
+/// The most options of a list that are shown.
+const MOST_OPTIONS: usize = 50;
+
+/// `shown`, the elements by their names, and `actions`, which are calls of `browser_overlay_act`.
+pub(super) fn choices(elements: &[&Element]) -> Value {
+    // Pictures without a name stand behind the others: a model that does not know takes the first.
+    let is_bare = |element: &&Element| element.role == "image" && element.name.is_empty();
+    let (bare, telling): (Vec<&Element>, Vec<&Element>) = elements.iter().copied().partition(is_bare);
+    let elements = &[telling, bare].concat()[..];
+    let names = names(elements);
+    let named = || elements.iter().copied().zip(&names);
+    let usable = || named().filter(|(element, _)| !has_mark(element, "disabled") && !has_mark(element, "covered"));
+    let shown: Vec<String> = named().map(|(element, name)| line(element, name)).collect();
+    let of = |fits: fn(&Element) -> bool| -> Map<String, Value> {
+        usable()
+            .filter(|(element, _)| fits(element))
+            .map(|(element, name)| (name.clone(), element.index.into()))
+            .collect()
+    };
+    let mut actions = vec![
+        action("click", "", "Clicked {element}", of(|element| element.options.is_empty()), false),
+        action("type", "writes into a field", "Typed \"{text}\" into {element}", of(is_written), true),
+    ];
+    let lists: Vec<_> = usable().filter(|(element, _)| !element.options.is_empty()).collect();
+    for (element, name) in &lists {
+        let one = Map::from_iter([((*name).clone(), element.index.into())]);
+        let mut select = action("select", "chooses an option", "Chose \"{text}\" in {element}", one, true);
+        select["texts"] = element.options.iter().take(MOST_OPTIONS).map(String::as_str).collect();
+        actions.push(select);
+    }
+    if lists.is_empty() {
+        actions.push(action("select", "chooses an option", "Chose \"{text}\" in {element}", Map::new(), true));
+    }
+    json!({"shown": shown, "actions": actions})
+}
+
+fn has_mark(element: &Element, mark: &str) -> bool {
+    element.marks.iter().any(|own| own == mark)
+}
+
+fn is_written(element: &Element) -> bool {
+    WRITTEN.contains(&&*element.role) && element.options.is_empty() && !has_mark(element, "readonly")
+}
+
+fn action(verb: &str, means: &str, past: &str, elements: Map<String, Value>, has_text: bool) -> Value {
+    let mut action = json!({
+        "verb": verb, "means": means, "past": past, "tool": "browser_overlay_act", "arguments": {"action": verb}, "argument": "index",
+        "elements": elements,
+    });
+    if has_text {
+        action["text"] = "text".into();
+    }
+    action
+}
+
+/// The role with the name or, without one, with the place; equal ones are counted.
+fn names(elements: &[&Element]) -> Vec<String> {
+    let plain = |element: &&Element| {
+        let Element { role, name, place, .. } = element;
+        match (name.is_empty(), place) {
+            (false, None) => format!("{role} {name}"),
+            (false, Some(place)) => format!("{role} {name} ({place})"),
+            (true, Some(place)) => {
+                let place = place.strip_prefix("in ").unwrap_or(place);
+                format!("{role} {}", place.trim_matches('"'))
+            }
+            (true, None) => role.clone(),
+        }
+    };
+    let names: Vec<String> = elements.iter().map(plain).collect();
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    names.iter().for_each(|name| counts.entry(name).or_default().0 += 1);
+    let count = |name: &String| {
+        let Some((all, seen)) = counts.get_mut(&**name).filter(|(all, _)| *all > 1) else { return name.clone() };
+        let _ = all;
+        *seen += 1;
+        format!("{name} #{seen}")
+    };
+    names.iter().map(count).collect()
+}
+
+/// `textbox Name (focused) = "Ada"`.
+fn line(element: &Element, name: &str) -> String {
+    let mut line = name.to_owned();
+    if !element.marks.is_empty() {
+        line += &format!(" ({})", element.marks.join(", "));
+    }
+    if let Some(value) = &element.value {
+        line += &format!(" = {}", json!(value));
+    }
+    if let Some((_, form)) = FORMS.iter().find(|(role, _)| *role == element.role) {
+        line += &format!(", written as {form}");
+    }
+    if !element.options.is_empty() {
+        let options: Vec<&str> = element.options.iter().take(MOST_OPTIONS).map(|option| &**option).collect();
+        line += &format!(", options: {}", json!(options));
+    }
+    line
+}
