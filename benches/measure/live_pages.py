@@ -17,7 +17,9 @@ window.addEventListener('load', () => {
   core.EPISODE_MAX_TIME = 1e9;
   core.startEpisodeReal();
   document.getElementById('reward-display').style.display = 'none';
-  report('goal', core.getUtterance());
+  const goal = core.getUtterance();
+  // Some tasks also give its parts.
+  report('goal', goal.utterance ?? goal);
   const watch = setInterval(() => {
     if (WOB_DONE_GLOBAL) { clearInterval(watch); report('reward', WOB_RAW_REWARD_GLOBAL); }
   }, 50);

@@ -202,3 +202,43 @@ fn the_context_window_is_learnt_from_an_overflow() {
     let turns = records(&output);
     assert_eq!((&turns[0]["kind"], &turns[1]["context"]), (&"overflow".into(), &8192.into()), "{output:?}");
 }
+
+#[test]
+fn a_model_that_answers_by_schema_chooses_an_action_and_an_element() {
+    let server = server(&[
+        "[look(place=\"hall\")]",
+        r#"{"step":"s","mode":"click","element":"button B"}"#,
+        r#"{"step":"s","mode":"type","element":"field","text":"x"}"#,
+        "It is done.",
+    ]);
+    let choices = json!({
+        "system": "Small.", "example": "An example.", "prompt": "The page.", "actions": [
+            {"verb": "click", "means": "", "past": "Clicked {element}", "tool": "burn", "arguments": {"action": "click"}, "argument": "index", "elements": {"button A": 1, "button B": 2}},
+            {"verb": "type", "means": "writes", "past": "Typed", "tool": "burn", "argument": "index", "elements": {"field": 3}, "text": "words"},
+            {"verb": "select", "means": "chooses", "past": "Chose", "tool": "burn", "argument": "index", "text": "words"},
+        ],
+    });
+    let with = |more: &str| ask("", &format!(r#","core_tools":["look(place)","burn"],"choices":{choices}{more}"#));
+    let input = [with(""), with(""), with(""), with(r#","tool_choice":"none""#)].concat();
+    let output = pipe(&mut model(&server, "llama.cpp/m"), input.as_bytes());
+    let turns = records(&output);
+    let call = |at: usize| (turns[at]["calls"][0]["tool_name"].clone(), turns[at]["calls"][0]["arguments"].clone());
+    assert_eq!(call(1), (json!("burn"), json!({"action": "click", "index": 2})), "{output:?}");
+    assert_eq!(call(2), (json!("burn"), json!({"index": 3, "words": "x"})));
+    assert_eq!(turns[3]["text"], "It is done.");
+
+    let asked = body(&server.requests()[1]);
+    let messages = asked["messages"].as_array().unwrap();
+    let system = messages[0]["content"].as_str().unwrap();
+    assert!(system.starts_with("Small.\nAnswer with") && system.ends_with("\nAn example."), "{system}");
+    assert!(system.contains("- look(place: text): Looks at a place.") && !system.contains("Burns"), "{system}");
+    assert_eq!((&messages[1]["content"], messages.len(), &asked["max_tokens"]), (&"The page.".into(), 2, &400.into()));
+    let schema = &asked["response_format"]["json_schema"]["schema"]["anyOf"];
+    let modes: Vec<&Value> =
+        schema.as_array().unwrap().iter().map(|form| &form["properties"]["mode"]["const"]).collect();
+    // Nothing can be selected, and nothing was done that could be the end.
+    assert_eq!(modes, ["click", "type", "act"]);
+    assert_eq!(schema[0]["properties"]["element"]["enum"], json!(["button A", "button B"]));
+    assert_eq!(schema[1]["required"], json!(["step", "mode", "element", "text"]));
+    assert_eq!(forms(&server)[3], TEXT, "words are asked for without a schema");
+}

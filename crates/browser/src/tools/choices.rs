@@ -81,13 +81,14 @@ fn names(elements: &[&Element]) -> Vec<String> {
     let names: Vec<String> = elements.iter().map(plain).collect();
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
     names.iter().for_each(|name| counts.entry(name).or_default().0 += 1);
-    let count = |name: &String| {
-        let Some((all, seen)) = counts.get_mut(&**name).filter(|(all, _)| *all > 1) else { return name.clone() };
-        let _ = all;
-        *seen += 1;
-        format!("{name} #{seen}")
+    let counted = |name: &String| match counts.get_mut(&**name) {
+        Some((all, seen)) if *all > 1 => {
+            *seen += 1;
+            format!("{name} #{seen}")
+        }
+        _ => name.clone(),
     };
-    names.iter().map(count).collect()
+    names.iter().map(counted).collect()
 }
 
 /// `textbox Name (focused) = "Ada"`.
@@ -107,4 +108,61 @@ fn line(element: &Element, name: &str) -> String {
         line += &format!(", options: {}", json!(options));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn element(index: u32, role: &str, name: &str, marks: &[&str]) -> Element {
+        Element {
+            index,
+            role: role.to_owned(),
+            name: name.to_owned(),
+            value: None,
+            options: Vec::new(),
+            place: None,
+            is_placeholder: false,
+            enters: None,
+            bounds: [0; 4],
+            marks: marks.iter().map(|mark| (*mark).to_owned()).collect(),
+            origin: String::new(),
+        }
+    }
+
+    #[test]
+    fn each_element_has_a_name_of_its_own_and_only_the_actions_that_fit() {
+        let mut size = element(5, "combobox", "Size", &[]);
+        size.options = vec!["S".to_owned(), "M".to_owned()];
+        let mut user = element(6, "textbox", "", &["focused"]);
+        (user.place, user.value) = (Some("in \"User\"".to_owned()), Some("Ada".to_owned()));
+        let elements = [
+            element(1, "image", "", &[]),
+            element(2, "button", "Edit", &[]),
+            element(3, "button", "Edit", &["disabled"]),
+            element(4, "textbox", "Note", &["readonly"]),
+            size,
+            user,
+            element(7, "date", "", &[]),
+        ];
+        let choices = choices(&elements.iter().collect::<Vec<_>>());
+        let shown = [
+            "button Edit #1",
+            "button Edit #2 (disabled)",
+            "textbox Note (readonly)",
+            "combobox Size, options: [\"S\",\"M\"]",
+            "textbox User (focused) = \"Ada\"",
+            "date, written as YYYY-MM-DD",
+            "image",
+        ];
+        assert_eq!(choices["shown"], json!(shown));
+        let of = |at: usize| {
+            let action = &choices["actions"][at];
+            (action["verb"].clone(), action["elements"].clone(), action["texts"].clone())
+        };
+        let pressed = json!({"button Edit #1": 2, "textbox Note": 4, "textbox User": 6, "date": 7, "image": 1});
+        assert_eq!(of(0), (json!("click"), pressed, Value::Null));
+        assert_eq!(of(1), (json!("type"), json!({"textbox User": 6, "date": 7}), Value::Null));
+        assert_eq!(of(2), (json!("select"), json!({"combobox Size": 5}), json!(["S", "M"])));
+    }
 }
