@@ -367,9 +367,9 @@ impl Agent {
         };
         self.add_evidence(&text);
         let text = cut(&text, self.settings.profile.max_result);
-        match (choices, &result) {
-            (Some(field), Ok(result)) => self.choices.offer(result, field),
-            _ => self.choices.observe(&planned.tool, &text),
+        match choices {
+            Some(field) => self.choices.offer(result.as_ref().ok().copied(), field),
+            None => self.choices.observe(&planned.tool, &text),
         }
         let text = data(&planned.tool, &text);
         if *is_restless {

@@ -1,7 +1,7 @@
 //! Requests to the model for its next call or a report, and questions to the person.
 
 use super::budget::{Limit, Limits};
-use super::conversation::{Choice, Conversation, Part};
+use super::conversation::{Choice, Part};
 use super::turn::{self, ModelAnswer, Turn};
 use super::{Activity, Agent, Effect, FAILED, Outcome};
 use pipewright_record::{AgentQuestion, AssistantMessage, Fields, GoalLimit, MessageKind, Pending, Record, State};
@@ -51,11 +51,11 @@ impl Agent {
         if !self.shown.is_empty() {
             let shown = std::mem::take(&mut self.shown);
             let repeated = self.effort.repetition.show(&shown, self.run.limits.repetition);
-            self.report_repetition(repeated.as_deref());
             let has_acted = std::mem::take(&mut self.effort.has_acted);
             if has_acted {
                 self.choices.take_change(self.effort.repetition.is_unchanged());
             }
+            self.report_repetition(repeated.as_deref());
             if has_acted && self.effort.repetition.is_unchanged() {
                 self.conversation.say(&Part::Text(UNCHANGED.to_owned()));
             }
@@ -89,24 +89,20 @@ impl Agent {
     }
 
     fn ask(&mut self, purpose: RequestPurpose, now: Duration) {
-        let mut closing = None;
-        let mut close = |text: String, conversation: &mut Conversation| {
-            conversation.say(&Part::Text(text.clone()));
-            closing = Some(text);
-        };
-        let choice = match &purpose {
-            RequestPurpose::Decision if std::mem::take(&mut self.effort.must_call) => Choice::Any,
-            RequestPurpose::Decision => Choice::Auto,
-            RequestPurpose::Report { why, .. } => {
-                close(format!("The run ends now: {why}. {REPORT}"), &mut self.conversation);
-                Choice::None
-            }
+        let closing = match &purpose {
+            RequestPurpose::Decision => None,
+            RequestPurpose::Report { why, .. } => Some(format!("The run ends now: {why}. {REPORT}")),
             RequestPurpose::Summary => {
-                let text =
-                    format!("The limit of actions for one message is reached. {REPORT} Then ask whether to go on.");
-                close(text, &mut self.conversation);
+                Some(format!("The limit of actions for one message is reached. {REPORT} Then ask whether to go on."))
+            }
+        };
+        let choice = match &closing {
+            Some(text) => {
+                self.conversation.say(&Part::Text(text.clone()));
                 Choice::None
             }
+            None if std::mem::take(&mut self.effort.must_call) => Choice::Any,
+            None => Choice::Auto,
         };
         if purpose == RequestPurpose::Decision {
             self.end_step(now);

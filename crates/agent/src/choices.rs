@@ -41,10 +41,17 @@ impl ChoicePrompt {
         }
     }
 
-    /// Takes the actions that fit, a field of an observation's result.
-    pub(super) fn offer(&mut self, result: &RawValue, field: &str) {
-        let shown = serde_json::from_str::<Value>(result.get())
-            .ok()
+    /// Begins another goal.
+    pub(super) fn begin(&mut self) {
+        self.read.clear();
+        self.past.clear();
+        self.tried.clear();
+    }
+
+    /// Takes the actions that fit, a field of an observation's result. After a failed observation, none is known to fit.
+    pub(super) fn offer(&mut self, result: Option<&RawValue>, field: &str) {
+        let shown = result
+            .and_then(|result| serde_json::from_str::<Value>(result.get()).ok())
             .and_then(|mut result| serde_json::from_value::<ShownChoices>(result.get_mut(field)?.take()).ok());
         let shown = shown.unwrap_or_default();
         let names = |of: &ShownChoices| -> Vec<String> {
@@ -161,7 +168,7 @@ mod tests {
             action("type", "Typed {text} into {element}", r#","text":"text""#),
         );
         let result = format!(r#"{{"choices":{{"shown":["a page"],"actions":[{click},{write}]}}}}"#);
-        prompt.offer(&RawValue::from_string(result).unwrap(), "choices");
+        prompt.offer(Some(&RawValue::from_string(result).unwrap()), "choices");
     }
 
     /// What is offered, and the prompt.
@@ -194,6 +201,10 @@ mod tests {
         // On another page everything is new.
         offer(&mut prompt, &["a", "c"]);
         assert_eq!(offered(&prompt).0, [vec!["a", "c"], vec!["a", "c"]]);
+        prompt.begin();
+        assert!(!offered(&prompt).1.contains("Clicked"));
+        prompt.offer(None, "choices");
+        assert_eq!(prompt.json("G", &Profile::read("").unwrap(), None), None);
     }
 
     #[test]

@@ -377,8 +377,9 @@ impl Agent {
                 None => format!("Goal: {message}"),
                 Some(_) => format!("The person says: {message}"),
             };
-            if self.goal.is_some() {
-                self.choices.note(&text);
+            match self.goal {
+                None => self.choices.begin(),
+                Some(_) => self.choices.note(&text),
             }
             self.conversation.say(&Part::Text(text));
             self.goal.get_or_insert(message);

@@ -162,7 +162,7 @@ fn reading_a_secret_or_sending_data_in_an_address_is_never_allowed() {
             assert_eq!(permission(options, &input(tool, &arguments)).0, "none", "{options:?} {tool} {arguments}");
         }
     }
-    // A password, and a host about which readers differ, are asked about whoever fetches.
+    // Every tool is asked about an address with a password, or with a host that programs read differently.
     for address in ["https://:secret@example.org/", "https:\\\\example.org\\?q"] {
         let (tool, arguments) = fetch(address);
         assert_eq!(permission(&["--allow-reads"], &input(tool, &arguments)).0, "ask", "{address}");

@@ -17,7 +17,7 @@ pub struct Choices {
     /// Whether anything was done.
     #[serde(default)]
     pub has_begun: bool,
-    /// In the order in which the model is told of them.
+    /// The prompt lists them in this order.
     #[serde(default)]
     pub actions: Vec<ActionChoice>,
 }
