@@ -64,7 +64,8 @@ def social_media(page, asked):
         page.act("click", own[("Reply", "Retweet", "Like").index(action)])
     else:
         page.act("click", own[3])
-        page.act("click", next(one for one in page.items() if one.name.startswith(action)))
+        # The menu opens after the click.
+        page.act("click", page.until(lambda: next((one for one in page.items() if one.name.startswith(action)), None)))
 
 
 @player("social-media-all", "social-media-some")

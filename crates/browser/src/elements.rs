@@ -45,7 +45,8 @@ pub struct Element {
     pub value: Option<String>,
     /// The labels of the options of a `<select>`, at most 200.
     pub options: Vec<String>,
-    /// Where it is, if others have the same role and name: `row "Anna"`, or `in "Kettle"` for another part of the page.
+    /// Where it is, if others have the same role and name: `row "Anna"`, or `in "Kettle"` for another part of the page. Without a name, first
+    /// what its picture is called: `icon "trash" row "Anna"`.
     pub place: Option<String>,
     /// The name is only the text that the empty field shows.
     pub is_placeholder: bool,

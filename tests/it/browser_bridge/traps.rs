@@ -152,7 +152,18 @@ fn every_kind_of_input_accepts_its_values() {
     put(&mut player, "rich", "type", "новое 茶 🫖");
     let others = "[...document.querySelectorAll('select, textarea, [contenteditable]')].map((one) => one.value ?? one.innerText)";
     assert_eq!(value(&mut player, others), json!(["l", "Two", "line one\nline two", "новое 茶 🫖"]));
+    // As a person writes it in a browser whose language is English.
+    for (name, text, is) in
+        [("a date", "4/27/2018", "2018-04-27"), ("a time", "7:05 PM", "19:05"), ("a time", "12:30 a.m.", "00:30")]
+    {
+        assert_eq!(put(&mut player, name, "type", text)["input_ok"], true, "{name}");
+        let kind = name.trim_start_matches("a ");
+        assert_eq!(value(&mut player, &format!("document.querySelector('[type={kind}]').value")), is);
+    }
     let day = player.number("a date");
+    for text in ["27/4/2018", "4/27/18"] {
+        player.fails("browser_overlay_act", json!({"index": day, "action": "type", "text": text}));
+    }
     let wrong = player.fails("browser_overlay_act", json!({"index": day, "action": "type", "text": "tomorrow"}));
     assert_eq!(wrong, ("tool_error".into(), "unfit".into()));
 }

@@ -142,6 +142,7 @@
   }
   const items = [];
   const equal = new Map();
+  const icons = new Map();
   // The name of the button that Enter presses, by form.
   const submitters = new Map();
   const enteredBy = (form) => {
@@ -191,8 +192,11 @@
     if (rootOf(element).activeElement === element) marks.push("focused");
     if (marks.length) item.marks = marks;
     items.push(item);
-    add(equal, `${role} ${name}`, [element, item]);
+    const icon = name ? "" : iconOf(element);
+    if (icon) icons.set(item, icon);
+    add(equal, `${role} ${name || icon}`, [element, item]);
   }
   for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
+  for (const [item, icon] of icons) item.place = [`icon "${icon}"`, item.place].filter(Boolean).join(" ");
   return { items, opaque: world.opaque.length, origin };
 }

@@ -8,8 +8,21 @@ function (text, isAppended) {
   if (["date", "time", "datetime-local", "month", "week", "color", "range"].includes(type)) {
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
     if (!takesFocus(this)) return "unfocused";
-    set.call(this, text);
-    if (this.value !== text && Number(this.value) !== Number(text)) {
+    // A person writes a date in the order of the browser's language, and the hours of a day by halves.
+    const asValue = () => {
+      if (type === "time") {
+        const [, hour, minute, half] = /^(\d{1,2}):(\d\d) ?([ap])\.?m\.?$/iu.exec(text.trim()) ?? [];
+        return half && hour >= 1 && hour <= 12 ? `${String((hour % 12) + (/p/iu.test(half) ? 12 : 0)).padStart(2, "0")}:${minute}` : text;
+      }
+      const numbers = /^(\d+)\D(\d+)\D(\d+)$/u.exec(text.trim())?.slice(1);
+      if (type !== "date" || !numbers) return text;
+      const order = new Intl.DateTimeFormat(navigator.language).formatToParts().map((part) => part.type).filter((part) => part !== "literal");
+      const [year, month, day] = ["year", "month", "day"].map((part) => numbers[order.indexOf(part)]);
+      return year?.length === 4 ? `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}` : text;
+    };
+    const value = asValue();
+    set.call(this, value);
+    if (this.value !== value && Number(this.value) !== Number(text)) {
       const form = { date: "YYYY-MM-DD", time: "HH:MM", "datetime-local": "YYYY-MM-DDTHH:MM", month: "YYYY-MM", week: "YYYY-Www", color: "#rrggbb" }[type];
       return `a ${type} takes no ${JSON.stringify(text)}${form ? `: write it as ${form}` : ""}`;
     }

@@ -15,7 +15,9 @@ const MOST_OPTIONS: usize = 50;
 /// `shown`, the elements by their names, and `actions`, which are calls of `browser_overlay_act`.
 pub(super) fn choices(elements: &[&Element]) -> Value {
     // Pictures without a name stand behind the others: a model that does not know takes the first.
-    let is_bare = |element: &&Element| element.role == "image" && element.name.is_empty();
+    let is_bare = |element: &&Element| {
+        element.role == "image" && element.name.is_empty() && !element.place.iter().any(|place| place.contains("icon"))
+    };
     let (bare, telling): (Vec<&Element>, Vec<&Element>) = elements.iter().copied().partition(is_bare);
     let elements = &[telling, bare].concat()[..];
     let names = names(elements);
@@ -68,14 +70,20 @@ fn action(verb: &str, means: &str, past: &str, elements: Map<String, Value>, has
 fn names(elements: &[&Element]) -> Vec<String> {
     let plain = |element: &&Element| {
         let Element { role, name, place, .. } = element;
+        // A word that models know. Of two pictures and a "clickable" with the name that is wanted, small ones take a picture.
+        let role = if role == "clickable" { "link" } else { role };
         match (name.is_empty(), place) {
             (false, None) => format!("{role} {name}"),
             (false, Some(place)) => format!("{role} {name} ({place})"),
-            (true, Some(place)) => {
-                let place = place.strip_prefix("in ").unwrap_or(place);
-                format!("{role} {}", place.trim_matches('"'))
-            }
-            (true, None) => role.clone(),
+            (true, Some(place)) => match place.strip_prefix("icon \"").and_then(|icon| icon.split_once('"')) {
+                Some((icon, "")) => format!("{role} {icon}"),
+                Some((icon, place)) => format!("{role} {icon} ({})", place.trim_start()),
+                None => {
+                    let place = place.trim_start_matches("in ").trim_start_matches("row ");
+                    format!("{role} {}", place.trim_matches('"'))
+                }
+            },
+            (true, None) => role.to_owned(),
         }
     };
     let names: Vec<String> = elements.iter().map(plain).collect();
@@ -136,6 +144,8 @@ mod tests {
         size.options = vec!["S".to_owned(), "M".to_owned()];
         let mut user = element(6, "textbox", "", &["focused"]);
         (user.place, user.value) = (Some("in \"User\"".to_owned()), Some("Ada".to_owned()));
+        let mut star = element(8, "image", "", &[]);
+        star.place = Some("icon \"star\" row \"Ada\"".to_owned());
         let elements = [
             element(1, "image", "", &[]),
             element(2, "button", "Edit", &[]),
@@ -144,6 +154,8 @@ mod tests {
             size,
             user,
             element(7, "date", "", &[]),
+            star,
+            element(9, "clickable", "Ada", &["covered"]),
         ];
         let choices = choices(&elements.iter().collect::<Vec<_>>());
         let shown = [
@@ -153,6 +165,8 @@ mod tests {
             "combobox Size, options: [\"S\",\"M\"]",
             "textbox User (focused) = \"Ada\"",
             "date, written as YYYY-MM-DD",
+            "image star (row \"Ada\")",
+            "link Ada (covered)",
             "image",
         ];
         assert_eq!(choices["shown"], json!(shown));
@@ -160,7 +174,7 @@ mod tests {
             let action = &choices["actions"][at];
             (action["verb"].clone(), action["elements"].clone(), action["texts"].clone())
         };
-        let pressed = json!({"button Edit #1": 2, "textbox Note": 4, "textbox User": 6, "date": 7, "image": 1});
+        let pressed = json!({"button Edit #1": 2, "textbox Note": 4, "textbox User": 6, "date": 7, "image star (row \"Ada\")": 8, "image": 1});
         assert_eq!(of(0), (json!("click"), pressed, Value::Null));
         assert_eq!(of(1), (json!("type"), json!({"textbox User": 6, "date": 7}), Value::Null));
         assert_eq!(of(2), (json!("select"), json!({"combobox Size": 5}), json!(["S", "M"])));

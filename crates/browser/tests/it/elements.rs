@@ -344,3 +344,36 @@ fn an_element_says_its_state_and_equal_ones_where_they_are() {
     ];
     assert_eq!(list(&mut browser, Scope::Page).iter().map(told).collect::<Vec<_>>(), expected);
 }
+
+#[test]
+#[ignore = "needs Chromium"]
+fn a_control_without_a_name_says_what_its_picture_is_called_and_equal_ones_as_much_text_as_it_takes() {
+    let post = |who: &str, text: &str| {
+        format!(
+            "<article><b>Ada</b> <i>{who}</i> <span>{text}</span> <button><i class='fa fa-fw fa-reply'></i></button></article>"
+        )
+    };
+    let (mut browser, _place) = show(&format!(
+        r##"<style>button {{ width: 30px; height: 30px }} #css {{ background: url(img/mark-as-read.9f3c2d1a.svg) }} #sprite {{ background: url(icons.png) }}</style>
+        <button><svg width=9 height=9><use href="#icon-shopping-cart-24"></use></svg></button>
+        <button><svg data-testid=DeleteOutlineIcon width=9 height=9></svg></button><button><img src="/a/trash_2x.png?v=3" width=9 height=9></button>
+        <button id=css></button><button id=sprite></button><button aria-label=Close><i class="bi bi-x-lg"></i></button>
+        <button><i class="bi bi-box-arrow-up">Send</i></button><input class=icon-user>{}{}"##,
+        post("@one", "Hi"),
+        post("@two", "Ho"),
+    ));
+    let said = |element: &Element| format!("{} | {}", element.name, element.place.as_deref().unwrap_or_default());
+    let expected = [
+        r#" | icon "shopping cart""#,
+        r#" | icon "delete""#,
+        r#" | icon "trash""#,
+        r#" | icon "mark as read""#,
+        " | ",
+        "Close | ",
+        "Send | ",
+        " | ",
+        r#" | icon "reply" in "Ada @one Hi""#,
+        r#" | icon "reply" in "Ada @two Ho""#,
+    ];
+    assert_eq!(list(&mut browser, Scope::Page).iter().map(said).collect::<Vec<_>>(), expected);
+}

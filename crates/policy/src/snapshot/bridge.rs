@@ -12,7 +12,8 @@ use std::collections::HashMap;
 ///
 /// `snapshot_id` is `sD.N`: D counts documents, and later lists of a document keep its numbers. An item is an object,
 /// or a line `7 button(disabled,covered) Pay now (row "Anna")` or `8 textbox Name = "Ada"`: number, role, marks, name,
-/// where it is, content.
+/// where it is, content. Before the place of an element without
+/// a name stands what its picture is called: `9 image (icon "trash" row "Anna")`.
 pub(super) fn list(result: &Value, most: usize) -> Option<ShownReferences<'static>> {
     let fields = result.get("structuredContent").unwrap_or(result);
     let document = document(fields.get("snapshot_id")?.as_str()?)?;
@@ -77,8 +78,10 @@ fn compact(line: &str) -> Option<(u64, Target)> {
         Some(_) => return None,
         None => kind,
     };
-    let name = without(without(name, " = \"", "\""), " (row \"", "\")");
-    let name = without(name, " (in \"", "\")");
+    // An element without a name may have a place, and a picture that is called something: both are no names.
+    let name = format!(" {name}");
+    let name = without(without(&name, " = \"", "\""), " (row \"", "\")");
+    let name = without(without(name, " (in \"", "\")"), " (icon \"", "\")").trim();
     let target = Target { role: Some(role.to_owned()), name: name.to_owned(), ..Target::default() };
     Some((number.parse().ok()?, target))
 }

@@ -185,3 +185,15 @@ fn two_different_references_are_unknown() {
     }
     assert_eq!(element(snapshot.target("tap", r#"{"text":"Delete"}"#)).name, "Delete");
 }
+
+#[test]
+fn a_place_and_what_a_picture_is_called_are_no_names() {
+    let items = r#"["1 button Edit (row \"Anna\")","2 button (row \"Anna\")","3 image(hover) (icon \"like\" in \"Anna\")","4 image (icon \"like\")","5 image (in \"Anna\")"]"#;
+    let mut snapshot = Snapshot::default();
+    let list = format!(r#"{{"snapshot_id":"s1.1","origin":"https://a","items":{items}}}"#);
+    snapshot.call("browser_list_interactives", "{}", &list);
+    assert_eq!(element(snapshot.number(1)).name, "Edit");
+    for number in 2..6 {
+        assert_eq!(snapshot.number(number), NamedElement::Unknown(number.to_string()));
+    }
+}
