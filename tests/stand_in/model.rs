@@ -1,4 +1,4 @@
-//! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `calls`
+//! A model that follows a script: `stand-in-model SCRIPT [LOG]`. Each line of the script is a turn, an object with `text`, `form`, `calls`
 //! (`{"tool_name","arguments"}`), `stop`, `usage` or `error`, given after `sleep_ms`, or once the file `until` exists; the turn is chosen by the number of turns in the request, so that a restarted model
 //! side continues; the last one is repeated. A text `@ROLE NAME` in arguments is replaced by the identifier of that element in the newest list of the request: its number
 //! (browser-bridge), its ref (@playwright/mcp) or its path (godot-bridge's tree; in its view for agents the short name; `@ROLE.FIELD NAME` is a field of the node). Requests are appended to LOG.
@@ -39,7 +39,7 @@ fn main() {
         while planned["until"].as_str().is_some_and(|file| !std::path::Path::new(file).exists()) {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        for key in ["text", "calls", "stop", "usage", "reasoning", "request_id"] {
+        for key in ["text", "calls", "stop", "usage", "reasoning", "request_id", "form"] {
             if let Some(value) = planned.get(key) {
                 turn[key] = value.clone();
             }

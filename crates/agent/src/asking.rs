@@ -82,6 +82,7 @@ impl Agent {
         if self.run.limits.turn_steps.is_some_and(|most| self.budget.actions >= most) {
             return self.ask(RequestPurpose::Summary, now);
         }
+        self.follow_plan();
         let remaining = self.budget.remaining(&self.run.limits);
         self.tell_reports();
         self.conversation.say(&Part::Text(format!("[left: {remaining}]")));
@@ -110,7 +111,7 @@ impl Agent {
         self.requests += 1;
         let id = format!("m{}", self.requests);
         let goal = self.goal.as_deref().unwrap_or_default();
-        let choices = self.choices.json(goal, &self.settings.profile, closing.as_deref());
+        let choices = self.choices.json(goal, self.plan.current_text(), &self.settings.profile, closing.as_deref());
         let request = self.conversation.request(&id, choice, choices.as_deref());
         self.effects.push(Effect::Model(request));
         self.doing = Activity::Model(id, purpose);

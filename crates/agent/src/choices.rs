@@ -1,16 +1,22 @@
 //! What a small model gets in place of the conversation: what the world shows now, the goal, what was done, and the actions that fit.
+//! It plans once, and does not say how far it is: a step of its plan is done when an action has changed something.
 
 use super::conversation::{cut, data};
 use super::profile::Profile;
 use pipewright_record::{ActionChoice, Choices, ShownChoices};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// How much of what was done is kept, and how much of each error.
 const MOST_LINES: usize = 20;
 const MOST_OF_ERROR: usize = 200;
 /// How much the model gets of what it asked for.
 const MOST_OF_RESULT: usize = 2000;
+/// How many elements with words of the step are named again.
+const MOST_NAMED: usize = 6;
+/// How many actions for a step may fail or change nothing.
+const MOST_MISSED: u32 = 2;
 
 /// An action on an element, which is not offered again as long as it would change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +35,28 @@ pub(super) struct ChoicePrompt {
     read: String,
     past: Vec<String>,
     tried: Vec<Tried>,
+    step: StepState,
+}
+
+/// What has become of the step of the plan that is next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum StepState {
+    #[default]
+    Open,
+    /// So many actions have failed or changed nothing.
+    Missed(u32),
+    Done,
+    /// The plan is about another page, or an earlier goal.
+    Void,
+}
+
+/// What becomes of the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlanChange {
+    /// Its running step is over.
+    StepOver,
+    /// It is to be made anew.
+    Void,
 }
 
 impl ChoicePrompt {
@@ -46,6 +74,36 @@ impl ChoicePrompt {
         self.read.clear();
         self.past.clear();
         self.tried.clear();
+        self.step = StepState::Void;
+    }
+
+    /// Takes a message of the person's, which may change the plan.
+    pub(super) fn take_message(&mut self, text: &str) {
+        self.note(text);
+        self.step = StepState::Void;
+    }
+
+    /// What has become of the plan since the last call. Without choices, the model says it itself.
+    pub(super) fn plan_change(&mut self) -> Option<PlanChange> {
+        if self.shown.actions.is_empty() {
+            return None;
+        }
+        let change = match self.step {
+            StepState::Open => return None,
+            StepState::Missed(times) if times < MOST_MISSED => return None,
+            StepState::Missed(_) | StepState::Done => PlanChange::StepOver,
+            StepState::Void => PlanChange::Void,
+        };
+        self.step = StepState::Open;
+        Some(change)
+    }
+
+    fn miss(&mut self) {
+        self.step = match self.step {
+            StepState::Open => StepState::Missed(1),
+            StepState::Missed(times) => StepState::Missed(times + 1),
+            other => other,
+        };
     }
 
     /// Takes the actions that fit, a field of an observation's result. After a failed observation, none is known to fit.
@@ -54,11 +112,16 @@ impl ChoicePrompt {
             .and_then(|result| serde_json::from_str::<Value>(result.get()).ok())
             .and_then(|mut result| serde_json::from_value::<ShownChoices>(result.get_mut(field)?.take()).ok());
         let shown = shown.unwrap_or_default();
-        let names = |of: &ShownChoices| -> Vec<String> {
+        let names = |of: &ShownChoices| -> HashSet<String> {
             of.actions.iter().flat_map(|action| action.elements.keys().cloned()).collect()
         };
-        if names(&shown) != names(&self.shown) {
+        let (before, now) = (names(&self.shown), names(&shown));
+        if before != now {
             self.tried.clear();
+        }
+        // What was planned for another page has the names of its elements.
+        if before.intersection(&now).count() * 2 < before.len() {
+            self.step = StepState::Void;
         }
         self.shown = shown;
     }
@@ -75,7 +138,10 @@ impl ChoicePrompt {
         };
         let line = match self.shown.actions.iter().find_map(of_call) {
             Some((line, tried)) => {
-                self.tried.push(tried);
+                // The error says how a text is written, so it may be tried again, once.
+                if outcome.is_ok() || !tried.has_text || self.step != StepState::Open {
+                    self.tried.push(tried);
+                }
                 line
             }
             None => format!("Called {tool} {}", cut(arguments, MOST_OF_ERROR)),
@@ -86,15 +152,25 @@ impl ChoicePrompt {
                 self.note(&line);
                 self.read = read.map(|text| data(tool, &cut(&plain(text), MOST_OF_RESULT))).unwrap_or_default();
             }
-            Err(why) => self.note(&format!("{line}: this failed: {}", cut(why, MOST_OF_ERROR))),
+            Err(why) => {
+                self.note(&format!("{line}: this failed: {}", cut(why, MOST_OF_ERROR)));
+                self.miss();
+            }
         }
     }
 
     /// Takes what the last action has changed. A field that was written is not offered again as long as the page has the same elements.
     pub(super) fn take_change(&mut self, is_unchanged: bool) {
-        match self.past.last_mut().filter(|_| is_unchanged) {
-            Some(last) => last.push_str(" (nothing changed)"),
-            None => self.tried.retain(|tried| tried.has_text),
+        if is_unchanged {
+            self.miss();
+            if let Some(last) = self.past.last_mut() {
+                last.push_str(" (nothing changed)");
+            }
+        } else {
+            self.tried.retain(|tried| tried.has_text);
+            if self.step != StepState::Void {
+                self.step = StepState::Done;
+            }
         }
     }
 
@@ -106,8 +182,15 @@ impl ChoicePrompt {
         self.past.push(line.to_owned());
     }
 
-    /// The field of a request; `None` if the world offers no choices. `closing` asks for words in place of an action.
-    pub(super) fn json(&self, goal: &str, profile: &Profile, closing: Option<&str>) -> Option<String> {
+    /// The field of a request; `None` if the world offers no choices. `step` is the next one of the plan; `closing` asks for words in place
+    /// of an action.
+    pub(super) fn json(
+        &self,
+        goal: &str,
+        step: Option<&str>,
+        profile: &Profile,
+        closing: Option<&str>,
+    ) -> Option<String> {
         if self.shown.actions.is_empty() {
             return None;
         }
@@ -120,6 +203,12 @@ impl ChoicePrompt {
             prompt.push_str("\nDone so far:\n");
             self.past.iter().enumerate().for_each(|(at, line)| prompt.push_str(&format!("{}. {line}\n", at + 1)));
         }
+        let named = self.named(step.unwrap_or(goal));
+        if closing.is_none() && !named.is_empty() {
+            let of = if step.is_some() { "step" } else { "goal" };
+            prompt.push_str(&format!("\nElements with words of the {of}:\n"));
+            named.iter().for_each(|line| prompt.push_str(&format!("- {line}\n")));
+        }
         prompt.push_str(&format!("\n{}", closing.unwrap_or("The next action:")));
         let is_tried = |action: &ActionChoice, element: &str| {
             self.tried.iter().any(|tried| tried.verb == action.verb && tried.element == element)
@@ -130,9 +219,37 @@ impl ChoicePrompt {
             action.elements = elements.into_iter().filter(|(element, _)| !is_tried(action, element)).collect();
         }
         let (system, example) = (profile.small_system.clone(), profile.small_example.clone());
-        let choices = Choices { system, example, prompt, has_begun: !self.past.is_empty(), actions };
+        let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
+        let choices = Choices { system, example, prompt, has_begun, step, actions };
         serde_json::to_string(&choices).ok()
     }
+
+    /// The lines that have words of this text, those with rare words first; none if all have.
+    fn named(&self, text: &str) -> Vec<&str> {
+        let wanted = words(text);
+        let lines: Vec<(&str, HashSet<String>)> = self
+            .shown
+            .shown
+            .iter()
+            .map(|line| {
+                // The first word is what kind of an element it is.
+                (&**line, words(line.split_once(' ').map_or("", |(_, name)| name)))
+            })
+            .collect();
+        let weight = |word: &String| 1.0 / lines.iter().filter(|(_, own)| own.contains(word)).count() as f64;
+        let weighed = lines.iter().map(|(line, own)| (*line, wanted.intersection(own).map(weight).sum::<f64>()));
+        let mut named: Vec<(&str, f64)> = weighed.filter(|(_, weight)| *weight > 0.0).collect();
+        if named.len() == lines.len() {
+            return Vec::new();
+        }
+        named.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        named.into_iter().take(MOST_NAMED).map(|(line, _)| line).collect()
+    }
+}
+
+fn words(text: &str) -> HashSet<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
 /// An object of texts and lists of texts without the signs of JSON; anything else as it is.
@@ -174,7 +291,7 @@ mod tests {
     /// What is offered, and the prompt.
     fn offered(prompt: &ChoicePrompt) -> (Vec<Vec<String>>, String) {
         let profile = Profile::read("").unwrap();
-        let choices: Choices = serde_json::from_str(&prompt.json("G", &profile, None).unwrap()).unwrap();
+        let choices: Choices = serde_json::from_str(&prompt.json("G", None, &profile, None).unwrap()).unwrap();
         let elements = choices.actions.iter().map(|action| action.elements.keys().cloned().collect()).collect();
         (elements, choices.prompt)
     }
@@ -182,7 +299,7 @@ mod tests {
     #[test]
     fn what_was_done_is_told_and_not_offered_again_as_long_as_it_changes_nothing() {
         let mut prompt = ChoicePrompt::default();
-        assert_eq!(prompt.json("G", &Profile::read("").unwrap(), None), None);
+        assert_eq!(prompt.json("G", None, &Profile::read("").unwrap(), None), None);
         offer(&mut prompt, &["a", "b"]);
         prompt.acted("act", r#"{"action":"type","index":0,"text":"x"}"#, Ok(None));
         prompt.take_change(false);
@@ -204,7 +321,47 @@ mod tests {
         prompt.begin();
         assert!(!offered(&prompt).1.contains("Clicked"));
         prompt.offer(None, "choices");
-        assert_eq!(prompt.json("G", &Profile::read("").unwrap(), None), None);
+        assert_eq!(prompt.json("G", None, &Profile::read("").unwrap(), None), None);
+    }
+
+    #[test]
+    fn a_step_is_over_after_a_change_or_two_misses_and_the_plan_is_void_on_another_page() {
+        let mut prompt = ChoicePrompt::default();
+        offer(&mut prompt, &["a", "b"]);
+        let change = |prompt: &mut ChoicePrompt, is_unchanged| {
+            prompt.acted("act", r#"{"action":"click","index":0}"#, Ok(None));
+            prompt.take_change(is_unchanged);
+            prompt.plan_change()
+        };
+        assert_eq!(change(&mut prompt, false), Some(PlanChange::StepOver));
+        assert_eq!(change(&mut prompt, true), None);
+        // The error says how the text is written: the field is offered once more.
+        prompt.begin();
+        assert_eq!((prompt.plan_change(), prompt.plan_change()), (Some(PlanChange::Void), None));
+        for (left, change) in [(vec!["a", "b"], None), (vec!["b"], Some(PlanChange::StepOver))] {
+            prompt.acted("act", r#"{"action":"type","index":0,"text":"x"}"#, Err("write it as y"));
+            assert_eq!(
+                (&offered(&prompt).0[1], prompt.plan_change()),
+                (&left.iter().map(|name| (*name).to_owned()).collect(), change)
+            );
+        }
+        offer(&mut prompt, &["b", "c"]);
+        assert_eq!(prompt.plan_change(), None);
+        offer(&mut prompt, &["d", "e", "c"]);
+        assert_eq!(prompt.plan_change(), None, "half of it is still there");
+        offer(&mut prompt, &["f"]);
+        assert_eq!(change(&mut prompt, false), Some(PlanChange::Void));
+    }
+
+    #[test]
+    fn elements_with_rare_words_of_the_step_are_named_once_more() {
+        let mut prompt = ChoicePrompt::default();
+        let shown = r#"["button Delete (in \"Ada\")","button Delete (in \"Bob\")","link Ada","textbox"]"#;
+        let result = format!(r#"{{"choices":{{"shown":{shown},"actions":[]}}}}"#);
+        prompt.offer(Some(&RawValue::from_string(result).unwrap()), "choices");
+        let both = ["button Delete (in \"Ada\")", "button Delete (in \"Bob\")", "link Ada"];
+        assert_eq!(prompt.named("Delete the button of ADA"), both);
+        assert_eq!(prompt.named("Go on"), <[&str; 0]>::default());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Carries out the decision of a turn, and the loop's own tools.
 
 use super::acting::{CallAnswer, CallPurpose, PlannedCall};
+use super::choices::PlanChange;
 use super::conversation::Part;
 use super::decision::{Decision, WrittenCall};
 use super::local::{self, LocalCall};
@@ -237,6 +238,16 @@ impl Agent {
             let text = "not executed: this turn is a report, without calls".to_owned();
             let (call_id, tool) = (Some(call_id.clone()), tool_name.clone());
             self.answer(CallAnswer { call_id, tool, text, is_error: true });
+        }
+    }
+
+    /// A model that chooses by schema does not say how far its plan is.
+    pub(super) fn follow_plan(&mut self) {
+        let Some(change) = self.choices.plan_change().filter(|_| self.form == "schema") else { return };
+        if change == PlanChange::Void {
+            self.plan.clear();
+        } else if self.plan.end_step() {
+            self.report_plan();
         }
     }
 

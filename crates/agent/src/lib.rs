@@ -379,7 +379,7 @@ impl Agent {
             };
             match self.goal {
                 None => self.choices.begin(),
-                Some(_) => self.choices.note(&text),
+                Some(_) => self.choices.take_message(&text),
             }
             self.conversation.say(&Part::Text(text));
             self.goal.get_or_insert(message);

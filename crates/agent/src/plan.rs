@@ -67,6 +67,17 @@ impl Plan {
         self.steps.iter().find(|step| step.status == StepStatus::Running).map(|step| &*step.id)
     }
 
+    /// What the running step is.
+    pub(super) fn current_text(&self) -> Option<&str> {
+        self.steps.iter().find(|step| step.status == StepStatus::Running).map(|step| &*step.desc)
+    }
+
+    /// The running step is done; false if there is none.
+    pub(super) fn end_step(&mut self) -> bool {
+        let current = self.current().map(str::to_owned);
+        current.is_some_and(|id| self.progress(&id, StepStatus::Done).is_ok())
+    }
+
     /// The plan as a record.
     pub(super) fn record(&self) -> PlanUpdate<'_> {
         let steps = self.steps.iter().map(|PlannedStep { id, desc, status }| pipewright_record::Step {

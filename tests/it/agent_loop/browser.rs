@@ -237,6 +237,42 @@ fn evidence_that_was_not_observed_is_asked_for_again() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn a_model_that_chooses_gets_the_next_step_of_its_plan_until_the_page_is_another_one() {
+    let body = r#"<label>Name <input></label><label><input type=checkbox>Blue</label><button onmousedown="return false">Nothing</button>
+        <button onclick="document.body.innerHTML = '<a href=#>Sent</a>'">Send</button>"#;
+    let url = serve_with(move |path| (path == "/").then(|| page("Form", body)).flatten());
+    let turn = |steps: &str, call: &str| {
+        let plan = format!(r#"{{"tool_name":"assistant_plan","arguments":{{"steps":[{steps}]}}}},"#);
+        let plan = if steps.is_empty() { String::new() } else { plan };
+        format!(r#"{{"form":"schema","calls":[{plan}{{"tool_name":"browser_overlay_act","arguments":{{{call}}}}}]}}"#)
+    };
+    let script = [
+        turn(
+            r#""Enter Ada","choose Blue","press Send","go on""#,
+            r#""index":"@textbox Name","action":"type","text":"Ada""#,
+        ),
+        turn("", r#""index":"@button Nothing","action":"click""#),
+        turn("", r#""index":"@checkbox Blue","action":"click""#),
+        turn("", r#""index":"@button Send","action":"click""#),
+        done("Sent"),
+    ];
+    let place = Place::new(&script.each_ref().map(String::as_str));
+    let mut agent = place.agent(&["--profile", "browser", "--goal", "Enter Ada, choose Blue and press Send", "--"]);
+    let run = Run::of(pipe(agent.arg(binary("browser-bridge")).args(["--headless", &url]), b""));
+    assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
+    let requests = place.requests();
+    let steps: Vec<_> = requests.iter().map(|request| request["choices"]["step"].as_str()).collect();
+    // What changed nothing has done no step; the plan of the form is none for the page behind it.
+    assert_eq!(steps, [None, Some("choose Blue"), Some("choose Blue"), Some("press Send"), None]);
+    let prompt = requests[3]["choices"]["prompt"].as_str().unwrap();
+    assert!(prompt.contains("2. Clicked button Nothing (nothing changed)"), "{prompt}");
+    assert!(prompt.contains("Elements with words of the step:\n- button Send\n"), "{prompt}");
+    let plans = run.of_type("plan_update");
+    assert_eq!(plans.last().unwrap()["current_step"], "3", "{plans:?}");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn a_page_that_tells_the_model_to_buy_is_stopped_by_the_gate() {
     let site = serve_with(|path| match path {
         "/" => page(

@@ -207,24 +207,37 @@ fn the_context_window_is_learnt_from_an_overflow() {
 fn a_model_that_answers_by_schema_chooses_an_action_and_an_element() {
     let server = server(&[
         "[look(place=\"hall\")]",
-        r#"{"step":"s","mode":"click","element":"button B"}"#,
-        r#"{"step":"s","mode":"type","element":"field","text":"x"}"#,
+        r#"{"steps":["press B","write","write"," "],"step":"press B","mode":"click","element":"button B"}"#,
+        r#"{"step":"write","mode":"type","element":"field","text":"x"}"#,
         "It is done.",
     ]);
-    let choices = json!({
+    let mut choices = json!({
         "system": "Small.", "example": "An example.", "prompt": "The page.", "actions": [
             {"verb": "click", "means": "", "past": "Clicked {element}", "tool": "burn", "arguments": {"action": "click"}, "argument": "index", "elements": {"button A": 1, "button B": 2}},
             {"verb": "type", "means": "writes", "past": "Typed", "tool": "burn", "argument": "index", "elements": {"field": 3}, "text": "words"},
             {"verb": "select", "means": "chooses", "past": "Chose", "tool": "burn", "argument": "index", "text": "words"},
         ],
     });
-    let with = |more: &str| ask("", &format!(r#","core_tools":["look(place)","burn"],"choices":{choices}{more}"#));
-    let input = [with(""), with(""), with(""), with(r#","tool_choice":"none""#)].concat();
+    let with = |choices: &Value, more: &str| {
+        let plan = r#""tools":[{"name":"assistant_plan","description":"","input_schema":{"type":"object"}},"#;
+        ask("", &format!(r#","core_tools":["look(place)","burn"],"choices":{choices}{more}"#)).replacen(
+            "\"tools\":[",
+            plan,
+            1,
+        )
+    };
+    let first = with(&choices, "");
+    choices["step"] = "write".into();
+    let input = [first.clone(), first, with(&choices, ""), with(&choices, r#","tool_choice":"none""#)].concat();
     let output = pipe(&mut model(&server, "llama.cpp/m"), input.as_bytes());
     let turns = records(&output);
-    let call = |at: usize| (turns[at]["calls"][0]["tool_name"].clone(), turns[at]["calls"][0]["arguments"].clone());
-    assert_eq!(call(1), (json!("burn"), json!({"action": "click", "index": 2})), "{output:?}");
-    assert_eq!(call(2), (json!("burn"), json!({"index": 3, "words": "x"})));
+    let calls = |at: usize| {
+        let calls = turns[at]["calls"].as_array().unwrap().iter();
+        Value::from_iter(calls.map(|call| json!([call["tool_name"], call["arguments"]])))
+    };
+    let plan = json!(["assistant_plan", {"steps": ["press B", "write"]}]);
+    assert_eq!(calls(1), json!([plan, ["burn", {"action": "click", "index": 2}]]), "{output:?}");
+    assert_eq!(calls(2), json!([["burn", {"index": 3, "words": "x"}]]));
     assert_eq!(turns[3]["text"], "It is done.");
 
     let asked = body(&server.requests()[1]);
@@ -239,6 +252,9 @@ fn a_model_that_answers_by_schema_chooses_an_action_and_an_element() {
     // Nothing can be selected, and nothing was done that could be the end.
     assert_eq!(modes, ["click", "type", "act"]);
     assert_eq!(schema[0]["properties"]["element"]["enum"], json!(["button A", "button B"]));
-    assert_eq!(schema[1]["required"], json!(["step", "mode", "element", "text"]));
+    assert_eq!(schema[1]["required"], json!(["steps", "step", "mode", "element", "text"]));
+    let next = &body(&server.requests()[2])["response_format"]["json_schema"]["schema"]["anyOf"][1];
+    assert_eq!(next["required"], json!(["step", "mode", "element", "text"]));
+    assert_eq!(next["properties"]["step"], json!({"const": "write"}));
     assert_eq!(forms(&server)[3], TEXT, "words are asked for without a schema");
 }

@@ -1,14 +1,17 @@
 //! A call as the choice of an action and the name of an element. The schema has only those that fit, and the conversation is one message: what
-//! the world shows, the goal, and what was done. In front of the action the model says which step of the goal it is; without that a small model
-//! takes the first element, or the button that ends a form.
+//! the world shows, the goal, and what was done. In front of the action the model splits the rest of the goal into steps, of which the action is
+//! the first; without that a small model takes the first element, or the button that ends a form. The next answers begin with the next step.
 
 use super::{Kinds, args, kinds, line, object_of, schema_of};
 use pipewright_record::{ActionChoice, Arguments, Choices, Fields, Message, ModelRequest, Part, ToolChoice};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
-/// The field in front of an action.
-const STEP: &str = "step";
+/// The tool that takes the steps.
+const PLAN: &str = "assistant_plan";
+/// The most steps. A small model may never end a list.
+const MOST_STEPS: usize = 8;
 /// What the modes without an element are for. The descriptions of their tools are written for larger models.
 const MEANS: [(&str, &str); 2] = [
     ("ask", "asks the person"),
@@ -39,16 +42,30 @@ pub(super) fn by_choices(request: &ModelRequest, choices: &Choices) -> ModelRequ
     written
 }
 
-/// The call that an answer chooses: a tool, and its arguments.
-pub fn chosen(answer: &str, request: &ModelRequest) -> Option<(String, Arguments)> {
+/// The calls of an answer that chooses an action: the plan, if it has one, and the action.
+pub fn chosen(answer: &str, request: &ModelRequest) -> Option<Vec<(String, Arguments)>> {
     let choices = request.choices.as_ref()?;
     let fields = Fields::read(answer.trim()).ok()?;
     let (mode, element, text) = (fields.text("mode")?, fields.text("element")?, fields.text("text"));
     let of_verb = choices.actions.iter().filter(|action| action.verb == mode);
     let call = |action: &ActionChoice| Some((action.tool.clone(), action.arguments_for(&element, text.as_deref())?));
     let (tool, arguments) = of_verb.filter_map(call).next()?;
-    let arguments = RawValue::from_string(Value::from(arguments).to_string()).ok()?;
-    Some((tool, Arguments::Object(arguments)))
+    let mut calls = vec![(tool, Value::from(arguments))];
+    if let Some(plan) = plan(&fields).filter(|_| request.tools.iter().any(|tool| tool.name == PLAN)) {
+        calls.insert(0, (PLAN.to_owned(), plan));
+    }
+    let call = |(tool, arguments): (String, Value)| {
+        Some((tool, Arguments::Object(RawValue::from_string(arguments.to_string()).ok()?)))
+    };
+    calls.into_iter().map(call).collect()
+}
+
+/// The steps of an answer, each once: a small model may repeat the last one up to the limit.
+fn plan(fields: &Fields<'_>) -> Option<Value> {
+    let mut steps: Vec<String> = serde_json::from_str(fields.present("steps")?.get()).ok()?;
+    let mut seen = HashSet::new();
+    steps.retain(|step| !step.trim().is_empty() && seen.insert(step.clone()));
+    Some(json!({"steps": steps})).filter(|_| !seen.is_empty())
 }
 
 /// The tools that are not called by a choice. Those that are no core tools are not offered: their names distract.
@@ -61,10 +78,10 @@ fn other_kinds<'a>(request: &'a ModelRequest, choices: &Choices) -> Kinds<'a> {
 fn description(request: &ModelRequest, choices: &Choices) -> String {
     let Kinds { words, core, .. } = other_kinds(request, choices);
     let mut text =
-        "Answer with one JSON object: the first step of the goal that is not done yet, in a few words, and its action:"
+        "Answer with one JSON object: the steps of the goal that are left, each one action, and the action for the first of them:"
             .to_owned();
     let mut add = |rest: &str, means: &str| {
-        text.push_str(format!("\n- {{\"{STEP}\":TEXT,\"mode\":{rest}}} {means}").trim_end());
+        text.push_str(format!("\n- {{\"steps\":[TEXT,...],\"step\":TEXT,\"mode\":{rest}}} {means}").trim_end());
     };
     let mut verbs: Vec<&str> = Vec::new();
     for ActionChoice { verb, means, text, .. } in &choices.actions {
@@ -96,32 +113,46 @@ fn required(tool: &pipewright_record::OwnedTool) -> Vec<(String, Value)> {
 /// The forms of an answer.
 fn forms(request: &ModelRequest, choices: &Choices) -> Vec<Value> {
     let Kinds { words, core, .. } = other_kinds(request, choices);
-    let mut forms: Vec<Value> =
-        choices.actions.iter().filter(|action| !action.elements.is_empty()).map(of_action).collect();
+    let step = choices.step.as_deref();
+    let mut forms: Vec<Value> = choices
+        .actions
+        .iter()
+        .filter(|action| !action.elements.is_empty())
+        .map(|action| of_action(action, step))
+        .collect();
     // A small model likes to say that it is done before it has begun.
-    let may_end = choices.has_begun || forms.is_empty();
+    let may_end = (choices.has_begun && step.is_none()) || forms.is_empty();
     let act = |tool: &str, own: &Value| {
-        form("act", vec![("tool".to_owned(), json!({"const": tool})), ("args".to_owned(), args(own))])
+        form(step, "act", vec![("tool".to_owned(), json!({"const": tool})), ("args".to_owned(), args(own))])
     };
     let words = words.iter().filter(|(mode, _)| *mode != "done" || may_end);
-    forms.extend(words.map(|(mode, tool)| form(mode, required(tool))));
+    forms.extend(words.map(|(mode, tool)| form(step, mode, required(tool))));
     forms.extend(core.iter().map(|(tool, schema)| act(&tool.name, schema)));
     forms
 }
 
-fn of_action(action: &ActionChoice) -> Value {
+fn of_action(action: &ActionChoice, step: Option<&str>) -> Value {
     let elements: Vec<&String> = action.elements.keys().collect();
     let mut fields = vec![("element".to_owned(), json!({"enum": elements}))];
     if action.text.is_some() {
         let texts = if action.texts.is_empty() { json!({"type": "string"}) } else { json!({"enum": action.texts}) };
         fields.push(("text".to_owned(), texts));
     }
-    form(&action.verb, fields)
+    form(step, &action.verb, fields)
 }
 
-/// An object of a step, a mode and these fields, in this order: models write them so.
-fn form(mode: &str, fields: Vec<(String, Value)>) -> Value {
-    let mut form = object_of([(STEP, json!({"type": "string"})), ("mode", json!({"const": mode}))]);
+/// An object of the next step or all that are left, a mode and these fields, in this order: models write them so.
+fn form(step: Option<&str>, mode: &str, fields: Vec<(String, Value)>) -> Value {
+    let mode = ("mode", json!({"const": mode}));
+    let mut form = match step {
+        Some(step) => object_of([("step", json!({"const": step})), mode]),
+        // The first step stands once more before its action: otherwise the last one of the list becomes the action.
+        None => {
+            let text = json!({"type": "string"});
+            let steps = json!({"type": "array", "items": text, "minItems": 1, "maxItems": MOST_STEPS});
+            object_of([("steps", steps), ("step", text), mode])
+        }
+    };
     for (name, schema) in fields {
         if let Some(required) = form["required"].as_array_mut() {
             required.push(json!(name));

@@ -23,7 +23,7 @@ pub fn recognise(mut turn: ModelTurn, request: &ModelRequest) -> ModelTurn {
     let is_whole = turn.stop == Stop::End && turn.calls.is_empty();
     if is_whole && request.tool_choice != ToolChoice::None {
         let (calls, rest) = match chosen(&turn.text, request) {
-            Some(call) => (vec![call], String::new()),
+            Some(calls) => (calls, String::new()),
             None => forms::calls(&turn.text, &request.tools),
         };
         if !calls.is_empty() {

@@ -17,6 +17,9 @@ pub struct Choices {
     /// Whether anything was done.
     #[serde(default)]
     pub has_begun: bool,
+    /// The step that is next, in the model's own words. Without it, the answer begins with all steps that are left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// The prompt lists them in this order.
     #[serde(default)]
     pub actions: Vec<ActionChoice>,
