@@ -64,12 +64,16 @@ impl Plan {
     }
 
     fn current(&self) -> Option<&str> {
-        self.steps.iter().find(|step| step.status == StepStatus::Running).map(|step| &*step.id)
+        self.running().map(|step| &*step.id)
     }
 
     /// What the running step is.
     pub(super) fn current_text(&self) -> Option<&str> {
-        self.steps.iter().find(|step| step.status == StepStatus::Running).map(|step| &*step.desc)
+        self.running().map(|step| &*step.desc)
+    }
+
+    fn running(&self) -> Option<&PlannedStep> {
+        self.steps.iter().find(|step| step.status == StepStatus::Running)
     }
 
     /// The running step is done; false if there is none.
