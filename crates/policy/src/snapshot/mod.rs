@@ -365,7 +365,9 @@ impl Snapshot {
     /// The element of a reference.
     fn known(&self, key: &str) -> Option<&Target> {
         let known = self.elements.get(key).filter(|_| self.unanswered.is_empty())?;
-        let is_enough = |target: &&Target| !known.is_part && target.context.is_some();
+        // What is around a picture tells whose it is ("Anna"), not what it does.
+        let is_named = |target: &Target| !target.name.is_empty() || target.value.is_some() || is_written(target);
+        let is_enough = |target: &&Target| !known.is_part && target.context.is_some() && is_named(target);
         known.target.as_ref().filter(|target| is_enough(target) || !depends_on_context(target))
     }
 }
@@ -388,6 +390,11 @@ fn shown<'a>(texts: &[&'a str], values: &[Value], in_result: bool) -> Vec<ShownR
     // A list may be in the answer twice: as text and structured.
     shown.dedup();
     shown
+}
+
+/// Whether it is a field, in which a click only sets the cursor.
+fn is_written(target: &Target) -> bool {
+    matches!(target.role.as_deref(), Some("combobox" | "searchbox" | "spinbutton" | "textbox"))
 }
 
 /// Whether a name has no meaning of its own ("OK"), so that its surroundings count.
