@@ -421,7 +421,12 @@ impl Browser {
         }
         let mut answers: Vec<_> = commands.iter().map(|_| None).collect();
         let limit = self.session_limit(Some(session), until);
-        while let Some(waiting) = answers.iter().position(Option::is_none) {
+        let mut waiting = 0;
+        while waiting < answers.len() {
+            if answers[waiting].is_some() {
+                waiting += 1;
+                continue;
+            }
             if let Some((number, outcome)) = self.next_of(Some(session), limit, until)?
                 && let Some(place) = places.get(&number)
             {

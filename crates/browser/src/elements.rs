@@ -5,7 +5,7 @@ use crate::worlds::{Frame, IsolatedWorld};
 use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 const SCRIPT: &str = concat!(
@@ -22,6 +22,7 @@ const SCRIPT: &str = concat!(
     include_str!("scripts/elements.js"),
     ")})()"
 );
+const LIST: &str = include_str!("scripts/list.js");
 
 /// Which elements are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +81,14 @@ pub(crate) struct Numbers {
     pub(crate) worlds: HashMap<Frame, (IsolatedWorld, u64)>,
     /// The browser's ids of their documents.
     documents: HashMap<IsolatedWorld, i64>,
+    /// The browser's ids of the listening nodes that a world knows since its last list.
+    listening: HashMap<IsolatedWorld, HashSet<i64>>,
+}
+
+/// Nodes that listen, by the browser's ids.
+struct ListeningNodes {
+    clicked: Vec<i64>,
+    hovered: Vec<i64>,
 }
 
 impl Numbers {
@@ -252,40 +261,46 @@ impl Browser {
         until: Instant,
     ) -> Result<(IsolatedWorld, ListResult), ActionError> {
         let world = self.world(frame, until)?;
-        let [mut known, hovered] = self.listeners(&world, [&CLICKS, &HOVERS], until)?;
-        let mut listed = self.list_world(&world, scope, (&known, &hovered), until)?;
+        let [clicked, hovered] = self.listening_nodes(&world, [&CLICKS, &HOVERS], until)?;
+        let nodes = ListeningNodes { clicked, hovered };
+        let mut listed = self.list_world(&world, scope, &nodes, &[], until)?;
         if listed.opaque > 0 {
             let roots = self.closed_roots(&world, listed.opaque.min(OPAQUE), until)?;
             if !roots.is_empty() {
-                known.extend(roots);
-                listed = self.list_world(&world, scope, (&known, &hovered), until)?;
+                listed = self.list_world(&world, scope, &nodes, &roots, until)?;
             }
         }
         Ok((world, listed))
     }
 
-    /// `known` listen to clicks, and `hovered` to the mouse being over them; both are objects of the world.
+    /// `roots` are closed shadow roots, as objects of the world.
     fn list_world(
         &mut self,
         world: &IsolatedWorld,
         scope: Scope,
-        (known, hovered): (&[String], &[String]),
+        ListeningNodes { clicked, hovered }: &ListeningNodes,
+        roots: &[String],
         until: Instant,
     ) -> Result<ListResult, ActionError> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
-        let nodes = known.iter().chain(hovered).map(|id| json!({"objectId": id}));
-        let arguments = [json!({"value": scope}), json!({"value": known.len()})].into_iter().chain(nodes).collect();
-        // Each argument is one value, so they are collected into lists there.
-        let list = "(scope, known, ...nodes) => globalThis[Symbol.for(\"pipewright\")]?.list?.(scope, nodes.slice(0, known), \
-                    nodes.slice(known))";
-        let mut remote = self.run(world, list, &arguments, true, until)?;
-        if remote.value.is_none() {
+        // A page may have thousands, and each lookup takes a message.
+        let before = self.numbers.listening.remove(world).unwrap_or_default();
+        let all: HashSet<i64> = clicked.iter().chain(hovered).copied().collect();
+        let unknown: Vec<i64> = all.difference(&before).copied().collect();
+        let (fresh, objects): (Vec<i64>, Vec<String>) = self.resolve_all(&unknown, world, until)?.into_iter().unzip();
+        let values = [json!(scope), json!(clicked), json!(hovered), json!(fresh)].map(|value| json!({"value": value}));
+        let objects = objects.iter().chain(roots).map(|id| json!({"objectId": id}));
+        let arguments = values.into_iter().chain(objects).collect();
+        let mut text: Option<String> = self.run(world, LIST, &arguments, true, until)?.read()?;
+        if text.is_none() {
             // Compiled once per document, not per list.
             let keep = format!("() => {{ (globalThis[Symbol.for(\"pipewright\")] ??= {{}}).list = {SCRIPT}; }}");
             self.run(world, &keep, &json!([]), true, until)?;
-            remote = self.run(world, list, &arguments, true, until)?;
+            text = self.run(world, LIST, &arguments, true, until)?.read()?;
         }
-        remote.read()
+        let known = all.intersection(&before).copied().chain(fresh).collect();
+        self.numbers.listening.insert(world.clone(), known);
+        serde_json::from_str(&text.unwrap_or_default()).map_err(|error| ActionError::Script(error.to_string()))
     }
 
     /// The closed shadow roots of the custom elements that the last list found in its world.
@@ -329,28 +344,28 @@ impl Browser {
         Ok(Some(described.node.backend_node_id))
     }
 
-    /// For each of these groups of events, the elements of a world that listen to any of them, as objects there, including
+    /// For each of these groups of events, the elements of a world that listen to any of them, by the browser's ids, including
     /// those in closed shadow roots.
-    pub(crate) fn listeners<const N: usize>(
+    pub(crate) fn listening_nodes<const N: usize>(
         &mut self,
         world: &IsolatedWorld,
         groups: [&[&str]; N],
         until: Instant,
-    ) -> Result<[Vec<String>; N], ActionError> {
+    ) -> Result<[Vec<i64>; N], ActionError> {
         let mut found = [const { Vec::new() }; N];
         let Some(node) = self.document_node(world, until)? else { return Ok(found) };
         // The document is the page's own object: asking through another world's object crashes Chromium 156 now and
         // then.
         let Some(document) = self.page_object(node, world, until)? else { return Ok(found) };
         let asked = json!({"objectId": document, "depth": -1, "pierce": true});
-        let Listeners { listeners } =
-            self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until)?;
+        let listeners = self.call(Some(&world.session), "DOMDebugger.getEventListeners", &asked, until);
+        self.send(&world.session, "Runtime.releaseObject", &json!({"objectId": document}))?;
+        let Listeners { listeners } = listeners?;
         for (events, found) in groups.into_iter().zip(&mut found) {
             let meant = listeners.iter().filter(|listener| events.contains(&listener.kind.as_str()));
-            let mut nodes: Vec<i64> = meant.filter_map(|listener| listener.backend_node_id).collect();
-            nodes.sort_unstable();
-            nodes.dedup();
-            *found = self.resolve_all(&nodes, world, until)?;
+            *found = meant.filter_map(|listener| listener.backend_node_id).collect();
+            found.sort_unstable();
+            found.dedup();
         }
         Ok(found)
     }

@@ -174,12 +174,14 @@ impl Browser {
 
     /// Whether the page listens to keys at an element or around it, but not to text that is inserted.
     fn hears_only_keys(&mut self, (world, object): &ElementHandle, until: Instant) -> Result<bool, ActionError> {
-        let [mut keys, text] = self.listeners(world, [&KEYS, &TEXT], until)?;
+        let [mut keys, text] = self.listening_nodes(world, [&KEYS, &TEXT], until)?;
         keys.truncate(LISTENERS);
+        let keys = self.resolve_all(&keys, world, until)?;
         if keys.is_empty() {
             return Ok(false);
         }
-        let nodes = keys.iter().chain(&text).map(|id| json!({"objectId": id}));
+        let text = self.resolve_all(&text, world, until)?;
+        let nodes = keys.iter().chain(&text).map(|(_, id)| json!({"objectId": id}));
         let arguments = std::iter::once(json!({"value": keys.len()})).chain(nodes).collect();
         let found = self.on_element(world, object, HEARS_ONLY_KEYS, &arguments, until)?;
         Ok(!found.is_empty())

@@ -1,9 +1,11 @@
 //! Isolated worlds: each frame has one for our scripts, which the page can neither see nor change.
 
 use crate::pages::Pages;
+use crate::wire::CommandError;
 use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -245,32 +247,34 @@ impl Browser {
         resolved.ok()?.object.object_id
     }
 
-    /// Nodes, as objects of this world, without those that no longer exist.
+    /// Nodes, each with its object of this world, without those that no longer exist.
     pub(crate) fn resolve_all(
         &mut self,
         nodes: &[i64],
         world: &IsolatedWorld,
         until: Instant,
-    ) -> Result<Vec<String>, ActionError> {
+    ) -> Result<Vec<(i64, String)>, ActionError> {
         let asked = |node: &i64| {
             let node = json!({"backendNodeId": node, "executionContextId": world.context, "objectGroup": NAME});
             ("DOM.resolveNode", node)
         };
         let commands: Vec<_> = nodes.iter().map(asked).collect();
-        let resolved = self.call_together(&world.session, &commands, until)?.into_iter().flatten();
-        let objects = resolved
-            .filter_map(|answer| serde_json::from_str::<ResolveNodeResult>(answer.get()).ok()?.object.object_id);
-        Ok(objects.collect())
+        let resolved = nodes.iter().zip(self.call_together(&world.session, &commands, until)?);
+        let object = |(node, answer): (&i64, Result<Box<RawValue>, CommandError>)| {
+            Some((*node, serde_json::from_str::<ResolveNodeResult>(answer.ok()?.get()).ok()?.object.object_id?))
+        };
+        Ok(resolved.filter_map(object).collect())
     }
 
-    /// The page's own object of a node.
+    /// The page's own object of a node, which the caller releases. It is in no group: in one, the browser would also make objects of what
+    /// it finds there.
     pub(crate) fn page_object(
         &mut self,
         node: i64,
         world: &IsolatedWorld,
         until: Instant,
     ) -> Result<Option<String>, ActionError> {
-        let asked = json!({"backendNodeId": node, "objectGroup": NAME});
+        let asked = json!({"backendNodeId": node});
         let resolved: ResolveNodeResult = self.call(Some(&world.session), "DOM.resolveNode", &asked, until)?;
         Ok(resolved.object.object_id)
     }

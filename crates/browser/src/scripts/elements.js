@@ -10,7 +10,8 @@
   ].join(",");
   // A styled box may stand for them elsewhere.
   const FIELDS = ["area", "input", "select", "textarea", "label"];
-  const SELECTOR = `${CONTROLS},[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]`;
+  const OTHERS = "[onclick],[tabindex]:not([tabindex^='-']),[role=gridcell]";
+  const SELECTOR = `${CONTROLS},${OTHERS}`;
   // State kept between runs. Elements with an id are properties of the global object in this world too; only a symbol is safe
   // from collisions.
   const world = (globalThis[Symbol.for("pipewright")] ??= {});
@@ -23,6 +24,7 @@
   world.listening = new WeakSet();
 
   cutOffs.clear();
+  seenBoxes = new Map();
   const MOST_OPTIONS = 200;
   let found = [];
   const listening = new Set(known);
@@ -46,7 +48,12 @@
   // A page may also listen elsewhere. Then the mouse pointer shows what can be pressed: where a hand begins, and not in what it is in.
   const HANDS = ["pointer", "grab", "move"];
   const handed = handsWhileHovered();
-  const hasHand = (element) => isElement(element) && (HANDS.includes(getComputedStyle(element).cursor) || handed.has(element));
+  const hands = new Map();
+  const hasHand = (element) => {
+    if (!isElement(element)) return false;
+    if (!hands.has(element)) hands.set(element, HANDS.includes(getComputedStyle(element).cursor) || handed.has(element));
+    return hands.get(element);
+  };
   const begun = new Set();
   const beginsHand = (element) => {
     if (!hasHand(element) || element === document.body || element === document.documentElement) return false;
@@ -59,7 +66,7 @@
   const height = innerHeight;
   const isNear = (element) => {
     if (scope !== "viewport" || FIELDS.includes(element.localName)) return true;
-    const box = element.getBoundingClientRect();
+    const box = boxAt(element);
     return box.bottom > 0 && box.right > 0 && box.top < height && box.left < width;
   };
   // What shows more under the mouse pointer. Libraries also listen on wrappers, rows and what is shown by this itself.
@@ -72,9 +79,10 @@
       // A form exposes its inputs as properties, which may shadow these methods. A person acts on the inputs anyway.
       if (element instanceof HTMLFormElement) continue;
       if (isNear(element)) {
-        const isListening = beginsHand(element) || listens(element);
+        const isKind = element.matches(CONTROLS);
+        const isListening = (!isKind && beginsHand(element)) || listens(element);
         if (isListening) world.listening.add(element);
-        if (isListening || hovers.has(element) || element.matches(SELECTOR)) found.push(element);
+        if (isKind || isListening || hovers.has(element) || element.matches(OTHERS)) found.push(element);
       }
       const shadow = element.shadowRoot ?? closed.get(element);
       if (shadow) visit(shadow);
@@ -101,7 +109,7 @@
     const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
     for (let at = parent(element); at && at !== document.body; at = parent(at)) {
       if (!isElement(at) || getComputedStyle(at).overflow === "visible") continue;
-      const { left, right, top, bottom } = at.getBoundingClientRect();
+      const { left, right, top, bottom } = boxAt(at);
       if (x < left || x > right || y < top || y > bottom) return true;
     }
     return false;
@@ -114,7 +122,7 @@
     const isWithinReach = ({ right, bottom }) => right > left && bottom > top;
     if (isWithinReach(box)) return false;
     for (let at = parent(element); at && at !== document.body; at = parent(at)) {
-      if (isElement(at) && getComputedStyle(at).overflow !== "visible" && isWithinReach(at.getBoundingClientRect())) return false;
+      if (isElement(at) && getComputedStyle(at).overflow !== "visible" && isWithinReach(boxAt(at))) return false;
     }
     return true;
   };
@@ -166,7 +174,7 @@
       number,
       role,
       name,
-      box: [box.x, box.y, box.width, box.height].map(Math.round),
+      box: [Math.round(box.x), Math.round(box.y), Math.round(box.width), Math.round(box.height)],
     };
     if (isPlaceholder(element, name)) item.placeholder = true;
     const entered = isTyped(element) && element.form ? enteredBy(element.form) : "";
@@ -198,5 +206,6 @@
   }
   for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
   for (const [item, icon] of icons) item.place = [`icon "${icon}"`, item.place].filter(Boolean).join(" ");
+  seenBoxes = null;
   return { items, opaque: world.opaque.length, origin };
 }

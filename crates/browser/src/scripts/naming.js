@@ -51,6 +51,7 @@ const nameOf = (element) => {
 const LONGEST = 120;
 const shortened = (name) => {
   const plain = (name ?? "").replace(/\s+/gu, " ").trim();
+  if (plain.length <= LONGEST) return plain;
   // Whole characters, not half surrogate pairs; an enormous name is not read completely.
   const characters = [...plain.slice(0, 2 * LONGEST + 2)];
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : plain;
@@ -60,7 +61,16 @@ const plain = (element) => (element.localName === "input" ? element.type : eleme
 
 const isVisible = (one) => checkVisibility.call(one, { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
 const isDrawn = (one) => checkVisibility.call(one, { visibilityProperty: true, contentVisibilityAuto: true });
-const sizeOf = (one) => { const { width, height } = one.getBoundingClientRect(); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
+// While a list is made nothing moves, so it keeps the boxes that it has seen.
+let seenBoxes = null;
+const boxAt = (one) => {
+  const seen = seenBoxes?.get(one);
+  if (seen) return seen;
+  const box = call(one, "getBoundingClientRect");
+  seenBoxes?.set(one, box);
+  return box;
+};
+const sizeOf = (one) => { const { width, height } = boxAt(one); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
 // The box in whose place a person sees a control: the nearest visible element around it that has no other control.
 const boxOf = (element) => {
   const { controls } = globalThis[Symbol.for("pipewright")] ?? {};
@@ -79,7 +89,9 @@ const cutOffs = new Map();
 const isCutOff = (element) => {
   if (!isElement(element) || element === document.body) return false;
   if (!cutOffs.has(element)) {
-    const size = Math.min(member(element, "offsetWidth"), member(element, "offsetHeight"));
+    const { width, height } = boxAt(element);
+    // The box is also a cheap answer for most elements; it is scaled by transformations, the others are not.
+    const size = Math.min(width, height) >= 12 ? 12 : Math.min(member(element, "offsetWidth"), member(element, "offsetHeight"));
     const around = parent(element);
     // A button of one pixel also has a border.
     cutOffs.set(element, (size < 2 && isClipping(element)) || ((size < 12 || isField(element)) && isClippedAway(element)) || isCutOff(isShadowRoot(around) ? around.host : around));
@@ -98,7 +110,7 @@ const labelOf = (element) => {
 };
 // Whether the middle of an element takes the pointer; outside of the window, whether it may.
 const isOnTop = (element) => {
-  const { x, y, width, height } = element.getBoundingClientRect();
+  const { x, y, width, height } = boxAt(element);
   const top = rootOf(element).elementFromPoint(x + width / 2, y + height / 2);
   return top ? isWithin(top, element) : getComputedStyle(element).pointerEvents !== "none";
 };
@@ -109,7 +121,7 @@ const imageOf = (area) => {
   return name ? document.querySelector(`img[usemap=${CSS.escape(`#${name}`)}]`) ?? document.querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
 };
 const placeOf = (element, shown = element) => {
-  const box = shown.getBoundingClientRect();
+  const box = boxAt(shown);
   const numbers = element.localName === "area" && element.shape !== "default" ? element.coords.split(/[\s,;]+/u).map(Number) : [];
   if (numbers.length < 3 || numbers.some(Number.isNaN)) return box;
   const [x, y, r] = numbers;

@@ -69,16 +69,17 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
   const takesPointer = (field) => isVisible(field) && !field.readOnly && getComputedStyle(field).pointerEvents !== "none";
   // A transparent field over the styled box that a person sees in its place.
   const isOver = (field, element) => field !== element && shownIn.get(field) === field && isField(field) && !isVisible(field) && isMostOf(field, element) && isOnTop(field, element);
-  const besides = (element) => [element.previousElementSibling, element.nextElementSibling].flatMap((one) => (one?.localName === "slot" ? one.assignedElements({ flatten: true }) : one ?? []));
+  const isBeside = (one, element) => Boolean(one) && (one.localName === "slot" ? one.assignedElements({ flatten: true }).some((field) => isOver(field, element)) : isOver(one, element));
+  const isUnderField = (element) => isBeside(element.previousElementSibling, element) || isBeside(element.nextElementSibling, element);
   // Outside of the window only the style can tell.
   const isOnTop = (field, element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
+    const { x, y, width, height } = boxAt(element);
     const top = deepest(x + width / 2, y + height / 2);
     return top ? top === field : Number(getComputedStyle(field).zIndex) > 0;
   };
   // An icon in a control may be another one; its body is not.
   const isMostOf = (element, outer) => {
-    const [own, around] = [element, outer].map((one) => one.getBoundingClientRect());
+    const [own, around] = [element, outer].map(boxAt);
     return 2 * own.width * own.height >= around.width * around.height;
   };
   // What is pressed through another element of the list: containers that listen for their controls, wrappers, labels, and copies.
@@ -86,7 +87,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     const within = inner.get(element) ?? [];
     const outer = outers.get(element);
     if (element.localName === "label") return shownIn.has(element.control) || isNameOfAnother(element) || [...element.parentElement.children].some((field) => isSwitch(field) && !isVisible(field) && shownIn.has(field));
-    const isContainer = element.matches(CONTAINERS) || (element.matches(GROUPS) && !isStop(element));
+    const isContainer = element.hasAttribute("role") && (element.matches(CONTAINERS) || (element.matches(GROUPS) && !isStop(element)));
     if (isContainer && !world.listening.has(element) && !element.matches("[onclick]")) return true;
     const label = element.closest("label");
     if (label && label.control !== element && shownIn.has(label.control) && isNamedLike(element, label.control)) return true;
@@ -95,7 +96,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     if (outer && (isBodyOf(element, outer) || keepsNumber(outer, element) || (outer.matches(WHOLE) && isNamedLike(element, outer)))) return true;
     if (within.length > 0) return isWrapper(element, within);
     if (outer && isControl(outer) && handed.has(element)) return true;
-    if (begun.has(element) && besides(element).some((field) => isOver(field, element))) return true;
+    if (begun.has(element) && isUnderField(element)) return true;
     if (!outer || !isControl(outer) || isField(outer)) return false;
     const name = named(element);
     if (name) return isNamedLike(element, outer) || name === shortened(valueOf(outer, roleOf(outer)));
@@ -105,12 +106,12 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     // The link of a tab, the button of an option: pressing either is the same.
     if (outer?.matches(WHOLE) && !isField(element) && isNamedLike(element, outer)) return true;
     if (outer?.matches("[role=combobox]") && !isField(element) && named(element) && named(element) === shortened(valueOf(outer, "combobox"))) return true;
-    if (element.matches("input") && !takesPointer(element) && shownIn.has(element.closest("[role=combobox]:not(input)"))) return true;
+    if (element.matches("input") && shownIn.has(element.closest("[role=combobox]:not(input)")) && !takesPointer(element)) return true;
     if (outer?.matches(SWITCHES) && isStop(outer) && element.matches("input") && roleOf(element) === roleOf(outer)) return true;
     if (element.matches("[role=option]")) return false;
     if (element.matches("[role=listbox]")) return within.some((one) => one.matches("[role=option]")) || sizeOf(shownIn.get(element)) < 2;
     if (within.length > 0) return !isStop(element) && element.matches(`[role=combobox],${SWITCHES}`) && within.some((one) => one.matches("input") && takesPointer(one));
-    return !isField(element) && besides(element).some((field) => isOver(field, element));
+    return !isField(element) && isUnderField(element);
   };
   const isWrapper = (element, within) => {
     if (within.length === 1 && (keepsNumber(element, within[0]) || isBodyOf(within[0], element))) return false;
@@ -121,7 +122,7 @@ const among = (shownIn, { hovers, triggers, listening, begun, handed, height, de
     if (hovers.has(element) && !world.listening.has(element) && !element.matches(world.selector)) return true;
     if (!hasText(element) || (within.length === 1 && WRITTEN.includes(roleOf(within[0])))) return true;
     if (begun.has(element) || element.matches("[onclick],tr,li")) return false;
-    return within.length > 3 || element.parentElement === document.body || element.getBoundingClientRect().height > height / 2;
+    return within.length > 3 || element.parentElement === document.body || boxAt(element).height > height / 2;
   };
   // Guards that keep the focus in a dialog, what only screen readers tell, hidden fields of drawn ones, and roots that hear all events of
   // what is shown elsewhere.
