@@ -108,12 +108,12 @@ impl Browser {
     /// Moves the mouse to a point where an element can be reached. Waits for changes that this causes: an image that
     /// loads only then, a menu that slides in.
     pub(crate) fn point_at(&mut self, index: u32, aim: MoveAim, until: Instant) -> Result<(f64, f64), InputRefusal> {
-        let mut at = self.reach(index, aim, until)?;
+        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
+        let mut at = self.reach_object(&world, &object, aim, until)?;
         self.mouse("mouseMoved", at, 0, until)?;
         let enough = until.min(Instant::now() + HOVERED);
-        let (world, object) = self.object(index, until)?.ok_or(InputRefusal::Stale)?;
         loop {
-            match self.reach_object(&world, &object, aim, until) {
+            match self.reach_shown(&world, &object, aim, until) {
                 // The window may not have had the frame's picture when the mouse was moved.
                 Ok(now) if now == at && Instant::now() < enough && !self.is_under_mouse(&world, &object, until)? => {
                     self.wait(Instant::now() + FRAME, |_| false)?;
@@ -165,6 +165,17 @@ impl Browser {
         if self.on_element(world, object, is_hidden, &json!([]), until)? == "hidden" {
             self.dispatch("Page.bringToFront", &json!({}), until)?;
         }
+        self.reach_shown(world, object, aim, until)
+    }
+
+    /// As [`Browser::reach_object`], in a page that is not behind another one.
+    fn reach_shown(
+        &mut self,
+        world: &IsolatedWorld,
+        object: &str,
+        aim: MoveAim,
+        until: Instant,
+    ) -> Result<(f64, f64), InputRefusal> {
         let found = match self.free_point(world, object, aim, until) {
             Err(InputRefusal::Covered(_)) => {
                 // A header or footer may stick to the edge of what scrolls.
