@@ -161,8 +161,8 @@ def report(bench):
     missing = [f"{len(tasks()['peers']) - len(of.get(peer.name, {}))} of {peer.name}" for peer in (Playwright, BrowserUse)]
     missing = [f"{measured - len(own)} of browser-bridge", *missing]
     missing = [one for one in missing if not one.startswith("0 ")]
-    bench.note("A task is solved if the page itself gives the reward 1. An episode has at most 6 turns of the model and 5 minutes; it ends with the page's"
-               " reward. Tokens are as the server counts them, without the turn that was under way at the end. All players have the same server, and none can"
+    bench.note("A task is solved if the page itself gives the reward 1. An episode has at most 6 turns of the model (and, in browser-bridge, one in"
+               " which it only plans) and 5 minutes; it ends with the page's reward. Tokens are as the server counts them, without the turn that was under way at the end. All players have the same server, and none can"
                f" leave the page. {conditions(results())}")
     if missing:
         bench.note(f"Episodes that were not played: {', '.join(missing)}.")

@@ -147,7 +147,7 @@ impl Agent {
         let Activity::Model(_, purpose) = std::mem::replace(&mut self.doing, Activity::Working) else { return };
         match purpose {
             RequestPurpose::Decision => {
-                self.count_turn();
+                self.count_turn(&[]);
                 self.take_undecided(&format!("the turn cannot be read: {why}. Call exactly one tool"), now);
             }
             RequestPurpose::Report { limit, why } => self.report(limit, &why, None, now),

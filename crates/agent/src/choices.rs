@@ -1,5 +1,6 @@
 //! What a small model gets in place of the conversation: what the world shows now, the goal, what was done, and the actions that fit.
-//! It plans once, and does not say how far it is: a step of its plan is done when an action has changed something.
+//! It plans once, from the goal alone, and does not say how far it is: a step of its plan is done when an action has changed something, and
+//! what the step quotes has been used.
 
 use super::conversation::{cut, data};
 use super::profile::Profile;
@@ -17,6 +18,10 @@ const MOST_OF_RESULT: usize = 2000;
 const MOST_NAMED: usize = 6;
 /// How many actions for a step may fail or change nothing.
 const MOST_MISSED: u32 = 2;
+/// How many actions a step may take until what it quotes has been used.
+const MOST_OF_STEP: usize = 3;
+/// Marks around a text that is quoted.
+const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
 
 /// An action on an element, which is not offered again as long as it would change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +41,10 @@ pub(super) struct ChoicePrompt {
     past: Vec<String>,
     tried: Vec<Tried>,
     step: StepState,
+    /// What was done for that step, in lower case.
+    of_step: Vec<String>,
+    /// Whether the model was asked for a plan.
+    has_planned: bool,
 }
 
 /// What has become of the step of the plan that is next.
@@ -46,7 +55,7 @@ enum StepState {
     /// So many actions have failed or changed nothing.
     Missed(u32),
     Done,
-    /// The plan is about another page, or an earlier goal.
+    /// The plan is about an earlier goal.
     Void,
 }
 
@@ -74,28 +83,44 @@ impl ChoicePrompt {
         self.read.clear();
         self.past.clear();
         self.tried.clear();
+        self.void();
+    }
+
+    fn void(&mut self) {
         self.step = StepState::Void;
+        self.has_planned = false;
     }
 
     /// Takes a message of the person's, which may change the plan.
     pub(super) fn take_message(&mut self, text: &str) {
         self.note(text);
-        self.step = StepState::Void;
+        self.void();
     }
 
-    /// What has become of the plan since the last call. Without choices, the model says it itself.
-    pub(super) fn plan_change(&mut self) -> Option<PlanChange> {
+    /// Takes a turn of the model's. Returns whether it was asked for a plan.
+    pub(super) fn take_turn(&mut self) -> bool {
+        !self.shown.actions.is_empty() && !std::mem::replace(&mut self.has_planned, true)
+    }
+
+    /// What has become of the plan since the last call, with its running step. Without choices, the model says it itself.
+    pub(super) fn plan_change(&mut self, step: Option<&str>) -> Option<PlanChange> {
         if self.shown.actions.is_empty() {
             return None;
         }
+        let is_used = |text: &String| self.of_step.iter().any(|line| line.contains(text));
+        let is_left = self.of_step.len() < MOST_OF_STEP && !quoted(step.unwrap_or_default()).iter().all(is_used);
         let change = match self.step {
             StepState::Open => return None,
             StepState::Missed(times) if times < MOST_MISSED => return None,
-            StepState::Missed(_) | StepState::Done => PlanChange::StepOver,
-            StepState::Void => PlanChange::Void,
+            StepState::Done if is_left => None,
+            StepState::Missed(_) | StepState::Done => Some(PlanChange::StepOver),
+            StepState::Void => Some(PlanChange::Void),
         };
+        if change.is_some() {
+            self.of_step.clear();
+        }
         self.step = StepState::Open;
-        Some(change)
+        change
     }
 
     fn miss(&mut self) {
@@ -118,10 +143,6 @@ impl ChoicePrompt {
         let (before, now) = (names(&self.shown), names(&shown));
         if before != now {
             self.tried.clear();
-        }
-        // What was planned for another page has the names of its elements.
-        if before.intersection(&now).count() * 2 < before.len() {
-            self.step = StepState::Void;
         }
         self.shown = shown;
     }
@@ -149,6 +170,7 @@ impl ChoicePrompt {
         self.read.clear();
         match outcome {
             Ok(read) => {
+                self.of_step.push(line.to_lowercase());
                 self.note(&line);
                 self.read = read.map(|text| data(tool, &cut(&plain(text), MOST_OF_RESULT))).unwrap_or_default();
             }
@@ -194,22 +216,21 @@ impl ChoicePrompt {
         if self.shown.actions.is_empty() {
             return None;
         }
-        let texts = self.observed.iter().map(|(_, text)| text.clone());
-        let list = self.shown.shown.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
-        let read = Some(self.read.clone()).filter(|read| !read.is_empty());
-        let mut prompt = texts.chain([data("elements", &list)]).chain(read).collect::<Vec<_>>().join("\n\n");
-        prompt.push_str(&format!("\n\nThe goal: {goal}\n"));
+        let wants_plan = step.is_none() && !self.has_planned && closing.is_none();
+        let mut prompt = if wants_plan { String::new() } else { self.world() };
+        prompt.push_str(&format!("The goal: {goal}\n"));
         if !self.past.is_empty() {
             prompt.push_str("\nDone so far:\n");
             self.past.iter().enumerate().for_each(|(at, line)| prompt.push_str(&format!("{}. {line}\n", at + 1)));
         }
         let named = self.named(step.unwrap_or(goal));
-        if closing.is_none() && !named.is_empty() {
+        if closing.is_none() && !wants_plan && !named.is_empty() {
             let of = if step.is_some() { "step" } else { "goal" };
             prompt.push_str(&format!("\nElements with words of the {of}:\n"));
             named.iter().for_each(|line| prompt.push_str(&format!("- {line}\n")));
         }
-        prompt.push_str(&format!("\n{}", closing.unwrap_or("The next action:")));
+        prompt
+            .push_str(&format!("\n{}", closing.unwrap_or(if wants_plan { "The steps:" } else { "The next action:" })));
         let is_tried = |action: &ActionChoice, element: &str| {
             self.tried.iter().any(|tried| tried.verb == action.verb && tried.element == element)
         };
@@ -220,8 +241,16 @@ impl ChoicePrompt {
         }
         let (system, example) = (profile.small_system.clone(), profile.small_example.clone());
         let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
-        let choices = Choices { system, example, prompt, has_begun, step, actions };
+        let choices = Choices { system, example, prompt, wants_plan, has_begun, step, actions };
         serde_json::to_string(&choices).ok()
+    }
+
+    /// What the world shows, and what the last call has read.
+    fn world(&self) -> String {
+        let texts = self.observed.iter().map(|(_, text)| text.clone());
+        let list = self.shown.shown.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n");
+        let read = Some(self.read.clone()).filter(|read| !read.is_empty());
+        texts.chain([data("elements", &list)]).chain(read).map(|text| format!("{text}\n\n")).collect()
     }
 
     /// The lines that have words of this text, those with rare words first; none if all have.
@@ -245,6 +274,30 @@ impl ChoicePrompt {
         named.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         named.into_iter().take(MOST_NAMED).map(|(line, _)| line).collect()
     }
+}
+
+/// The texts that a text quotes, in lower case, without the punctuation at their ends.
+fn quoted(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let after = &rest[first.len_utf8()..];
+        let close =
+            QUOTES.iter().find(|(open, _)| *open == first && !before.is_alphanumeric()).map(|(_, close)| *close);
+        let ends = |(at, one): &(usize, char)| {
+            Some(*one) == close && !after[at + one.len_utf8()..].starts_with(char::is_alphanumeric)
+        };
+        match after.char_indices().find(ends) {
+            Some((at, one)) => {
+                let inner = after[..at].trim_matches(|one: char| one.is_whitespace() || ".,;:!?".contains(one));
+                found.extend((!inner.is_empty()).then(|| inner.to_lowercase()));
+                (rest, before) = (&after[at + one.len_utf8()..], one);
+            }
+            None => (rest, before) = (after, first),
+        }
+    }
+    found
 }
 
 fn words(text: &str) -> HashSet<String> {
@@ -300,7 +353,10 @@ mod tests {
     fn what_was_done_is_told_and_not_offered_again_as_long_as_it_changes_nothing() {
         let mut prompt = ChoicePrompt::default();
         assert_eq!(prompt.json("G", None, &Profile::read("").unwrap(), None), None);
+        assert!(!prompt.take_turn(), "nothing was asked by choices");
         offer(&mut prompt, &["a", "b"]);
+        assert_eq!(offered(&prompt).1, "The goal: G\n\nThe steps:");
+        assert!(prompt.take_turn() && !prompt.take_turn(), "one plan for a goal");
         prompt.acted("act", r#"{"action":"type","index":0,"text":"x"}"#, Ok(None));
         prompt.take_change(false);
         prompt.acted("act", r#"{"action":"click","index":1}"#, Ok(None));
@@ -325,32 +381,56 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_over_after_a_change_or_two_misses_and_the_plan_is_void_on_another_page() {
+    fn a_step_is_over_after_a_change_or_two_misses_and_the_plan_is_void_for_another_goal() {
         let mut prompt = ChoicePrompt::default();
         offer(&mut prompt, &["a", "b"]);
         let change = |prompt: &mut ChoicePrompt, is_unchanged| {
             prompt.acted("act", r#"{"action":"click","index":0}"#, Ok(None));
             prompt.take_change(is_unchanged);
-            prompt.plan_change()
+            prompt.plan_change(Some("press it"))
         };
         assert_eq!(change(&mut prompt, false), Some(PlanChange::StepOver));
         assert_eq!(change(&mut prompt, true), None);
         // The error says how the text is written: the field is offered once more.
         prompt.begin();
-        assert_eq!((prompt.plan_change(), prompt.plan_change()), (Some(PlanChange::Void), None));
+        prompt.take_turn();
+        assert_eq!((prompt.plan_change(None), prompt.plan_change(None)), (Some(PlanChange::Void), None));
         for (left, change) in [(vec!["a", "b"], None), (vec!["b"], Some(PlanChange::StepOver))] {
             prompt.acted("act", r#"{"action":"type","index":0,"text":"x"}"#, Err("write it as y"));
             assert_eq!(
-                (&offered(&prompt).0[1], prompt.plan_change()),
+                (&offered(&prompt).0[1], prompt.plan_change(None)),
                 (&left.iter().map(|name| (*name).to_owned()).collect(), change)
             );
         }
-        offer(&mut prompt, &["b", "c"]);
-        assert_eq!(prompt.plan_change(), None);
-        offer(&mut prompt, &["d", "e", "c"]);
-        assert_eq!(prompt.plan_change(), None, "half of it is still there");
-        offer(&mut prompt, &["f"]);
-        assert_eq!(change(&mut prompt, false), Some(PlanChange::Void));
+        offer(&mut prompt, &["d"]);
+        assert_eq!(prompt.plan_change(None), None, "the plan is about the goal, not about a page");
+        prompt.take_message("The person says: stop");
+        assert_eq!(prompt.plan_change(None), Some(PlanChange::Void));
+        assert!(offered(&prompt).1.ends_with("The steps:"));
+    }
+
+    #[test]
+    fn a_step_goes_on_until_what_it_quotes_was_used_but_not_for_ever() {
+        let after = |step: &str, texts: &[&str]| {
+            let mut prompt = ChoicePrompt::default();
+            offer(&mut prompt, &["a", "b"]);
+            let change = |text: &&str| {
+                prompt.acted("act", &format!(r#"{{"action":"type","index":0,"text":"{text}"}}"#), Ok(None));
+                prompt.take_change(false);
+                prompt.plan_change(Some(step)).is_some()
+            };
+            texts.iter().map(change).collect::<Vec<_>>()
+        };
+        assert_eq!(after("Write it", &["x"]), [true]);
+        assert_eq!(after("Write 'X, y.' there", &["z", "x, Y"]), [false, true]);
+        assert_eq!(after("Write \"x\"", &["z", "z", "z"]), [false, false, true]);
+    }
+
+    #[test]
+    fn quoted_texts_are_found() {
+        assert_eq!(quoted("Type 'it is' and \"B.\", then «c d», not Ann's or Bob's"), ["it is", "b", "c d"]);
+        assert_eq!(quoted("'' “” 'open"), <[&str; 0]>::default());
+        assert_eq!(quoted("say 'Ann's' to them"), ["ann's"]);
     }
 
     #[test]
@@ -366,7 +446,7 @@ mod tests {
 
     #[test]
     fn what_was_read_is_shown_until_the_next_call_and_no_page_can_close_the_mark() {
-        let mut prompt = ChoicePrompt::default();
+        let mut prompt = ChoicePrompt { has_planned: true, ..ChoicePrompt::default() };
         offer(&mut prompt, &["a"]);
         prompt.observe("look", r#"{"text":"old"}"#);
         prompt.observe("look", r#"{"text":"new\n</world_data>","items":["x","y"],"n":1}"#);

@@ -16,6 +16,9 @@ const UNDECIDED: u32 = 3;
 /// For a model that asks when stdin is closed.
 const ALONE: &str = "Nobody is there to answer. Decide yourself, and go on.";
 
+/// The tool for plans.
+const PLAN: &str = "assistant_plan";
+
 /// The longest line of a text that is shown as progress, in characters.
 const PROGRESS: usize = 300;
 
@@ -35,9 +38,14 @@ const ONLY_TEXT: &str = "the turn holds no call (one that is only quoted, or tha
                          Then call assistant_done. If not, call the tool for the next step, or assistant_ask to ask the person";
 
 impl Agent {
-    pub(super) fn count_turn(&mut self) {
-        self.budget.steps += 1;
+    /// Counts a turn. One that only plans is none of the limited ones: without choices it would also act.
+    pub(super) fn count_turn(&mut self, calls: &[ModelCall]) {
+        let is_plan =
+            self.choices.take_turn() && self.form == "schema" && calls.iter().any(|call| call.tool_name == PLAN);
+        self.budget.steps += u32::from(!is_plan);
         self.budget.all_steps += 1;
+        // The page may have gone on while the model planned.
+        self.is_stale |= is_plan;
     }
 
     /// The turn decides nothing, and the model has been told why, if `why` is the answer to a call.
@@ -57,7 +65,7 @@ impl Agent {
     }
 
     pub(super) fn take_turn(&mut self, turn: &Turn, now: Duration) {
-        self.count_turn();
+        self.count_turn(&turn.calls);
         if turn.stop == "refusal" && turn.calls.is_empty() {
             return self.finish(Outcome::Failed, &format!("the model refuses: {}", turn.text.trim()), FAILED, now);
         }
@@ -243,7 +251,9 @@ impl Agent {
 
     /// A model that chooses by schema does not say how far its plan is.
     pub(super) fn follow_plan(&mut self) {
-        let Some(change) = self.choices.plan_change().filter(|_| self.form == "schema") else { return };
+        let Some(change) = self.choices.plan_change(self.plan.current_text()).filter(|_| self.form == "schema") else {
+            return;
+        };
         if change == PlanChange::Void {
             self.plan.clear();
         } else if self.plan.end_step() {

@@ -7,7 +7,8 @@
 //! | `{"mode":"act","tool":NAME,"args":{...}}` | a call |
 //! | `{"mode":"ask",...}`, `{"mode":"done",...}` | a call of `assistant_ask` or `assistant_done`; an answer in words if the request has no such tool |
 //! | `{"mode":"describe","tool":NAME}` | asks for the description of a tool |
-//! | `{"steps":[TEXT,...],"mode":VERB,"element":NAME,...}` | one of the request's [`choices`], and the plan that it is the first step of |
+//! | `{"steps":[TEXT,...]}` | the plan, if the request's [`choices`] want one |
+//! | `{"step":TEXT,"mode":VERB,"element":NAME,...}` | one of the request's [`choices`] |
 
 mod choices;
 

@@ -237,38 +237,45 @@ fn evidence_that_was_not_observed_is_asked_for_again() {
 
 #[test]
 #[ignore = "needs Chromium"]
-fn a_model_that_chooses_gets_the_next_step_of_its_plan_until_the_page_is_another_one() {
+fn a_model_that_chooses_plans_and_gets_the_next_step_until_what_it_quotes_was_used() {
     let body = r#"<label>Name <input></label><label><input type=checkbox>Blue</label><button onmousedown="return false">Nothing</button>
         <button onclick="document.body.innerHTML = '<a href=#>Sent</a>'">Send</button>"#;
     let url = serve_with(move |path| (path == "/").then(|| page("Form", body)).flatten());
-    let turn = |steps: &str, call: &str| {
-        let plan = format!(r#"{{"tool_name":"assistant_plan","arguments":{{"steps":[{steps}]}}}},"#);
-        let plan = if steps.is_empty() { String::new() } else { plan };
-        format!(r#"{{"form":"schema","calls":[{plan}{{"tool_name":"browser_overlay_act","arguments":{{{call}}}}}]}}"#)
+    let act = |call: &str| {
+        format!(r#"{{"form":"schema","calls":[{{"tool_name":"browser_overlay_act","arguments":{{{call}}}}}]}}"#)
     };
     let script = [
-        turn(
-            r#""Enter Ada","choose Blue","press Send","go on""#,
-            r#""index":"@textbox Name","action":"type","text":"Ada""#,
-        ),
-        turn("", r#""index":"@button Nothing","action":"click""#),
-        turn("", r#""index":"@checkbox Blue","action":"click""#),
-        turn("", r#""index":"@button Send","action":"click""#),
+        r#"{"form":"schema","calls":[{"tool_name":"assistant_plan","arguments":{"steps":["Greet 'Ada'","choose Blue","press 'Send'"]}}]}"#
+            .to_owned(),
+        act(r#""index":"@checkbox Blue","action":"click""#),
+        act(r#""index":"@textbox Name","action":"type","text":"Hello Ada""#),
+        act(r#""index":"@button Nothing","action":"click""#),
+        act(r#""index":"@checkbox Blue","action":"click""#),
+        act(r#""index":"@button Send","action":"click""#),
         done("Sent"),
     ];
     let place = Place::new(&script.each_ref().map(String::as_str));
-    let mut agent = place.agent(&["--profile", "browser", "--goal", "Enter Ada, choose Blue and press Send", "--"]);
+    let goal = "Greet Ada, choose Blue and press Send";
+    let mut agent = place.agent(&["--profile", "browser", "--goal", goal, "--max-steps", "6", "--"]);
     let run = Run::of(pipe(agent.arg(binary("browser-bridge")).args(["--headless", &url]), b""));
     assert_eq!((run.status, &run.last()["outcome"]), (Some(0), &"done".into()), "{}", run.stderr);
     let requests = place.requests();
     let steps: Vec<_> = requests.iter().map(|request| request["choices"]["step"].as_str()).collect();
-    // What changed nothing has done no step; the plan of the form is none for the page behind it.
-    assert_eq!(steps, [None, Some("choose Blue"), Some("choose Blue"), Some("press Send"), None]);
-    let prompt = requests[3]["choices"]["prompt"].as_str().unwrap();
-    assert!(prompt.contains("2. Clicked button Nothing (nothing changed)"), "{prompt}");
+    // The first click has nothing to do with Ada; what changed nothing has done no step.
+    let [greet, blue, send] = [Some("Greet 'Ada'"), Some("choose Blue"), Some("press 'Send'")];
+    assert_eq!(steps, [None, greet, greet, blue, blue, send, None]);
+    // The plan takes none of the limited turns, and needs nothing of the page.
+    let plan = &requests[0]["choices"];
+    assert_eq!(
+        (&plan["wants_plan"], &plan["prompt"]),
+        (&true.into(), &format!("The goal: {goal}\n\nThe steps:").into())
+    );
+    let prompt = requests[4]["choices"]["prompt"].as_str().unwrap();
+    assert!(prompt.contains("3. Clicked button Nothing (nothing changed)"), "{prompt}");
+    let prompt = requests[5]["choices"]["prompt"].as_str().unwrap();
     assert!(prompt.contains("Elements with words of the step:\n- button Send\n"), "{prompt}");
     let plans = run.of_type("plan_update");
-    assert_eq!(plans.last().unwrap()["current_step"], "3", "{plans:?}");
+    assert_eq!((plans.len(), &plans[3]["current_step"]), (4, &Value::Null), "{plans:?}");
 }
 
 #[test]

@@ -207,7 +207,8 @@ fn the_context_window_is_learnt_from_an_overflow() {
 fn a_model_that_answers_by_schema_chooses_an_action_and_an_element() {
     let server = server(&[
         "[look(place=\"hall\")]",
-        r#"{"steps":["press B","write","write"," "],"step":"press B","mode":"click","element":"button B"}"#,
+        r#"{"steps":["press B","write","write"," "]}"#,
+        r#"{"step":"press B","mode":"click","element":"button B"}"#,
         r#"{"step":"write","mode":"type","element":"field","text":"x"}"#,
         "It is done.",
     ]);
@@ -226,35 +227,41 @@ fn a_model_that_answers_by_schema_chooses_an_action_and_an_element() {
             1,
         )
     };
+    let free = with(&choices, "");
+    choices["wants_plan"] = true.into();
     let first = with(&choices, "");
+    choices.as_object_mut().unwrap().remove("wants_plan");
     choices["step"] = "write".into();
-    let input = [first.clone(), first, with(&choices, ""), with(&choices, r#","tool_choice":"none""#)].concat();
+    let input = [first.clone(), first, free, with(&choices, ""), with(&choices, r#","tool_choice":"none""#)].concat();
     let output = pipe(&mut model(&server, "llama.cpp/m"), input.as_bytes());
     let turns = records(&output);
     let calls = |at: usize| {
         let calls = turns[at]["calls"].as_array().unwrap().iter();
         Value::from_iter(calls.map(|call| json!([call["tool_name"], call["arguments"]])))
     };
-    let plan = json!(["assistant_plan", {"steps": ["press B", "write"]}]);
-    assert_eq!(calls(1), json!([plan, ["burn", {"action": "click", "index": 2}]]), "{output:?}");
-    assert_eq!(calls(2), json!([["burn", {"index": 3, "words": "x"}]]));
-    assert_eq!(turns[3]["text"], "It is done.");
+    assert_eq!(calls(1), json!([["assistant_plan", {"steps": ["press B", "write"]}]]), "{output:?}");
+    assert_eq!(calls(2), json!([["burn", {"action": "click", "index": 2}]]));
+    assert_eq!(calls(3), json!([["burn", {"index": 3, "words": "x"}]]));
+    assert_eq!(turns[4]["text"], "It is done.");
 
-    let asked = body(&server.requests()[1]);
+    let schema_of =
+        |at: usize| body(&server.requests()[at])["response_format"]["json_schema"]["schema"]["anyOf"].clone();
+    assert_eq!(schema_of(1)[0]["required"], json!(["steps"]));
+    assert_eq!(schema_of(1).as_array().unwrap().len(), 1, "only a plan");
+    let asked = body(&server.requests()[2]);
     let messages = asked["messages"].as_array().unwrap();
     let system = messages[0]["content"].as_str().unwrap();
     assert!(system.starts_with("Small.\nAnswer with") && system.ends_with("\nAn example."), "{system}");
     assert!(system.contains("- look(place: text): Looks at a place.") && !system.contains("Burns"), "{system}");
     assert_eq!((&messages[1]["content"], messages.len(), &asked["max_tokens"]), (&"The page.".into(), 2, &400.into()));
-    let schema = &asked["response_format"]["json_schema"]["schema"]["anyOf"];
+    let schema = schema_of(2);
     let modes: Vec<&Value> =
         schema.as_array().unwrap().iter().map(|form| &form["properties"]["mode"]["const"]).collect();
     // Nothing can be selected, and nothing was done that could be the end.
     assert_eq!(modes, ["click", "type", "act"]);
     assert_eq!(schema[0]["properties"]["element"]["enum"], json!(["button A", "button B"]));
-    assert_eq!(schema[1]["required"], json!(["steps", "step", "mode", "element", "text"]));
-    let next = &body(&server.requests()[2])["response_format"]["json_schema"]["schema"]["anyOf"][1];
-    assert_eq!(next["required"], json!(["step", "mode", "element", "text"]));
-    assert_eq!(next["properties"]["step"], json!({"const": "write"}));
-    assert_eq!(forms(&server)[3], TEXT, "words are asked for without a schema");
+    assert_eq!(schema[1]["required"], json!(["step", "mode", "element", "text"]));
+    assert_eq!(schema[1]["properties"]["step"], json!({"type": "string"}));
+    assert_eq!(schema_of(3)[1]["properties"]["step"], json!({"const": "write"}));
+    assert_eq!(forms(&server)[4], TEXT, "words are asked for without a schema");
 }

@@ -1,6 +1,6 @@
 //! A call as the choice of an action and the name of an element. The schema has only those that fit, and the conversation is one message: what
-//! the world shows, the goal, and what was done. In front of the action the model splits the rest of the goal into steps, of which the action is
-//! the first; without that a small model takes the first element, or the button that ends a form. The next answers begin with the next step.
+//! the world shows, the goal, and what was done. Before that, the model splits the goal into steps, and each answer begins with the next one;
+//! otherwise a small model takes the first element, or the button that ends a form.
 
 use super::{Kinds, args, kinds, line, object_of, schema_of};
 use pipewright_record::{ActionChoice, Arguments, Choices, Fields, Message, ModelRequest, Part, ToolChoice};
@@ -24,7 +24,9 @@ const MOST_TOKENS: u64 = 400;
 pub(super) fn by_choices(request: &ModelRequest, choices: &Choices) -> ModelRequest {
     let mut written = request.clone();
     let pictures = match request.messages.last() {
-        Some(Message::User(parts)) => parts.iter().filter(|part| matches!(part, Part::Image(_))).cloned().collect(),
+        Some(Message::User(parts)) if !choices.wants_plan => {
+            parts.iter().filter(|part| matches!(part, Part::Image(_))).cloned().collect()
+        }
         _ => Vec::new(),
     };
     let parts = std::iter::once(Part::Text(choices.prompt.clone())).chain(pictures);
@@ -42,30 +44,28 @@ pub(super) fn by_choices(request: &ModelRequest, choices: &Choices) -> ModelRequ
     written
 }
 
-/// The calls of an answer that chooses an action: the plan, if it has one, and the action.
+/// The calls of an answer that chooses an action, or plans.
 pub fn chosen(answer: &str, request: &ModelRequest) -> Option<Vec<(String, Arguments)>> {
     let choices = request.choices.as_ref()?;
     let fields = Fields::read(answer.trim()).ok()?;
+    let (tool, arguments) = if choices.wants_plan { plan(&fields)? } else { action(&fields, choices)? };
+    Some(vec![(tool, Arguments::Object(RawValue::from_string(arguments.to_string()).ok()?))])
+}
+
+fn action(fields: &Fields<'_>, choices: &Choices) -> Option<(String, Value)> {
     let (mode, element, text) = (fields.text("mode")?, fields.text("element")?, fields.text("text"));
     let of_verb = choices.actions.iter().filter(|action| action.verb == mode);
-    let call = |action: &ActionChoice| Some((action.tool.clone(), action.arguments_for(&element, text.as_deref())?));
-    let (tool, arguments) = of_verb.filter_map(call).next()?;
-    let mut calls = vec![(tool, Value::from(arguments))];
-    if let Some(plan) = plan(&fields).filter(|_| request.tools.iter().any(|tool| tool.name == PLAN)) {
-        calls.insert(0, (PLAN.to_owned(), plan));
-    }
-    let call = |(tool, arguments): (String, Value)| {
-        Some((tool, Arguments::Object(RawValue::from_string(arguments.to_string()).ok()?)))
-    };
-    calls.into_iter().map(call).collect()
+    let call =
+        |action: &ActionChoice| Some((action.tool.clone(), action.arguments_for(&element, text.as_deref())?.into()));
+    of_verb.filter_map(call).next()
 }
 
 /// The steps of an answer, each once: a small model may repeat the last one up to the limit.
-fn plan(fields: &Fields<'_>) -> Option<Value> {
+fn plan(fields: &Fields<'_>) -> Option<(String, Value)> {
     let mut steps: Vec<String> = serde_json::from_str(fields.present("steps")?.get()).ok()?;
     let mut seen = HashSet::new();
     steps.retain(|step| !step.trim().is_empty() && seen.insert(step.clone()));
-    Some(json!({"steps": steps})).filter(|_| !seen.is_empty())
+    Some((PLAN.to_owned(), json!({"steps": steps}))).filter(|_| !seen.is_empty())
 }
 
 /// The tools that are not called by a choice. Those that are no core tools are not offered: their names distract.
@@ -78,10 +78,11 @@ fn other_kinds<'a>(request: &'a ModelRequest, choices: &Choices) -> Kinds<'a> {
 fn description(request: &ModelRequest, choices: &Choices) -> String {
     let Kinds { words, core, .. } = other_kinds(request, choices);
     let mut text =
-        "Answer with one JSON object: the steps of the goal that are left, each one action, and the action for the first of them:"
+        "Answer with one JSON object: first the steps of the goal, each one action, then for each step its action:\n\
+                    - {\"steps\":[TEXT,...]}"
             .to_owned();
     let mut add = |rest: &str, means: &str| {
-        text.push_str(format!("\n- {{\"steps\":[TEXT,...],\"step\":TEXT,\"mode\":{rest}}} {means}").trim_end());
+        text.push_str(format!("\n- {{\"step\":TEXT,\"mode\":{rest}}} {means}").trim_end());
     };
     let mut verbs: Vec<&str> = Vec::new();
     for ActionChoice { verb, means, text, .. } in &choices.actions {
@@ -112,6 +113,10 @@ fn required(tool: &pipewright_record::OwnedTool) -> Vec<(String, Value)> {
 
 /// The forms of an answer.
 fn forms(request: &ModelRequest, choices: &Choices) -> Vec<Value> {
+    if choices.wants_plan {
+        let steps = json!({"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_STEPS});
+        return vec![object_of([("steps", steps)])];
+    }
     let Kinds { words, core, .. } = other_kinds(request, choices);
     let step = choices.step.as_deref();
     let mut forms: Vec<Value> = choices
@@ -141,18 +146,10 @@ fn of_action(action: &ActionChoice, step: Option<&str>) -> Value {
     form(step, &action.verb, fields)
 }
 
-/// An object of the next step or all that are left, a mode and these fields, in this order: models write them so.
+/// An object of the step, a mode and these fields, in this order: models write them so.
 fn form(step: Option<&str>, mode: &str, fields: Vec<(String, Value)>) -> Value {
-    let mode = ("mode", json!({"const": mode}));
-    let mut form = match step {
-        Some(step) => object_of([("step", json!({"const": step})), mode]),
-        // The first step stands once more before its action: otherwise the last one of the list becomes the action.
-        None => {
-            let text = json!({"type": "string"});
-            let steps = json!({"type": "array", "items": text, "minItems": 1, "maxItems": MOST_STEPS});
-            object_of([("steps", steps), ("step", text), mode])
-        }
-    };
+    let step = step.map_or(json!({"type": "string"}), |step| json!({"const": step}));
+    let mut form = object_of([("step", step), ("mode", json!({"const": mode}))]);
     for (name, schema) in fields {
         if let Some(required) = form["required"].as_array_mut() {
             required.push(json!(name));

@@ -14,10 +14,13 @@ pub struct Choices {
     pub example: String,
     /// What the world shows, the goal, and what was done.
     pub prompt: String,
+    /// Whether the answer is a plan: the steps of the goal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_plan: bool,
     /// Whether anything was done.
     #[serde(default)]
     pub has_begun: bool,
-    /// The step that is next, in the model's own words. Without it, the answer begins with all steps that are left.
+    /// The step of the plan that is next. Without it, the answer begins with one in its own words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
     /// The prompt lists them in this order.
