@@ -5,7 +5,7 @@ use crate::worlds::{Frame, IsolatedWorld};
 use crate::{ActionError, Browser};
 use serde::Deserialize;
 use serde_json::json;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::Instant;
 
 const SCRIPT: &str = concat!(
@@ -81,8 +81,6 @@ pub(crate) struct Numbers {
     pub(crate) worlds: HashMap<Frame, (IsolatedWorld, u64)>,
     /// The browser's ids of their documents.
     documents: HashMap<IsolatedWorld, i64>,
-    /// The browser's ids of the listening nodes that a world knows since its last list.
-    listening: HashMap<IsolatedWorld, HashSet<i64>>,
 }
 
 /// Nodes that listen, by the browser's ids.
@@ -114,10 +112,16 @@ impl Numbers {
     }
 }
 
+/// What the script of a list returns: the browser's ids of nodes that it does not know, or the list.
 #[derive(Deserialize)]
 struct ListResult {
+    #[serde(default)]
+    unknown: Vec<i64>,
+    #[serde(default)]
     items: Vec<ListedElement>,
+    #[serde(default)]
     opaque: usize,
+    #[serde(default)]
     origin: String,
 }
 
@@ -283,24 +287,30 @@ impl Browser {
         until: Instant,
     ) -> Result<ListResult, ActionError> {
         let scope = if scope == Scope::Viewport { "viewport" } else { "page" };
-        // A page may have thousands, and each lookup takes a message.
-        let before = self.numbers.listening.remove(world).unwrap_or_default();
-        let all: HashSet<i64> = clicked.iter().chain(hovered).copied().collect();
-        let unknown: Vec<i64> = all.difference(&before).copied().collect();
-        let (fresh, objects): (Vec<i64>, Vec<String>) = self.resolve_all(&unknown, world, until)?.into_iter().unzip();
-        let values = [json!(scope), json!(clicked), json!(hovered), json!(fresh)].map(|value| json!({"value": value}));
-        let objects = objects.iter().chain(roots).map(|id| json!({"objectId": id}));
-        let arguments = values.into_iter().chain(objects).collect();
-        let mut text: Option<String> = self.run(world, LIST, &arguments, true, until)?.read()?;
-        if text.is_none() {
-            // Compiled once per document, not per list.
-            let keep = format!("() => {{ (globalThis[Symbol.for(\"pipewright\")] ??= {{}}).list = {SCRIPT}; }}");
-            self.run(world, &keep, &json!([]), true, until)?;
-            text = self.run(world, LIST, &arguments, true, until)?.read()?;
+        let mut fresh: Option<Vec<(i64, String)>> = None;
+        // The function may have to be kept first, and nodes to be looked up.
+        for _ in 0..3 {
+            let ids: Option<Vec<i64>> = fresh.as_ref().map(|fresh| fresh.iter().map(|(id, _)| *id).collect());
+            let values =
+                [json!(scope), json!(clicked), json!(hovered), json!(ids)].map(|value| json!({"value": value}));
+            let objects =
+                fresh.iter().flatten().map(|(_, object)| object).chain(roots).map(|id| json!({"objectId": id}));
+            let arguments = values.into_iter().chain(objects).collect();
+            let Some(text) = self.run(world, LIST, &arguments, true, until)?.read::<Option<String>>()? else {
+                // Compiled once per document, not per list.
+                let keep = format!("() => {{ (globalThis[Symbol.for(\"pipewright\")] ??= {{}}).list = {SCRIPT}; }}");
+                self.run(world, &keep, &json!([]), true, until)?;
+                continue;
+            };
+            let listed: ListResult =
+                serde_json::from_str(&text).map_err(|error| ActionError::Script(error.to_string()))?;
+            if listed.unknown.is_empty() {
+                return Ok(listed);
+            }
+            // A page may have thousands, and each takes a message.
+            fresh = Some(self.resolve_all(&listed.unknown, world, until)?);
         }
-        let known = all.intersection(&before).copied().chain(fresh).collect();
-        self.numbers.listening.insert(world.clone(), known);
-        serde_json::from_str(&text.unwrap_or_default()).map_err(|error| ActionError::Script(error.to_string()))
+        Err(ActionError::Script("the list was not kept".to_owned()))
     }
 
     /// The closed shadow roots of the custom elements that the last list found in its world.
