@@ -260,6 +260,8 @@ fn a_person_chooses_what_is_allowed_and_revokes_it() {
     person.exp_string(PROMPT).unwrap();
     person.send_line("A 2").unwrap();
     person.exp_string(&format!("  | folder = {:?}", at("src"))).unwrap();
+    // What is typed before the question stands is no answer to it.
+    person.exp_string("back to the call [b]\r\n> ").unwrap();
     person.send_line("b").unwrap();
     person.exp_string(PROMPT).unwrap();
     person.send_line("a 2").unwrap();
