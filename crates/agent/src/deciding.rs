@@ -38,7 +38,7 @@ const ONLY_TEXT: &str = "the turn holds no call (one that is only quoted, or tha
                          Then call assistant_done. If not, call the tool for the next step, or assistant_ask to ask the person";
 
 impl Agent {
-    /// Counts a turn. One that only plans is none of the limited ones: without choices it would also act.
+    /// Counts a turn. The one in which a small model is asked for nothing but a plan is none of the limited ones.
     pub(super) fn count_turn(&mut self, calls: &[ModelCall]) {
         let is_plan =
             self.choices.take_turn() && self.form == "schema" && calls.iter().any(|call| call.tool_name == PLAN);
