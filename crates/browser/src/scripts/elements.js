@@ -27,6 +27,7 @@
   seenBoxes = new Map();
   const MOST_OPTIONS = 200;
   let found = [];
+  const kinds = new Set();
   const listening = new Set(known);
   // Closed roots, to be searched from inside.
   const closed = (world.closed = new Map());
@@ -80,6 +81,7 @@
       if (element instanceof HTMLFormElement) continue;
       if (isNear(element)) {
         const isKind = element.matches(CONTROLS);
+        if (isKind) kinds.add(element);
         const isListening = (!isKind && beginsHand(element)) || listens(element);
         if (isListening) world.listening.add(element);
         if (isKind || isListening || hovers.has(element) || element.matches(OTHERS)) found.push(element);
@@ -101,7 +103,7 @@
     }
   };
   const shownIn = new Map(found.map((element) => [element, shownBy(element)]).filter(([, shown]) => shown));
-  const isNeeded = among(shownIn, { hovers, triggers, listening, begun, handed, height, deepest });
+  const isNeeded = among(shownIn, { kinds, hovers, triggers, listening, begun, handed, height, deepest });
   found = found.filter((element) => shownIn.has(element) && isNeeded(element));
 
   // Whether a part of the page that scrolls hides the middle of an element.
@@ -149,6 +151,9 @@
     if (one.isCovered && isScrolledOut(shown, box)) one.isInView = one.isCovered = false;
   }
   const items = [];
+  const owners = [];
+  // By role and name, most are one of a kind.
+  const firsts = new Map();
   const equal = new Map();
   const icons = new Map();
   // The name of the button that Enter presses, by form.
@@ -202,9 +207,12 @@
     items.push(item);
     const icon = name ? "" : iconOf(element);
     if (icon) icons.set(item, icon);
-    add(equal, `${role} ${name || icon}`, [element, item]);
+    const [at, key] = [owners.push(element) - 1, `${role} ${name || icon}`];
+    if (!firsts.has(key)) firsts.set(key, at);
+    else if (equal.has(key)) equal.get(key).push(at);
+    else equal.set(key, [firsts.get(key), at]);
   }
-  for (const alike of equal.values()) if (alike.length > 1) tellApart(alike);
+  for (const alike of equal.values()) tellApart(alike.map((at) => [owners[at], items[at]]));
   for (const [item, icon] of icons) item.place = [`icon "${icon}"`, item.place].filter(Boolean).join(" ");
   seenBoxes = null;
   return { items, opaque: world.opaque.length, origin };

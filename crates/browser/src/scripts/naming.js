@@ -6,8 +6,15 @@ const INPUTS = {
 };
 const [computedRoleOf, computedNameOf] = ["computedRole", "computedName"].map((name) => Object.getOwnPropertyDescriptor(Element.prototype, name)?.get);
 const checkVisibility = Element.prototype.checkVisibility;
+// Most elements of long lists have the role of their kind, and the browser takes its time to say so. An `aria-` attribute may make it another one.
+const plainRoleOf = (element) => {
+  const kind = member(element, "localName");
+  if (!["a", "button", "input"].includes(kind) || ["role", "aria-haspopup", "switch"].some((name) => element.hasAttribute(name))) return "";
+  if (kind === "input") return ["checkbox", "radio", "submit"].includes(element.type) ? INPUTS[element.type] : element.type === "text" && !element.list ? "textbox" : "";
+  return kind === "button" ? "button" : element.hasAttribute("href") ? "link" : "";
+};
 const roleOf = (element) => {
-  const computed = computedRoleOf?.call(element);
+  const computed = plainRoleOf(element) || computedRoleOf?.call(element);
   if (computed !== undefined) return computed;
   const given = call(element, "getAttribute", "role")?.trim().split(/\s+/u)[0];
   if (given) return given;

@@ -8,9 +8,9 @@ const GROUPS = ofRoles(["alertdialog", "application", "dialog", "document", "gro
 const WHOLE = `${ofRoles(["tab", "option", "menuitem", "menuitemcheckbox", "menuitemradio", "treeitem", "button", "link", "combobox", "columnheader"])},a[href],button`;
 const SWITCHES = ofRoles(["checkbox", "radio", "switch", "slider"]);
 const add = (map, key, value) => (map.has(key) ? map.get(key).push(value) : map.set(key, [value]));
-const among = (shownIn, { hovers, triggers, listening, begun, handed, height, deepest }) => {
+const among = (shownIn, { kinds, hovers, triggers, listening, begun, handed, height, deepest }) => {
   const world = globalThis[Symbol.for("pipewright")];
-  const isControl = (element) => element.matches(world.controls);
+  const isControl = (element) => kinds.has(element);
   // The nearest listed element around each, and all listed ones in each.
   const around = new Map();
   const outerOf = (element) => {
