@@ -1,6 +1,8 @@
 //! What a small model gets in place of the conversation: what the world shows now, the goal, what was done, and the actions that fit.
 //! It plans once, from the goal alone, and does not say how far it is: a step of its plan is done when an action has changed something, and
-//! what the step quotes has been used.
+//! what the step quotes, or its date, has been used.
+
+mod wording;
 
 use super::conversation::{cut, data};
 use super::profile::Profile;
@@ -8,6 +10,7 @@ use pipewright_record::{ActionChoice, Choices, ShownChoices};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use wording::{dates, names, quoted, words};
 
 /// How much of what was done is kept, and how much of each error.
 const MOST_LINES: usize = 20;
@@ -18,11 +21,8 @@ const MOST_OF_RESULT: usize = 2000;
 const MOST_NAMED: usize = 6;
 /// How many actions for a step may fail or change nothing.
 const MOST_MISSED: u32 = 2;
-/// How many actions a step may take until what it quotes has been used.
-const MOST_OF_STEP: usize = 3;
-/// Marks around a text that is quoted.
-const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
-
+/// How many actions a step may take until what it quotes, or its date, has been used.
+const MOST_OF_STEP: usize = 4;
 /// An action on an element, which is not offered again as long as it would change nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tried {
@@ -36,6 +36,7 @@ pub(super) struct ChoicePrompt {
     /// The latest observations: the tool, and the text.
     observed: Vec<(String, String)>,
     shown: ShownChoices,
+    goal: String,
     /// What the last call has read.
     read: String,
     past: Vec<String>,
@@ -45,7 +46,15 @@ pub(super) struct ChoicePrompt {
     of_step: Vec<String>,
     /// Whether the model was asked for a plan.
     has_planned: bool,
+    /// A step in front of the running one, about what that names.
+    reminder: Option<String>,
+    /// The last action, and what the world showed when it was made.
+    last: Option<Tried>,
+    before: WorldView,
 }
+
+/// The latest observations, and the elements.
+type WorldView = (Vec<(String, String)>, Vec<String>);
 
 /// What has become of the step of the plan that is next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,7 +88,8 @@ impl ChoicePrompt {
     }
 
     /// Begins another goal.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin(&mut self, goal: &str) {
+        goal.clone_into(&mut self.goal);
         self.read.clear();
         self.past.clear();
         self.tried.clear();
@@ -89,6 +99,7 @@ impl ChoicePrompt {
     fn void(&mut self) {
         self.step = StepState::Void;
         self.has_planned = false;
+        self.reminder = None;
     }
 
     /// Takes a message of the person's, which may change the plan.
@@ -107,8 +118,7 @@ impl ChoicePrompt {
         if self.shown.actions.is_empty() {
             return None;
         }
-        let is_used = |text: &String| self.of_step.iter().any(|line| line.contains(text));
-        let is_left = self.of_step.len() < MOST_OF_STEP && !quoted(step.unwrap_or_default()).iter().all(is_used);
+        let is_left = self.is_left(step.unwrap_or_default());
         let change = match self.step {
             StepState::Open => return None,
             StepState::Missed(times) if times < MOST_MISSED => return None,
@@ -121,6 +131,22 @@ impl ChoicePrompt {
         }
         self.step = StepState::Open;
         change
+    }
+
+    /// Whether more is to be done for a step that has changed something; puts a reminder in front of it if it names what was not used.
+    fn is_left(&mut self, step: &str) -> bool {
+        let was_reminded = self.reminder.take().is_some();
+        if self.step != StepState::Done || self.of_step.len() >= MOST_OF_STEP {
+            return false;
+        }
+        self.reminder = self.left_out(step);
+        let is_used = |text: &String| self.of_step.iter().any(|line| line.contains(text));
+        // A day is chosen in a calendar; then the field has the date.
+        let is_shown = |date: &String| self.shown.shown.iter().any(|line| line.contains(&**date));
+        let has_used =
+            quoted(step).iter().all(is_used) && dates(step).iter().all(|date| is_used(date) || is_shown(date));
+        // What the step is for comes after its names were used.
+        !has_used || was_reminded || self.reminder.is_some()
     }
 
     fn miss(&mut self) {
@@ -157,7 +183,10 @@ impl ChoicePrompt {
                 Tried { verb: action.verb.clone(), element: element.to_owned(), has_text: action.text.is_some() };
             Some((line, tried))
         };
-        let line = match self.shown.actions.iter().find_map(of_call) {
+        let found = self.shown.actions.iter().find_map(of_call);
+        self.last = found.as_ref().map(|(_, tried)| tried.clone());
+        self.before = self.view();
+        let line = match found {
             Some((line, tried)) => {
                 // The error says how a text is written, so it may be tried again, once.
                 if outcome.is_ok() || !tried.has_text || self.step != StepState::Open {
@@ -181,19 +210,32 @@ impl ChoicePrompt {
         }
     }
 
-    /// Takes what the last action has changed. A field that was written is not offered again as long as the page has the same elements.
+    /// Takes what the last action has changed. A field that was written is not offered again as long as the page has the same elements, and
+    /// neither is an action that has changed nothing of what is shown, whatever the world says.
     pub(super) fn take_change(&mut self, is_unchanged: bool) {
+        let looks_same = self.before == self.view();
         if is_unchanged {
-            self.miss();
+            // A field that has the text already is as it should be.
+            if self.last.as_ref().is_some_and(|last| last.has_text) && self.step != StepState::Void {
+                self.step = StepState::Done;
+            } else {
+                self.miss();
+            }
             if let Some(last) = self.past.last_mut() {
                 last.push_str(" (nothing changed)");
             }
         } else {
-            self.tried.retain(|tried| tried.has_text);
+            if !looks_same {
+                self.tried.retain(|tried| tried.has_text);
+            }
             if self.step != StepState::Void {
                 self.step = StepState::Done;
             }
         }
+    }
+
+    fn view(&self) -> WorldView {
+        (self.observed.clone(), self.shown.shown.clone())
     }
 
     /// Adds a line to what was done.
@@ -217,6 +259,7 @@ impl ChoicePrompt {
             return None;
         }
         let wants_plan = step.is_none() && !self.has_planned && closing.is_none();
+        let step = step.map(|step| self.reminder.as_deref().unwrap_or(step));
         let mut prompt = if wants_plan { String::new() } else { self.world() };
         prompt.push_str(&format!("The goal: {goal}\n"));
         if !self.past.is_empty() {
@@ -243,6 +286,22 @@ impl ChoicePrompt {
         let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
         let choices = Choices { system, example, prompt, wants_plan, has_begun, step, actions };
         serde_json::to_string(&choices).ok()
+    }
+
+    /// What a step names and no action has used, if there is a field for it: to whom a message goes, for example.
+    fn left_out(&self, step: &str) -> Option<String> {
+        let written = self.shown.actions.iter().filter(|action| action.text.is_some() && action.texts.is_empty());
+        let is_empty = |element: &String| {
+            let line = self.shown.shown.iter().find(|line| line.starts_with(&**element));
+            line.is_some_and(|line| !line.contains(" = "))
+        };
+        if !written.flat_map(|action| action.elements.keys()).any(is_empty) {
+            return None;
+        }
+        // A page may repeat the goal. What else it shows is rather what the step is about than what is to be written.
+        let seen = format!("{}{}", self.world().replace(&*self.goal, ""), self.past.join("\n")).to_lowercase();
+        let left: Vec<String> = names(step).into_iter().filter(|name| !seen.contains(&name.to_lowercase())).collect();
+        (!left.is_empty()).then(|| format!("Use '{}'", left.join("' and '")))
     }
 
     /// What the world shows, and what the last call has read.
@@ -274,35 +333,6 @@ impl ChoicePrompt {
         named.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         named.into_iter().take(MOST_NAMED).map(|(line, _)| line).collect()
     }
-}
-
-/// The texts that a text quotes, in lower case, without the punctuation at their ends.
-fn quoted(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    let mut before = ' ';
-    while let Some(first) = rest.chars().next() {
-        let after = &rest[first.len_utf8()..];
-        let close =
-            QUOTES.iter().find(|(open, _)| *open == first && !before.is_alphanumeric()).map(|(_, close)| *close);
-        let ends = |(at, one): &(usize, char)| {
-            Some(*one) == close && !after[at + one.len_utf8()..].starts_with(char::is_alphanumeric)
-        };
-        match after.char_indices().find(ends) {
-            Some((at, one)) => {
-                let inner = after[..at].trim_matches(|one: char| one.is_whitespace() || ".,;:!?".contains(one));
-                found.extend((!inner.is_empty()).then(|| inner.to_lowercase()));
-                (rest, before) = (&after[at + one.len_utf8()..], one);
-            }
-            None => (rest, before) = (after, first),
-        }
-    }
-    found
-}
-
-fn words(text: &str) -> HashSet<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
 }
 
 /// An object of texts and lists of texts without the signs of JSON; anything else as it is.

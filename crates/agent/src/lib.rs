@@ -378,7 +378,7 @@ impl Agent {
                 Some(_) => format!("The person says: {message}"),
             };
             match self.goal {
-                None => self.choices.begin(),
+                None => self.choices.begin(&message),
                 Some(_) => self.choices.take_message(&text),
             }
             self.conversation.say(&Part::Text(text));

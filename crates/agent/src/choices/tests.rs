@@ -1,6 +1,7 @@
 //! The tests of [`ChoicePrompt`].
 
 use super::*;
+use serde_json::json;
 
 /// A prompt with a page of these elements, each of which can be clicked and written into.
 fn offer(prompt: &mut ChoicePrompt, elements: &[&str]) {
@@ -45,12 +46,13 @@ fn what_was_done_is_told_and_not_offered_again_as_long_as_it_changes_nothing() {
     assert!(text.contains(done) && text.contains("The goal: G\n") && text.contains("- a page"), "{text}");
     // The click may do something now; the field still has its text.
     prompt.acted("act", r#"{"action":"click","index":0}"#, Ok(None));
+    prompt.observe("look", "news");
     prompt.take_change(false);
     assert_eq!(offered(&prompt).0, [vec!["a", "b"], vec!["b"]]);
     // On another page everything is new.
     offer(&mut prompt, &["a", "c"]);
     assert_eq!(offered(&prompt).0, [vec!["a", "c"], vec!["a", "c"]]);
-    prompt.begin();
+    prompt.begin("G");
     assert!(!offered(&prompt).1.contains("Clicked"));
     prompt.offer(None, "choices");
     assert_eq!(prompt.json("G", None, &Profile::read("").unwrap(), None), None);
@@ -68,7 +70,7 @@ fn a_step_is_over_after_a_change_or_two_misses_and_the_plan_is_void_for_another_
     assert_eq!(change(&mut prompt, false), Some(PlanChange::StepOver));
     assert_eq!(change(&mut prompt, true), None);
     // The error says how the text is written: the field is offered once more.
-    prompt.begin();
+    prompt.begin("G");
     prompt.take_turn();
     assert_eq!((prompt.plan_change(None), prompt.plan_change(None)), (Some(PlanChange::Void), None));
     for (left, change) in [(vec!["a", "b"], None), (vec!["b"], Some(PlanChange::StepOver))] {
@@ -99,7 +101,82 @@ fn a_step_goes_on_until_what_it_quotes_was_used_but_not_for_ever() {
     };
     assert_eq!(after("Write it", &["x"]), [true]);
     assert_eq!(after("Write 'X, y.' there", &["z", "x, Y"]), [false, true]);
-    assert_eq!(after("Write \"x\"", &["z", "z", "z"]), [false, false, true]);
+    assert_eq!(after("Write \"x\"", &["z", "z", "z", "z"]), [false, false, false, true]);
+    assert_eq!(after("Choose 4/27/2018", &["27", "4/27/2018"]), [false, true]);
+}
+
+#[test]
+fn what_changes_nothing_that_is_shown_is_not_offered_again() {
+    let mut prompt = ChoicePrompt::default();
+    offer(&mut prompt, &["a", "b"]);
+    let mut press = |shown: &str| {
+        prompt.acted("act", r#"{"action":"click","index":0}"#, Ok(None));
+        prompt.observe("look", shown);
+        prompt.take_change(false);
+        offered(&prompt).0[0].len()
+    };
+    assert_eq!([press("one"), press("two"), press("two"), press("three")], [2, 2, 1, 2]);
+}
+
+#[test]
+fn a_field_that_has_the_text_already_ends_the_step() {
+    let mut prompt = ChoicePrompt::default();
+    offer(&mut prompt, &["a", "b"]);
+    prompt.acted("act", r#"{"action":"type","index":0,"text":"x"}"#, Ok(None));
+    prompt.take_change(true);
+    assert_eq!(prompt.plan_change(Some("Copy it")), Some(PlanChange::StepOver));
+}
+
+#[test]
+fn what_a_step_names_is_used_before_the_step_is_over_if_a_field_is_empty() {
+    let goal = "Find the mail of Ada and forward it to Bob.";
+    let steps = |step: &str, page: &str, field: &str, done: [&str; 3]| {
+        let mut prompt = ChoicePrompt { has_planned: true, ..ChoicePrompt::default() };
+        prompt.begin(goal);
+        prompt.step = StepState::Open;
+        prompt.observe("look", page);
+        let act = |done: &&str| {
+            let write = r#"{"verb":"type","means":"","past":"Typed {text}","tool":"act","arguments":{},"argument":"index","elements":{"textbox to":1},"text":"text"}"#;
+            let result =
+                json!({"choices": {"shown": [field], "actions": [serde_json::from_str::<Value>(write).unwrap()]}});
+            prompt.offer(Some(&RawValue::from_string(result.to_string()).unwrap()), "choices");
+            prompt.acted("act", &json!({"index": 1, "text": done}).to_string(), Ok(None));
+            prompt.take_change(false);
+            if prompt.plan_change(Some(step)).is_some() {
+                return "over".to_owned();
+            }
+            let choices = prompt.json(goal, Some(step), &Profile::read("").unwrap(), None).unwrap();
+            serde_json::from_str::<Choices>(&choices).unwrap().step.unwrap()
+        };
+        done.iter().map(act).collect::<Vec<_>>()
+    };
+    let forward = "Forward it to Bob";
+    assert_eq!(steps(forward, "", "textbox to", ["it", "Bob", "send"]), ["Use 'Bob'", forward, "over"]);
+    let page = format!("{goal} to:");
+    assert_eq!(steps(forward, &page, "textbox to (focused)", ["it", "Bob", "send"]), ["Use 'Bob'", forward, "over"]);
+    assert_eq!(steps(forward, "BOB", "textbox to", ["it"; 3]), ["over"; 3], "the page has it");
+    assert_eq!(steps(forward, "", "textbox to = \"x\"", ["it"; 3]), ["over"; 3], "no field is empty");
+    assert_eq!(steps("Forward it", "", "textbox to", ["it"; 3]), ["over"; 3]);
+}
+
+#[test]
+fn names_are_words_with_a_capital_inside_a_sentence() {
+    assert_eq!(names("Mail Ann-Marie, not Bob. Then a B"), ["Ann-Marie", "Bob"]);
+    assert_eq!(names("Leite die Mail an Bob weiter"), <[&str; 0]>::default(), "nouns have capitals");
+}
+
+#[test]
+fn a_date_is_used_once_a_field_has_it() {
+    let mut prompt = ChoicePrompt::default();
+    offer(&mut prompt, &["a", "b"]);
+    prompt.acted("act", r#"{"action":"click","index":0}"#, Ok(None));
+    prompt.take_change(false);
+    prompt.shown.shown.push("textbox = \"10:30\"".to_owned());
+    assert_eq!(prompt.plan_change(Some("Choose 10:30")), Some(PlanChange::StepOver));
+    assert_eq!(
+        dates("At 10:30 or 2018-04-27, 3. May 1.5.2020, 1,234.5 1-2"),
+        ["10:30", "2018-04-27", "1.5.2020", "234.5"]
+    );
 }
 
 #[test]

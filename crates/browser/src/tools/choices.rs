@@ -12,6 +12,17 @@ const FORMS: [(&str, &str); 2] = [("date", "YYYY-MM-DD"), ("time", "HH:MM")];
 /// The most options of a list that are shown.
 const MOST_OPTIONS: usize = 50;
 
+/// At most so many elements above the window, and below.
+const MOST_BEYOND: usize = 20;
+
+/// The elements in the window, and some next to them in the document: a button may be below what it sends.
+pub(super) fn around_window(items: &[Element]) -> &[Element] {
+    let is_seen = |element: &Element| !has_mark(element, "off-screen");
+    let first = items.iter().position(is_seen).unwrap_or_default();
+    let last = items.iter().rposition(is_seen).unwrap_or_default();
+    &items[first.saturating_sub(MOST_BEYOND)..items.len().min(last + 1 + MOST_BEYOND)]
+}
+
 /// `shown`, the elements by their names, and `actions`, which are calls of `browser_overlay_act`.
 pub(super) fn choices(elements: &[&Element]) -> Value {
     // Pictures without a name stand behind the others: a model that does not know takes the first.
@@ -136,6 +147,17 @@ mod tests {
             marks: marks.iter().map(|mark| (*mark).to_owned()).collect(),
             origin: String::new(),
         }
+    }
+
+    #[test]
+    fn what_is_near_the_window_is_offered_too() {
+        let page: Vec<Element> = (0..100)
+            .map(|at| element(at, "link", "", if (40..50).contains(&at) { &[] } else { &["off-screen"] }))
+            .collect();
+        let indexes = |page: &[Element]| around_window(page).iter().map(|element| element.index).collect::<Vec<_>>();
+        assert_eq!(indexes(&page), (20..70).collect::<Vec<_>>());
+        assert_eq!(indexes(&page[40..55]), (40..55).collect::<Vec<_>>());
+        assert_eq!((indexes(&page[60..]).len(), indexes(&[]).len()), (21, 0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Lists of elements, and their snapshots.
 
-use super::choices::choices;
+use super::choices::{around_window, choices};
 use super::deals::KnownDeal;
 use super::report::ResultMembers;
 use super::table::Arguments;
@@ -116,7 +116,7 @@ pub(super) struct List {
     /// compact: one text for each element; full: an object with id, index, role, name, place, value, options, focused, bbox and marks.
     #[serde(default)]
     view: View,
-    /// Also return choices: the actions that fit the elements, by name.
+    /// Also return choices: the actions that fit the elements, by name. Elements near the window are then listed too.
     #[serde(default)]
     choices: bool,
 }
@@ -146,15 +146,17 @@ fn find_limit() -> usize {
 
 impl Arguments for List {
     fn run(self, session: &mut ToolSession, until: Instant) -> ToolResult {
-        let scope = if self.scope == ListScope::Viewport { Scope::Viewport } else { Scope::Page };
+        let is_page = self.scope == ListScope::Page;
+        let scope = if is_page || self.choices { Scope::Page } else { Scope::Viewport };
         let (items, is_reused) = session.snapshot(scope, self.refresh, until)?;
-        let listed: Vec<&Element> = items.iter().skip(self.offset).take(self.limit).collect();
+        let meant = if is_page || !self.choices { &items } else { around_window(&items) };
+        let listed: Vec<&Element> = meant.iter().skip(self.offset).take(self.limit).collect();
         let view: fn(&Element) -> Value = match self.view {
             View::Compact => |element| compact(element).into(),
             View::Full => full,
         };
         let report =
-            ResultMembers::default().with("total", items.len()).with("limit", self.limit).with("offset", self.offset);
+            ResultMembers::default().with("total", meant.len()).with("limit", self.limit).with("offset", self.offset);
         let report = report.with("reused_snapshot", is_reused).and(session.listed(&listed, view, until)?);
         Ok(report.with_some("choices", self.choices.then(|| choices(&listed))))
     }

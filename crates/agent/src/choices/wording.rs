@@ -1,0 +1,67 @@
+//! What a text names: quotes, names, words.
+
+use std::collections::HashSet;
+
+/// Marks around a text that is quoted.
+const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
+
+/// The texts that a text quotes, in lower case, without the punctuation at their ends.
+pub(super) fn quoted(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut before = ' ';
+    while let Some(first) = rest.chars().next() {
+        let after = &rest[first.len_utf8()..];
+        let close =
+            QUOTES.iter().find(|(open, _)| *open == first && !before.is_alphanumeric()).map(|(_, close)| *close);
+        let ends = |(at, one): &(usize, char)| {
+            Some(*one) == close && !after[at + one.len_utf8()..].starts_with(char::is_alphanumeric)
+        };
+        match after.char_indices().find(ends) {
+            Some((at, one)) => {
+                let inner = after[..at].trim_matches(|one: char| one.is_whitespace() || ".,;:!?".contains(one));
+                found.extend((!inner.is_empty()).then(|| inner.to_lowercase()));
+                (rest, before) = (&after[at + one.len_utf8()..], one);
+            }
+            None => (rest, before) = (after, first),
+        }
+    }
+    found
+}
+
+pub(super) fn words(text: &str) -> HashSet<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Words of German, which writes all nouns like names.
+const GERMAN: [&str; 12] = ["das", "dem", "den", "der", "des", "die", "ein", "eine", "einen", "mit", "und", "von"];
+
+/// The names in a text, as far as its spelling tells: words with a capital that do not begin a sentence.
+pub(super) fn names(text: &str) -> Vec<String> {
+    if words(text).iter().any(|word| GERMAN.contains(&&**word)) {
+        return Vec::new();
+    }
+    let mut begins = true;
+    let mut found = Vec::new();
+    for part in text.split_whitespace() {
+        let word = part.trim_matches(|one: char| !one.is_alphanumeric());
+        if !begins && word.starts_with(char::is_uppercase) && word.chars().nth(1).is_some() {
+            found.push(word.to_owned());
+        }
+        begins = part.ends_with(['.', '!', '?', ':']);
+    }
+    found
+}
+
+/// Dates and times in a text: digits with signs between them.
+pub(super) fn dates(text: &str) -> Vec<String> {
+    let parts = text.split(|one: char| !one.is_ascii_digit() && !"-/:.".contains(one));
+    let is_date = |part: &&str| {
+        let numbers: Vec<&str> = part.split(['-', '/', ':', '.']).collect();
+        (2..=3).contains(&numbers.len())
+            && numbers.iter().all(|number| (1..=4).contains(&number.len()))
+            && part.len() >= 4
+    };
+    parts.map(|part| part.trim_matches(['-', '/', ':', '.'])).filter(is_date).map(str::to_owned).collect()
+}
