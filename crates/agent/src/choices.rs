@@ -10,7 +10,7 @@ use pipewright_record::{ActionChoice, Choices, ShownChoices};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use wording::{dates, names, quoted, words};
+use wording::{dates, means_several, mentions, names, quoted, words};
 
 /// How much of what was done is kept, and how much of each error.
 const MOST_LINES: usize = 20;
@@ -29,6 +29,8 @@ struct Tried {
     verb: String,
     element: String,
     has_text: bool,
+    /// The option that was chosen where several can be.
+    option: Option<String>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -118,7 +120,7 @@ impl ChoicePrompt {
         if self.shown.actions.is_empty() {
             return None;
         }
-        let is_left = self.is_left(step.unwrap_or_default());
+        let is_left = self.is_left(step);
         let change = match self.step {
             StepState::Open => return None,
             StepState::Missed(times) if times < MOST_MISSED => return None,
@@ -133,8 +135,10 @@ impl ChoicePrompt {
         change
     }
 
-    /// Whether more is to be done for a step that has changed something; puts a reminder in front of it if it names what was not used.
-    fn is_left(&mut self, step: &str) -> bool {
+    /// Whether more is to be done for a step that has changed something, or, after the plan, for the goal; puts a reminder in front of it if it names what was not used.
+    fn is_left(&mut self, step: Option<&str>) -> bool {
+        let step = step.unwrap_or(&self.goal).to_owned();
+        let step = &*step;
         let was_reminded = self.reminder.take().is_some();
         if self.step != StepState::Done || self.of_step.len() >= MOST_OF_STEP {
             return false;
@@ -145,8 +149,14 @@ impl ChoicePrompt {
         let is_shown = |date: &String| self.shown.shown.iter().any(|line| line.contains(&**date));
         let has_used =
             quoted(step).iter().all(is_used) && dates(step).iter().all(|date| is_used(date) || is_shown(date));
+        // "Enter it into both fields" was one action so far.
+        let has_typed = self.last.as_ref().is_some_and(|last| last.has_text && last.option.is_none());
+        let has_more = has_typed && means_several(step) && self.has_empty_field();
+        let lists = self.shown.actions.iter().filter(|action| action.several);
+        let mut options = lists.flat_map(|list| &list.texts).map(|option| option.to_lowercase());
+        let has_option = options.any(|option| mentions(step, &option) && !is_used(&option));
         // What the step is for comes after its names were used.
-        !has_used || was_reminded || self.reminder.is_some()
+        !has_used || has_more || has_option || was_reminded || self.reminder.is_some()
     }
 
     fn miss(&mut self) {
@@ -179,9 +189,9 @@ impl ChoicePrompt {
         let of_call = |action: &ActionChoice| {
             let (element, text) = action.element_of(tool, &given)?;
             let line = action.past.replace("{element}", element).replace("{text}", text.unwrap_or_default());
-            let tried =
-                Tried { verb: action.verb.clone(), element: element.to_owned(), has_text: action.text.is_some() };
-            Some((line, tried))
+            let option = text.filter(|_| action.several).map(str::to_owned);
+            let (verb, element) = (action.verb.clone(), element.to_owned());
+            Some((line, Tried { verb, element, has_text: action.text.is_some(), option }))
         };
         let found = self.shown.actions.iter().find_map(of_call);
         self.last = found.as_ref().map(|(_, tried)| tried.clone());
@@ -259,7 +269,7 @@ impl ChoicePrompt {
             return None;
         }
         let wants_plan = step.is_none() && !self.has_planned && closing.is_none();
-        let step = step.map(|step| self.reminder.as_deref().unwrap_or(step));
+        let step = self.reminder.as_deref().or(step);
         let mut prompt = if wants_plan { String::new() } else { self.world() };
         prompt.push_str(&format!("The goal: {goal}\n"));
         if !self.past.is_empty() {
@@ -274,13 +284,18 @@ impl ChoicePrompt {
         }
         prompt
             .push_str(&format!("\n{}", closing.unwrap_or(if wants_plan { "The steps:" } else { "The next action:" })));
-        let is_tried = |action: &ActionChoice, element: &str| {
-            self.tried.iter().any(|tried| tried.verb == action.verb && tried.element == element)
-        };
         let mut actions = self.shown.actions.clone();
         for action in &mut actions {
-            let elements = std::mem::take(&mut action.elements);
-            action.elements = elements.into_iter().filter(|(element, _)| !is_tried(action, element)).collect();
+            let mut elements = std::mem::take(&mut action.elements);
+            elements.retain(|element, _| !self.has_tried(action, element, None));
+            let mut texts = std::mem::take(&mut action.texts);
+            if let Some(element) = elements.keys().next().filter(|_| action.several) {
+                texts.retain(|text| !self.has_tried(action, element, Some(text)));
+                if texts.is_empty() {
+                    elements.clear();
+                }
+            }
+            (action.elements, action.texts) = (elements, texts);
         }
         let (system, example) = (profile.small_system.clone(), profile.small_example.clone());
         let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
@@ -288,14 +303,25 @@ impl ChoicePrompt {
         serde_json::to_string(&choices).ok()
     }
 
+    /// Whether an action was tried on an element, or with this option of it.
+    fn has_tried(&self, action: &ActionChoice, element: &str, option: Option<&str>) -> bool {
+        let is_it = |tried: &&Tried| tried.verb == action.verb && tried.element == element;
+        self.tried.iter().filter(is_it).any(|tried| tried.option.as_deref() == option)
+    }
+
+    /// Whether there is a field that is empty and was not written into. A secret one does not show what is in it.
+    fn has_empty_field(&self) -> bool {
+        let written = self.shown.actions.iter().filter(|action| action.text.is_some() && action.texts.is_empty());
+        let mut fields = written.flat_map(|action| action.elements.keys().map(move |element| (action, element)));
+        fields.any(|(action, element)| {
+            let line = self.shown.shown.iter().find(|line| line.starts_with(&**element));
+            line.is_some_and(|line| !line.contains(" = ")) && !self.has_tried(action, element, None)
+        })
+    }
+
     /// What a step names and no action has used, if there is a field for it: to whom a message goes, for example.
     fn left_out(&self, step: &str) -> Option<String> {
-        let written = self.shown.actions.iter().filter(|action| action.text.is_some() && action.texts.is_empty());
-        let is_empty = |element: &String| {
-            let line = self.shown.shown.iter().find(|line| line.starts_with(&**element));
-            line.is_some_and(|line| !line.contains(" = "))
-        };
-        if !written.flat_map(|action| action.elements.keys()).any(is_empty) {
+        if !self.has_empty_field() {
             return None;
         }
         // A page may repeat the goal. What else it shows is rather what the step is about than what is to be written.

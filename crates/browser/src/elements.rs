@@ -55,7 +55,7 @@ pub struct Element {
     pub enters: Option<String>,
     /// Its position in its frame: x, y, width and height in CSS pixels.
     pub bounds: [i64; 4],
-    /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `hover`, `expanded`, `required`, `invalid`, `focused`.
+    /// `disabled`, `off-screen`, `covered`, `checked`, `mixed`, `hover`, `expanded`, `multiline`, `multiple`, `required`, `invalid`, `focused`.
     pub marks: Vec<String>,
     /// The origin of the document that it is in, as the browser serialises it: `null` if it has none of its own.
     pub origin: String,

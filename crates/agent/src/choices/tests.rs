@@ -140,7 +140,8 @@ fn what_a_step_names_is_used_before_the_step_is_over_if_a_field_is_empty() {
             let result =
                 json!({"choices": {"shown": [field], "actions": [serde_json::from_str::<Value>(write).unwrap()]}});
             prompt.offer(Some(&RawValue::from_string(result.to_string()).unwrap()), "choices");
-            prompt.acted("act", &json!({"index": 1, "text": done}).to_string(), Ok(None));
+            let tool = if *done == "Bob" { "act" } else { "press" };
+            prompt.acted(tool, &json!({"index": 1, "text": done}).to_string(), Ok(None));
             prompt.take_change(false);
             if prompt.plan_change(Some(step)).is_some() {
                 return "over".to_owned();
@@ -157,6 +158,54 @@ fn what_a_step_names_is_used_before_the_step_is_over_if_a_field_is_empty() {
     assert_eq!(steps(forward, "BOB", "textbox to", ["it"; 3]), ["over"; 3], "the page has it");
     assert_eq!(steps(forward, "", "textbox to = \"x\"", ["it"; 3]), ["over"; 3], "no field is empty");
     assert_eq!(steps("Forward it", "", "textbox to", ["it"; 3]), ["over"; 3]);
+    // After the plan, the goal tells.
+    let mut prompt = ChoicePrompt { has_planned: true, ..ChoicePrompt::default() };
+    prompt.begin("Send it to Bob");
+    (prompt.has_planned, prompt.step) = (true, StepState::Open);
+    offer(&mut prompt, &["a"]);
+    prompt.shown.shown = vec!["a".to_owned()];
+    prompt.acted("press", "{}", Ok(None));
+    prompt.take_change(false);
+    assert_eq!(prompt.plan_change(None), None);
+    assert!(prompt.json("G", None, &Profile::read("").unwrap(), None).unwrap().contains("Use 'Bob'"));
+}
+
+/// The options that are offered, and whether the step goes on, after each call with one of these texts.
+fn after_texts(step: &str, choices: &str, texts: &[&str]) -> Vec<(Vec<String>, bool)> {
+    let mut prompt = ChoicePrompt { has_planned: true, ..ChoicePrompt::default() };
+    let act = |text: &&str| {
+        prompt.offer(Some(&RawValue::from_string(format!(r#"{{"choices":{choices}}}"#)).unwrap()), "choices");
+        let (index, text) = text.split_once(' ').unwrap();
+        prompt.acted("act", &format!(r#"{{"index":{index},"text":"{text}"}}"#), Ok(None));
+        prompt.take_change(false);
+        let choices = prompt.json("G", Some(step), &Profile::read("").unwrap(), None).unwrap();
+        let actions = serde_json::from_str::<Choices>(&choices).unwrap().actions;
+        (actions.into_iter().flat_map(|action| action.texts).collect(), prompt.plan_change(Some(step)).is_none())
+    };
+    texts.iter().map(act).collect()
+}
+
+#[test]
+fn several_options_of_a_list_are_chosen_in_a_step_that_names_them() {
+    let list = |more: &str| {
+        format!(
+            r#"{{"shown":["listbox"],"actions":[{{"verb":"select","means":"","past":"Chose {{text}}","tool":"act","argument":"index","elements":{{"listbox":1}},"text":"text","texts":["Ann","Bob","Bo"]{more}}}]}}"#
+        )
+    };
+    let left = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let step = "Select ann and Bob from the list";
+    let several = after_texts(step, &list(r#","several":true"#), &["1 Ann", "1 Bob"]);
+    assert_eq!(several, [(left(&["Bob", "Bo"]), true), (left(&["Bo"]), false)]);
+    assert_eq!(after_texts(step, &list(""), &["1 Ann"]), [(left(&["Ann", "Bob", "Bo"]), false)], "one of them");
+}
+
+#[test]
+fn a_step_about_each_field_goes_on_as_long_as_one_is_empty() {
+    let fields = r#"{"shown":["textbox a","textbox b"],"actions":[{"verb":"type","means":"","past":"Typed","tool":"act","argument":"index","elements":{"textbox a":1,"textbox b":2},"text":"text"}]}"#;
+    let goes_on = |step: &str| {
+        after_texts(step, fields, &["1 x", "2 x"]).into_iter().map(|(_, goes_on)| goes_on).collect::<Vec<_>>()
+    };
+    assert_eq!((goes_on("Write it into both fields"), goes_on("Write it")), (vec![true, false], vec![false, false]));
 }
 
 #[test]

@@ -65,3 +65,17 @@ pub(super) fn dates(text: &str) -> Vec<String> {
     };
     parts.map(|part| part.trim_matches(['-', '/', ':', '.'])).filter(is_date).map(str::to_owned).collect()
 }
+
+/// Whether a text is about several things, in a word.
+pub(super) fn means_several(text: &str) -> bool {
+    words(text).iter().any(|word| ["all", "both", "each", "every"].contains(&&**word))
+}
+
+/// Whether a text has this one, in lower case, as a whole.
+pub(super) fn mentions(text: &str, part: &str) -> bool {
+    let text = text.to_lowercase();
+    let is_whole = |(at, found): (usize, &str)| {
+        !text[..at].ends_with(char::is_alphanumeric) && !text[at + found.len()..].starts_with(char::is_alphanumeric)
+    };
+    !part.trim().is_empty() && text.match_indices(part).any(is_whole)
+}

@@ -199,6 +199,8 @@
     if (["ascending", "descending"].includes(element.ariaSort)) marks.push(element.ariaSort);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
     else if (element.ariaExpanded === "false" && !["combobox", "tab"].includes(role) && !element.ariaHasPopup) marks.push("collapsed");
+    if (element.localName === "textarea" || element.ariaMultiLine === "true") marks.push("multiline");
+    if ((element.localName === "select" && element.multiple) || element.ariaMultiSelectable === "true") marks.push("multiple");
     if (element.readOnly && WRITTEN.includes(role)) marks.push("readonly");
     if (element.required || element.ariaRequired === "true") marks.push("required");
     if (element.ariaInvalid === "true" || element.matches(":user-invalid")) marks.push("invalid");

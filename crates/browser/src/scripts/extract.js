@@ -6,7 +6,7 @@
   // An invisible frame, such as one that counts visitors.
   if (innerWidth < 10 || innerHeight < 10 || !document.body) return found;
 
-  const SILENT = new Set(["script", "style", "noscript", "template", "head", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "textarea", "map"]);
+  const SILENT = new Set(["script", "style", "noscript", "template", "head", "math", "canvas", "iframe", "object", "video", "audio", "datalist", "map"]);
   const HEADINGS = { h1: "# ", h2: "## ", h3: "### ", h4: "#### ", h5: "##### ", h6: "###### " };
   const DEPTH = 1000;
   const end = performance.now() + time;
@@ -114,6 +114,11 @@
     if (name === "input") {
       if (["button", "submit", "reset"].includes(node.type)) add(` ${node.value} `);
       return undefined;
+    }
+    // A list has only the beginning of it.
+    if (name === "textarea") {
+      flush();
+      return addLines(node.value);
     }
     if (name === "select") return add(` ${node.selectedOptions[0]?.label ?? ""} `);
     if (name === "a" && node.hasAttribute("href")) stats.links += 1;

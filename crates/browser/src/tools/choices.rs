@@ -49,6 +49,9 @@ pub(super) fn choices(elements: &[&Element]) -> Value {
     for (element, name) in &lists {
         let one = Map::from_iter([((*name).clone(), element.index.into())]);
         let mut select = action("select", "chooses an option", "Chose \"{text}\" in {element}", one, true);
+        if has_mark(element, "multiple") {
+            select["several"] = true.into();
+        }
         select["texts"] = element.options.iter().take(MOST_OPTIONS).map(String::as_str).collect();
         actions.push(select);
     }
@@ -83,6 +86,8 @@ fn names(elements: &[&Element]) -> Vec<String> {
         let Element { role, name, place, .. } = element;
         // A word that models know. Of two pictures and a "clickable" with the name that is wanted, small ones take a picture.
         let role = if role == "clickable" { "link" } else { role };
+        // Without a name, its kind is all that tells it from another field.
+        let role = if name.is_empty() && has_mark(element, "multiline") { "textarea" } else { role };
         match (name.is_empty(), place) {
             (false, None) => format!("{role} {name}"),
             (false, Some(place)) => format!("{role} {name} ({place})"),
@@ -164,6 +169,8 @@ mod tests {
     fn each_element_has_a_name_of_its_own_and_only_the_actions_that_fit() {
         let mut size = element(5, "combobox", "Size", &[]);
         size.options = vec!["S".to_owned(), "M".to_owned()];
+        let mut tags = element(10, "listbox", "Tags", &["multiple"]);
+        tags.options = vec!["new".to_owned()];
         let mut user = element(6, "textbox", "", &["focused"]);
         (user.place, user.value) = (Some("in \"User\"".to_owned()), Some("Ada".to_owned()));
         let mut star = element(8, "image", "", &[]);
@@ -178,6 +185,8 @@ mod tests {
             element(7, "date", "", &[]),
             star,
             element(9, "clickable", "Ada", &["covered"]),
+            tags,
+            element(11, "textbox", "", &["multiline"]),
         ];
         let choices = choices(&elements.iter().collect::<Vec<_>>());
         let shown = [
@@ -189,6 +198,8 @@ mod tests {
             "date, written as YYYY-MM-DD",
             "image star (row \"Ada\")",
             "link Ada (covered)",
+            "listbox Tags (multiple), options: [\"new\"]",
+            "textarea (multiline)",
             "image",
         ];
         assert_eq!(choices["shown"], json!(shown));
@@ -196,9 +207,11 @@ mod tests {
             let action = &choices["actions"][at];
             (action["verb"].clone(), action["elements"].clone(), action["texts"].clone())
         };
-        let pressed = json!({"button Edit #1": 2, "textbox Note": 4, "textbox User": 6, "date": 7, "image star (row \"Ada\")": 8, "image": 1});
+        let pressed = json!({"textarea": 11, "button Edit #1": 2, "textbox Note": 4, "textbox User": 6, "date": 7, "image star (row \"Ada\")": 8, "image": 1});
         assert_eq!(of(0), (json!("click"), pressed, Value::Null));
-        assert_eq!(of(1), (json!("type"), json!({"textbox User": 6, "date": 7}), Value::Null));
+        assert_eq!(of(1), (json!("type"), json!({"textarea": 11, "textbox User": 6, "date": 7}), Value::Null));
         assert_eq!(of(2), (json!("select"), json!({"combobox Size": 5}), json!(["S", "M"])));
+        assert_eq!(of(3), (json!("select"), json!({"listbox Tags": 10}), json!(["new"])));
+        assert_eq!([2, 3].map(|at| choices["actions"][at]["several"].is_boolean()), [false, true]);
     }
 }

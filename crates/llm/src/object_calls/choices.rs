@@ -78,7 +78,7 @@ fn other_kinds<'a>(request: &'a ModelRequest, choices: &Choices) -> Kinds<'a> {
 fn description(request: &ModelRequest, choices: &Choices) -> String {
     let Kinds { words, core, .. } = other_kinds(request, choices);
     let mut text =
-        "Answer with one JSON object: first the steps of the goal, each one action, then for each step its action:\n\
+        "Answer with one JSON object: first the steps of the goal, each one action on one element, without steps to look or to scroll, then for each step its action:\n\
                     - {\"steps\":[TEXT,...]}"
             .to_owned();
     let mut add = |rest: &str, means: &str| {

@@ -62,6 +62,9 @@ pub struct ActionChoice {
     /// The texts that are possible; any if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
+    /// Whether several of the texts can be chosen, one after the other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub several: bool,
 }
 
 impl ActionChoice {
