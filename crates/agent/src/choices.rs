@@ -1,6 +1,6 @@
 //! What a small model gets in place of the conversation: what the world shows now, the goal, what was done, and the actions that fit.
-//! It plans once, from the goal alone, and does not say how far it is: a step of its plan is done when an action has changed something, and
-//! what the step quotes, or its date, has been used.
+//! It plans once, from the goal alone, and does not say how far it is: a step of its plan is done when an action has changed something (or a
+//! field has the text already), and what the step quotes and names has been used: dates, people, each field, options.
 
 mod wording;
 
@@ -9,7 +9,7 @@ use super::profile::Profile;
 use pipewright_record::{ActionChoice, Choices, ShownChoices};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use wording::{dates, means_several, mentions, names, quoted, words};
 
 /// How much of what was done is kept, and how much of each error.
@@ -48,8 +48,11 @@ pub(super) struct ChoicePrompt {
     of_step: Vec<String>,
     /// Whether the model was asked for a plan.
     has_planned: bool,
-    /// A step in front of the running one, about what that names.
+    /// A step in front of the running one, about what that names; after the plan, there is one for a goal.
     reminder: Option<String>,
+    was_reminded_of_goal: bool,
+    /// What was done, in lower case.
+    used: Vec<String>,
     /// The last action, and what the world showed when it was made.
     last: Option<Tried>,
     before: WorldView,
@@ -94,6 +97,8 @@ impl ChoicePrompt {
         goal.clone_into(&mut self.goal);
         self.read.clear();
         self.past.clear();
+        self.of_step.clear();
+        self.used.clear();
         self.tried.clear();
         self.void();
     }
@@ -102,6 +107,7 @@ impl ChoicePrompt {
         self.step = StepState::Void;
         self.has_planned = false;
         self.reminder = None;
+        self.was_reminded_of_goal = false;
     }
 
     /// Takes a message of the person's, which may change the plan.
@@ -130,6 +136,7 @@ impl ChoicePrompt {
         };
         if change.is_some() {
             self.of_step.clear();
+            self.reminder = None;
         }
         self.step = StepState::Open;
         change
@@ -137,24 +144,23 @@ impl ChoicePrompt {
 
     /// Whether more is to be done for a step that has changed something, or, after the plan, for the goal; puts a reminder in front of it if it names what was not used.
     fn is_left(&mut self, step: Option<&str>) -> bool {
+        let is_planned = step.is_some();
         let step = step.unwrap_or(&self.goal).to_owned();
         let step = &*step;
-        let was_reminded = self.reminder.take().is_some();
         if self.step != StepState::Done || self.of_step.len() >= MOST_OF_STEP {
             return false;
         }
-        self.reminder = self.left_out(step);
+        let was_reminded = self.reminder.take().is_some();
+        self.reminder = self.left_out(step).filter(|_| is_planned || !self.was_reminded_of_goal);
+        self.was_reminded_of_goal |= !is_planned && self.reminder.is_some();
         let is_used = |text: &String| self.of_step.iter().any(|line| line.contains(text));
-        // A day is chosen in a calendar; then the field has the date.
-        let is_shown = |date: &String| self.shown.shown.iter().any(|line| line.contains(&**date));
-        let has_used =
-            quoted(step).iter().all(is_used) && dates(step).iter().all(|date| is_used(date) || is_shown(date));
+        let is_dated = |date: &String| self.of_step.iter().any(|line| !dates(line).is_empty()) || self.has_value(date);
+        let has_used = quoted(step).iter().all(is_used) && dates(step).iter().all(is_dated);
+        let last = self.last.as_ref().filter(|last| last.has_text);
         // "Enter it into both fields" was one action so far.
-        let has_typed = self.last.as_ref().is_some_and(|last| last.has_text && last.option.is_none());
+        let has_typed = last.is_some_and(|last| last.option.is_none());
         let has_more = has_typed && means_several(step) && self.has_empty_field();
-        let lists = self.shown.actions.iter().filter(|action| action.several);
-        let mut options = lists.flat_map(|list| &list.texts).map(|option| option.to_lowercase());
-        let has_option = options.any(|option| mentions(step, &option) && !is_used(&option));
+        let has_option = last.is_some_and(|last| last.option.is_some()) && self.has_option_of(step);
         // What the step is for comes after its names were used.
         !has_used || has_more || has_option || was_reminded || self.reminder.is_some()
     }
@@ -209,7 +215,12 @@ impl ChoicePrompt {
         self.read.clear();
         match outcome {
             Ok(read) => {
-                self.of_step.push(line.to_lowercase());
+                if !self.shown.actions.is_empty() {
+                    self.of_step.push(line.to_lowercase());
+                    self.used.push(line.to_lowercase());
+                    let first = self.used.len().saturating_sub(MOST_LINES);
+                    self.used.drain(..first);
+                }
                 self.note(&line);
                 self.read = read.map(|text| data(tool, &cut(&plain(text), MOST_OF_RESULT))).unwrap_or_default();
             }
@@ -290,8 +301,9 @@ impl ChoicePrompt {
             elements.retain(|element, _| !self.has_tried(action, element, None));
             let mut texts = std::mem::take(&mut action.texts);
             if let Some(element) = elements.keys().next().filter(|_| action.several) {
+                let any = texts.is_empty();
                 texts.retain(|text| !self.has_tried(action, element, Some(text)));
-                if texts.is_empty() {
+                if texts.is_empty() && !any {
                     elements.clear();
                 }
             }
@@ -312,11 +324,30 @@ impl ChoicePrompt {
     /// Whether there is a field that is empty and was not written into. A secret one does not show what is in it.
     fn has_empty_field(&self) -> bool {
         let written = self.shown.actions.iter().filter(|action| action.text.is_some() && action.texts.is_empty());
-        let mut fields = written.flat_map(|action| action.elements.keys().map(move |element| (action, element)));
-        fields.any(|(action, element)| {
-            let line = self.shown.shown.iter().find(|line| line.starts_with(&**element));
-            line.is_some_and(|line| !line.contains(" = ")) && !self.has_tried(action, element, None)
-        })
+        let fields = || written.clone().flat_map(|action| action.elements.keys().map(move |element| (action, element)));
+        // A name may be the beginning of another one.
+        let is_of = |line: &str, element: &str| {
+            line.starts_with(element)
+                && !fields().any(|(_, other)| other.len() > element.len() && line.starts_with(&**other))
+        };
+        let is_empty = |element: &str| {
+            let line = self.shown.shown.iter().find(|line| is_of(line, element));
+            line.is_some_and(|line| !line[element.len()..].contains(" = "))
+        };
+        fields().any(|(action, element)| !self.has_tried(action, element, None) && is_empty(element))
+    }
+
+    /// Whether a field has this date. It is chosen in a calendar, or written in another order.
+    fn has_value(&self, date: &str) -> bool {
+        let values = self.shown.shown.iter().filter_map(|line| line.split_once(" = "));
+        values.into_iter().any(|(_, value)| mentions(value, date))
+    }
+
+    /// Whether a list of several options has one that a step names and no action for it has chosen.
+    fn has_option_of(&self, step: &str) -> bool {
+        let lists = self.shown.actions.iter().filter(|action| action.several);
+        let mut options = lists.flat_map(|list| &list.texts).map(|option| option.to_lowercase());
+        options.any(|option| mentions(step, &option) && !self.of_step.iter().any(|line| mentions(line, &option)))
     }
 
     /// What a step names and no action has used, if there is a field for it: to whom a message goes, for example.
@@ -325,7 +356,7 @@ impl ChoicePrompt {
             return None;
         }
         // A page may repeat the goal. What else it shows is rather what the step is about than what is to be written.
-        let seen = format!("{}{}", self.world().replace(&*self.goal, ""), self.past.join("\n")).to_lowercase();
+        let seen = format!("{}{}", self.world().replace(&*self.goal, ""), self.used.join("\n")).to_lowercase();
         let left: Vec<String> = names(step).into_iter().filter(|name| !seen.contains(&name.to_lowercase())).collect();
         (!left.is_empty()).then(|| format!("Use '{}'", left.join("' and '")))
     }
@@ -341,7 +372,7 @@ impl ChoicePrompt {
     /// The lines that have words of this text, those with rare words first; none if all have.
     fn named(&self, text: &str) -> Vec<&str> {
         let wanted = words(text);
-        let lines: Vec<(&str, HashSet<String>)> = self
+        let lines: Vec<(&str, BTreeSet<String>)> = self
             .shown
             .shown
             .iter()

@@ -251,9 +251,10 @@ impl Agent {
 
     /// A model that chooses by schema does not say how far its plan is.
     pub(super) fn follow_plan(&mut self) {
-        let Some(change) = self.choices.plan_change(self.plan.current_text()).filter(|_| self.form == "schema") else {
+        if self.form != "schema" {
             return;
-        };
+        }
+        let Some(change) = self.choices.plan_change(self.plan.current_text()) else { return };
         if change == PlanChange::Void {
             self.plan.clear();
         } else if self.plan.end_step() {

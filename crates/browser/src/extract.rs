@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 const SCRIPT: &str = concat!(
     "(...given) => {",
     include_str!("scripts/members.js"),
+    include_str!("scripts/secret.js"),
     "return (",
     include_str!("scripts/extract.js"),
     ")(...given) }"

@@ -39,6 +39,33 @@ fn text_console_and_paper() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn fields_of_several_lines_and_lists_of_several_options_say_so_and_choices_go_beyond_the_window() {
+    let long = "The key is under the third stone. ".repeat(9);
+    let page = format!(
+        r#"<!doctype html><title>Form</title><p>Read this</p><textarea>{long}</textarea><textarea autocomplete=one-time-code>4711</textarea>
+        <select multiple aria-label=Cities><option>Oslo<option>Rome</select><div style="height: 3000px"></div><button>Send</button>"#
+    );
+    let mut player = Player::start(&[&serve_with(move |_| Some(super::html(&page)))]);
+    let text = player.ok("browser_extract", json!({"mode": "text"}))["text"].as_str().unwrap().to_owned();
+    assert_eq!(text.trim_end(), format!("Read this\n{}", long.trim_end()));
+    let window = player.ok("browser_list_interactives", json!({}));
+    assert_eq!(window["total"], 3, "{window}");
+    assert_eq!(window["items"][2], "3 listbox(multiple) Cities");
+    let near = player.ok("browser_list_interactives", json!({"choices": true}));
+    assert_eq!((&near["total"], &near["items"][3]), (&4.into(), &"4 button(off-screen) Send".into()), "{near}");
+    let actions = near["choices"]["actions"].as_array().unwrap();
+    assert_eq!(actions[0]["elements"]["button Send"], 4);
+    assert_eq!(actions[1]["elements"], json!({"textarea #1": 1, "textarea #2": 2}));
+    assert_eq!((&actions[2]["texts"], &actions[2]["several"]), (&json!(["Oslo", "Rome"]), &true.into()));
+    for (option, value) in [("Oslo", "Oslo"), ("Rome", "Oslo, Rome")] {
+        player.ok("browser_overlay_act", json!({"index": 3, "action": "select", "text": option}));
+        let item = player.ok("browser_list_interactives", json!({"refresh": true}))["items"][2].to_string();
+        assert!(item.contains(&format!("= \\\"{value}\\\"")), "{item}");
+    }
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn the_mouse_hovers_and_drags() {
     let mut news = Player::start(&[&serve(PAGES)]);
     let menu = news.number("Menu");

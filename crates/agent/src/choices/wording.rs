@@ -1,6 +1,6 @@
 //! What a text names: quotes, names, words.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 /// Marks around a text that is quoted.
 const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»'), ('「', '」')];
@@ -17,7 +17,7 @@ pub(super) fn quoted(text: &str) -> Vec<String> {
         let ends = |(at, one): &(usize, char)| {
             Some(*one) == close && !after[at + one.len_utf8()..].starts_with(char::is_alphanumeric)
         };
-        match after.char_indices().find(ends) {
+        match close.and_then(|_| after.char_indices().find(ends)) {
             Some((at, one)) => {
                 let inner = after[..at].trim_matches(|one: char| one.is_whitespace() || ".,;:!?".contains(one));
                 found.extend((!inner.is_empty()).then(|| inner.to_lowercase()));
@@ -29,11 +29,13 @@ pub(super) fn quoted(text: &str) -> Vec<String> {
     found
 }
 
-pub(super) fn words(text: &str) -> HashSet<String> {
+pub(super) fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
+/// Keys are written like names.
+const KEYS: [&str; 10] = ["Alt", "Backspace", "Ctrl", "Delete", "Enter", "Esc", "Escape", "Shift", "Space", "Tab"];
 /// Words of German, which writes all nouns like names.
 const GERMAN: [&str; 12] = ["das", "dem", "den", "der", "des", "die", "ein", "eine", "einen", "mit", "und", "von"];
 
@@ -46,7 +48,9 @@ pub(super) fn names(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in text.split_whitespace() {
         let word = part.trim_matches(|one: char| !one.is_alphanumeric());
-        if !begins && word.starts_with(char::is_uppercase) && word.chars().nth(1).is_some() {
+        let word = word.strip_suffix("'s").or(word.strip_suffix("’s")).unwrap_or(word);
+        let is_long = word.chars().nth(1).is_some();
+        if !begins && is_long && word.starts_with(char::is_uppercase) && !KEYS.contains(&word) {
             found.push(word.to_owned());
         }
         begins = part.ends_with(['.', '!', '?', ':']);
@@ -54,21 +58,24 @@ pub(super) fn names(text: &str) -> Vec<String> {
     found
 }
 
-/// Dates and times in a text: digits with signs between them.
+/// Dates and times in a text: three numbers with the same sign between them, or two with a colon.
 pub(super) fn dates(text: &str) -> Vec<String> {
     let parts = text.split(|one: char| !one.is_ascii_digit() && !"-/:.".contains(one));
     let is_date = |part: &&str| {
-        let numbers: Vec<&str> = part.split(['-', '/', ':', '.']).collect();
-        (2..=3).contains(&numbers.len())
-            && numbers.iter().all(|number| (1..=4).contains(&number.len()))
-            && part.len() >= 4
+        ['-', '/', '.', ':'].into_iter().any(|sign| {
+            let numbers: Vec<&str> = part.split(sign).collect();
+            let is_number =
+                |number: &&str| (1..=4).contains(&number.len()) && number.bytes().all(|one| one.is_ascii_digit());
+            (numbers.len() == 3 || (numbers.len() == 2 && sign == ':')) && numbers.iter().all(is_number)
+        })
     };
     parts.map(|part| part.trim_matches(['-', '/', ':', '.'])).filter(is_date).map(str::to_owned).collect()
 }
 
-/// Whether a text is about several things, in a word.
+/// Whether a text is about several things, in a word that it does not quote.
 pub(super) fn means_several(text: &str) -> bool {
-    words(text).iter().any(|word| ["all", "both", "each", "every"].contains(&&**word))
+    let plain = quoted(text).iter().fold(text.to_lowercase(), |plain, quote| plain.replace(&**quote, " "));
+    words(&plain).iter().any(|word| ["all", "both", "each", "every"].contains(&&**word))
 }
 
 /// Whether a text has this one, in lower case, as a whole.

@@ -49,6 +49,7 @@
   };
   const addLines = (text) => {
     for (const part of text.split("\n")) {
+      if (part.length > most - total) found.isCut = true;
       line += part.slice(0, Math.max(0, most - total)).trimEnd();
       flush();
       if (total >= most) return;
@@ -117,8 +118,9 @@
     }
     // A list has only the beginning of it.
     if (name === "textarea") {
+      if (isSecret(node)) return undefined;
       flush();
-      return addLines(node.value);
+      return cells ? add(` ${node.value} `) : addLines(node.value);
     }
     if (name === "select") return add(` ${node.selectedOptions[0]?.label ?? ""} `);
     if (name === "a" && node.hasAttribute("href")) stats.links += 1;

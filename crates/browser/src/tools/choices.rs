@@ -12,15 +12,25 @@ const FORMS: [(&str, &str); 2] = [("date", "YYYY-MM-DD"), ("time", "HH:MM")];
 /// The most options of a list that are shown.
 const MOST_OPTIONS: usize = 50;
 
-/// At most so many elements above the window, and below.
+/// How many places in the document an element outside of the window may be from one in it, and half of how many are listed.
 const MOST_BEYOND: usize = 20;
 
-/// The elements in the window, and some next to them in the document: a button may be below what it sends.
-pub(super) fn around_window(items: &[Element]) -> &[Element] {
-    let is_seen = |element: &Element| !has_mark(element, "off-screen");
-    let first = items.iter().position(is_seen).unwrap_or_default();
-    let last = items.iter().rposition(is_seen).unwrap_or_default();
-    &items[first.saturating_sub(MOST_BEYOND)..items.len().min(last + 1 + MOST_BEYOND)]
+/// The elements in the window, and those next to them in the document, as long as these are at most `most` together: a button may be below
+/// what it sends.
+pub(super) fn around_window(items: &[Element], most: usize) -> Vec<&Element> {
+    let seen: Vec<usize> = (0..items.len()).filter(|at| !has_mark(&items[*at], "off-screen")).collect();
+    let distance = |at: usize| {
+        let next = seen.partition_point(|seen| *seen < at);
+        let [before, after] = [next.checked_sub(1), Some(next)].map(|near| near.and_then(|near| seen.get(near)));
+        before.into_iter().chain(after).map(|near| near.abs_diff(at)).min().unwrap_or(usize::MAX)
+    };
+    let mut beyond: Vec<(usize, usize)> = (0..items.len()).map(|at| (distance(at), at)).collect();
+    beyond.retain(|(distance, _)| (1..=MOST_BEYOND).contains(distance));
+    beyond.sort_unstable();
+    beyond.truncate(most.saturating_sub(seen.len()).min(2 * MOST_BEYOND));
+    let mut listed: Vec<usize> = beyond.into_iter().map(|(_, at)| at).chain(seen).collect();
+    listed.sort_unstable();
+    listed.into_iter().map(|at| &items[at]).collect()
 }
 
 /// `shown`, the elements by their names, and `actions`, which are calls of `browser_overlay_act`.
@@ -155,14 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_near_the_window_is_offered_too() {
-        let page: Vec<Element> = (0..100)
-            .map(|at| element(at, "link", "", if (40..50).contains(&at) { &[] } else { &["off-screen"] }))
+    fn what_is_near_the_window_is_offered_too_but_never_in_place_of_what_is_in_it() {
+        let page: Vec<Element> = (0..200)
+            .map(|at| element(at, "link", "", if (40..50).contains(&at) || at == 199 { &[] } else { &["off-screen"] }))
             .collect();
-        let indexes = |page: &[Element]| around_window(page).iter().map(|element| element.index).collect::<Vec<_>>();
-        assert_eq!(indexes(&page), (20..70).collect::<Vec<_>>());
-        assert_eq!(indexes(&page[40..55]), (40..55).collect::<Vec<_>>());
-        assert_eq!((indexes(&page[60..]).len(), indexes(&[]).len()), (21, 0));
+        let indexes =
+            |page: &[Element], most| around_window(page, most).iter().map(|element| element.index).collect::<Vec<_>>();
+        // Two windows: the middle of the page, and a dialog at its end.
+        assert_eq!(indexes(&page, 100), (26..63).chain(186..200).collect::<Vec<_>>());
+        assert_eq!(indexes(&page, 11), (40..50).chain([199]).collect::<Vec<_>>());
+        assert_eq!(indexes(&page, 5).len(), 11, "the limit of the list is that of the call");
+        assert_eq!(indexes(&page[60..90], 100), <[u32; 0]>::default(), "nothing is in the window");
+        assert_eq!(indexes(&[], 100).len(), 0);
     }
 
     #[test]

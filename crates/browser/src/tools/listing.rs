@@ -149,8 +149,9 @@ impl Arguments for List {
         let is_page = self.scope == ListScope::Page;
         let scope = if is_page || self.choices { Scope::Page } else { Scope::Viewport };
         let (items, is_reused) = session.snapshot(scope, self.refresh, until)?;
-        let meant = if is_page || !self.choices { &items } else { around_window(&items) };
-        let listed: Vec<&Element> = meant.iter().skip(self.offset).take(self.limit).collect();
+        let most = self.offset.saturating_add(self.limit);
+        let meant = if is_page || !self.choices { items.iter().collect() } else { around_window(&items, most) };
+        let listed: Vec<&Element> = meant.iter().copied().skip(self.offset).take(self.limit).collect();
         let view: fn(&Element) -> Value = match self.view {
             View::Compact => |element| compact(element).into(),
             View::Full => full,
