@@ -357,7 +357,8 @@ impl ChoicePrompt {
         }
         // A page may repeat the goal. What else it shows is rather what the step is about than what is to be written.
         let seen = format!("{}{}", self.world().replace(&*self.goal, ""), self.used.join("\n")).to_lowercase();
-        let left: Vec<String> = names(step).into_iter().filter(|name| !seen.contains(&name.to_lowercase())).collect();
+        let (quotes, mut left) = (quoted(step), names(step));
+        left.retain(|name| !seen.contains(&name.to_lowercase()) && !quotes.contains(&name.to_lowercase()));
         (!left.is_empty()).then(|| format!("Use '{}'", left.join("' and '")))
     }
 

@@ -251,10 +251,10 @@ impl Agent {
 
     /// A model that chooses by schema does not say how far its plan is.
     pub(super) fn follow_plan(&mut self) {
-        if self.form != "schema" {
+        // The form is known after the first turn, and a new goal is forgotten before that.
+        let Some(change) = self.choices.plan_change(self.plan.current_text()).filter(|_| self.form == "schema") else {
             return;
-        }
-        let Some(change) = self.choices.plan_change(self.plan.current_text()) else { return };
+        };
         if change == PlanChange::Void {
             self.plan.clear();
         } else if self.plan.end_step() {

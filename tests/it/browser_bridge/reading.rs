@@ -45,9 +45,9 @@ fn fields_of_several_lines_and_lists_of_several_options_say_so_and_choices_go_be
         r#"<!doctype html><title>Form</title><p>Read this</p><textarea>{long}</textarea><textarea autocomplete=one-time-code>4711</textarea>
         <select multiple aria-label=Cities><option>Oslo<option>Rome</select><div style="height: 3000px"></div><button>Send</button>"#
     );
-    let mut player = Player::start(&[&serve_with(move |_| Some(super::html(&page)))]);
+    let mut player = Player::start(&[&serve_with(move |_| Some(super::traps::html(&page)))]);
     let text = player.ok("browser_extract", json!({"mode": "text"}))["text"].as_str().unwrap().to_owned();
-    assert_eq!(text.trim_end(), format!("Read this\n{}", long.trim_end()));
+    assert_eq!(text.trim_end(), format!("Read this\n{}\nSend", long.trim_end()));
     let window = player.ok("browser_list_interactives", json!({}));
     assert_eq!(window["total"], 3, "{window}");
     assert_eq!(window["items"][2], "3 listbox(multiple) Cities");

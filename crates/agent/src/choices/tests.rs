@@ -157,6 +157,12 @@ fn what_a_step_names_is_used_before_the_step_is_over_if_a_field_is_empty() {
     assert_eq!(steps(forward, &page, "textbox to (focused)", ["it", "Bob", "send"]), ["Use 'Bob'", forward, "over"]);
     assert_eq!(steps(forward, "BOB", "textbox to", ["it"; 3]), ["over"; 3], "the page has it");
     assert_eq!(steps(forward, "", "textbox to = \"x\"", ["it"; 3]), ["over"; 3], "no field is empty");
+    let greet = "Greet 'Bob'";
+    assert_eq!(
+        steps(greet, "", "textbox to", ["it", "Bob", "Bob"]),
+        [greet, "over", "over"],
+        "quotes need no reminder"
+    );
     assert_eq!(steps("Forward it", "", "textbox to", ["it"; 3]), ["over"; 3]);
     // After the plan, the goal tells.
     let mut prompt = ChoicePrompt { has_planned: true, ..ChoicePrompt::default() };
