@@ -1,5 +1,6 @@
 //! The tests of [`ChoicePrompt`].
 
+use super::wording::{dates, means_several, names, quoted};
 use super::*;
 use serde_json::json;
 
