@@ -285,7 +285,8 @@ impl ChoicePrompt {
             }
             (action.elements, action.texts) = (elements, texts);
         }
-        let (system, example) = (profile.small_system.clone(), profile.small_example.clone());
+        let example = if wants_plan { &profile.small_plan_example } else { &profile.small_example };
+        let (system, example) = (profile.small_system.clone(), example.clone());
         let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
         let choices = Choices { system, example, prompt, wants_plan, has_begun, step, actions };
         serde_json::to_string(&choices).ok()

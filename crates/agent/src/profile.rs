@@ -95,7 +95,10 @@ pub struct Profile {
     /// The instructions of a small model, which chooses actions by names.
     #[serde(default)]
     pub small_system: String,
-    /// A goal with the answers of such a model, as an example.
+    /// Goals with such a model's plans, as examples.
+    #[serde(default)]
+    pub small_plan_example: String,
+    /// Actions of such a model, as examples.
     #[serde(default)]
     pub small_example: String,
     /// Calls before each decision, if anything has changed.

@@ -179,7 +179,7 @@ pub(super) fn all(evaluates: bool) -> Vec<Tool> {
         tool::<acting::Scroll>(
             "browser_scroll",
             Shows,
-            "Scrolls to an element; or scrolls the page, or the part that is meant, to its top or bottom or by a distance.",
+            "Scrolls the page or a part of it to its top or bottom, to an element, or by a distance.",
         ),
         tool::<tabs::OpenInNewTab>(
             "browser_open_in_new_tab",

@@ -76,11 +76,13 @@ fn other_kinds<'a>(request: &'a ModelRequest, choices: &Choices) -> Kinds<'a> {
 }
 
 fn description(request: &ModelRequest, choices: &Choices) -> String {
-    let Kinds { words, core, .. } = other_kinds(request, choices);
-    let mut text =
-        "Answer with one JSON object: first the steps of the goal, each one action on one element, without steps to look or to scroll, then for each step its action:\n\
-                    - {\"steps\":[TEXT,...]}"
+    if choices.wants_plan {
+        return "Answer with one JSON object, the steps of the goal, each one action on one element, without steps to look or to scroll:\n\
+                - {\"steps\":[TEXT,...]}"
             .to_owned();
+    }
+    let Kinds { words, core, .. } = other_kinds(request, choices);
+    let mut text = "Answer with one JSON object, the next step of the goal and its action:".to_owned();
     let mut add = |rest: &str, means: &str| {
         text.push_str(format!("\n- {{\"step\":TEXT,\"mode\":{rest}}} {means}").trim_end());
     };

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub struct Choices {
     /// The instructions.
     pub system: String,
-    /// A goal with its answers, as an example.
+    /// Answers as examples.
     #[serde(default)]
     pub example: String,
     /// What the world shows, the goal, and what was done.
