@@ -125,11 +125,11 @@ impl ChoicePrompt {
         if self.shown.actions.is_empty() {
             return None;
         }
-        let is_left = self.is_left(step);
+        let keeps = self.keep_step(step);
         let change = match self.step {
             StepState::Open => return None,
             StepState::Missed(times) if times < MOST_MISSED => return None,
-            StepState::Done if is_left => None,
+            StepState::Done if keeps => None,
             StepState::Missed(_) | StepState::Done => Some(PlanChange::StepOver),
             StepState::Void => Some(PlanChange::Void),
         };

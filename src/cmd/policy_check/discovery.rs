@@ -61,7 +61,7 @@ impl Discovery {
     pub fn observe_answer(&mut self, piece: &Piece<'_>, annotations: &mut Annotations, out: &mut Out) -> bool {
         let line = match piece {
             Piece::Line(line) => line.body(),
-            Piece::Part { bytes, number, .. } => return self.is_part_of_answer(bytes, *number),
+            Piece::Part { bytes, number, .. } => return self.take_part_of_answer(bytes, *number),
         };
         let answer = annotations.observe_answer(line);
         if !self.is_pending {
@@ -107,7 +107,7 @@ impl Discovery {
         request.is_some_and(|request| is_same_id(request.request_id.map(RawValue::get), Some(&self.id)))
     }
 
-    fn is_part_of_answer(&mut self, bytes: &[u8], number: u64) -> bool {
+    fn take_part_of_answer(&mut self, bytes: &[u8], number: u64) -> bool {
         let is_answer = self.is_pending && memchr::memmem::find(bytes, self.id.as_bytes()).is_some();
         if is_answer && self.dropped_line.is_none() {
             self.dropped_line = Some(number);

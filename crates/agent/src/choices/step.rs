@@ -8,8 +8,9 @@ use pipewright_record::ActionChoice;
 const MOST_OF_STEP: usize = 4;
 
 impl ChoicePrompt {
-    /// Whether more is to be done for a step that has changed something, or, after the plan, for the goal; puts a reminder in front of it if it names what was not used.
-    pub(super) fn is_left(&mut self, step: Option<&str>) -> bool {
+    /// Decides whether more is to be done for a step that has changed something, or, after the plan, for the goal. Puts a reminder in front of
+    /// it if it names what was not used.
+    pub(super) fn keep_step(&mut self, step: Option<&str>) -> bool {
         let is_planned = step.is_some();
         let step = step.unwrap_or(&self.goal).to_owned();
         let step = &*step;

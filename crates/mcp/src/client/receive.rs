@@ -42,7 +42,7 @@ impl Client {
             (Some(RequestPurpose::Probe), _) => ServerMessage::Alive,
             (Some(RequestPurpose::Resources(list)), result) => self.receive_resources(list, result, out),
             (Some(RequestPurpose::Handshake), Ok(result)) => self.receive_handshake(result, out),
-            (Some(RequestPurpose::Handshake), Err(error)) if self.may_repeat_handshake(&error) => {
+            (Some(RequestPurpose::Handshake), Err(error)) if self.take_refusal(&error) => {
                 self.start_handshake(out);
                 ServerMessage::Nothing
             }
@@ -56,9 +56,9 @@ impl Client {
         }
     }
 
-    /// Whether to repeat the handshake, once: a server that rejected our version although it supports it must be asked
+    /// Takes a refusal of the handshake. Returns whether to repeat it, once: a server that rejected our version although it supports it must be asked
     /// again (2026-07-28, versioning).
-    fn may_repeat_handshake(&mut self, error: &RpcError) -> bool {
+    fn take_refusal(&mut self, error: &RpcError) -> bool {
         #[derive(serde::Deserialize)]
         struct Versions {
             supported: Vec<String>,
