@@ -80,6 +80,10 @@ impl Reader {
     /// The event at the end of the stream that lacks only the blank line behind it, which some servers leave out. One whose last line is
     /// incomplete is dropped.
     pub fn end(&mut self) -> Option<Event> {
+        if self.line.starts_with(b"{") && self.line.ends_with(b"}") {
+            let line = take(&mut self.line);
+            self.end_line(&line);
+        }
         let is_whole = self.line.is_empty() && self.has_data;
         if is_whole { self.end_line(b"") } else { None }
     }
@@ -94,6 +98,8 @@ impl Reader {
             return take(&mut self.has_field).then_some(event);
         }
         let (name, value) = match line.iter().position(|byte| *byte == b':') {
+            // A server that fails may send bare JSON. No field's name begins so.
+            _ if line.starts_with(b"{") => (b"data".as_slice(), line),
             Some(at) => (&line[..at], line[at + 1..].strip_prefix(b" ").unwrap_or(&line[at + 1..])),
             None => (line, &line[line.len()..]),
         };
@@ -141,6 +147,9 @@ mod tests {
             ("data: a\ndata: to", None),
             ("event: x\n", None),
             ("data: a\n\n", None),
+            ("{\"error\":\"x\"}", Some("{\"error\":\"x\"}")),
+            ("data: a\n\n{\"error\":\"x\"}\n", Some("{\"error\":\"x\"}")),
+            ("{\"error\":", None),
         ] {
             let mut reader = Reader::new(100);
             reader.take(stream.as_bytes());

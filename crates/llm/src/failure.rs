@@ -42,6 +42,28 @@ const LOADING: [&str; 6] =
 /// What servers say that have too much to do, in lower case.
 const OVERLOADED: [&str; 5] = ["overload", "at capacity", "too busy", "no available", "high demand"];
 
+/// What servers say of a call that the model wrote wrongly, in lower case. They generate it anew for the same request.
+const WRONG_CALL: [&str; 9] = [
+    // Groq
+    "tool_use_failed",
+    "failed to call a function",
+    "tool call validation failed",
+    "did not call a tool",
+    // Ollama, llama.cpp
+    "parsing tool call",
+    "parse tool call",
+    // Hugging Face, vLLM
+    "parse generated",
+    "invalid tool call:",
+    "unexpected tool call",
+];
+
+/// What servers say of too many requests, whatever the status, in lower case.
+const THROTTLED: [&str; 2] = ["throttling", "wait before trying again"];
+
+/// What servers say of a single request that is above the limit of a minute, so that no pause helps, in lower case.
+const TOO_LARGE: [&str; 2] = ["request too large", "must be reduced"];
+
 /// The pause before a request to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_secs(2);
 
@@ -72,18 +94,22 @@ impl Failure {
     /// A failure by the HTTP status (200 to 599), the provider's own code and message, and the headers. A limit that no
     /// pause lifts has no status of its own: the providers recognise its codes.
     pub(super) fn of_status(status: u16, code: Option<String>, message: String, headers: &Headers<'_>) -> Failure {
+        let lower = format!("{} {message}", code.as_deref().unwrap_or_default()).to_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let is_wrong_call = status >= 400 && says(&WRONG_CALL);
         let kind = match status {
             ..=399 => Kind::Protocol,
             401 | 403 => Kind::Auth,
             402 => Kind::Quota,
+            429 if says(&TOO_LARGE) => Kind::Overflow,
             429 => Kind::RateLimited,
             413 => Kind::Overflow,
+            _ if is_wrong_call => Kind::Protocol,
+            _ if says(&THROTTLED) => Kind::RateLimited,
             _ if is_overflow(code.as_deref(), &message) => Kind::Overflow,
-            408 | 409 | 499 | 500.. => Kind::Unavailable,
+            408 | 409 | 425 | 499 | 500.. => Kind::Unavailable,
             _ => Kind::BadRequest,
         };
-        let lower = message.to_lowercase();
-        let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let is_loading = kind == Kind::Unavailable && says(&LOADING);
         let is_busy = is_loading
             || kind == Kind::RateLimited
@@ -95,6 +121,7 @@ impl Failure {
         let retry = match kind {
             Kind::Auth | Kind::Quota | Kind::Overflow => Retry::Never,
             Kind::RateLimited | Kind::Unavailable => apply_headers(Retry::Backoff, headers),
+            _ if is_wrong_call => apply_headers(Retry::Backoff, headers),
             _ => apply_headers(Retry::Never, headers),
         };
         let retry = match retry {
@@ -165,7 +192,14 @@ impl<'a> ReportedError<'a> {
         let fields = error.and_then(|error| Fields::read(error.get()).ok());
         let message = whole.text("error").or_else(|| detail(&whole));
         let fields = fields.unwrap_or(whole);
-        let message = fields.text("message").or_else(|| detail(&fields)).or(message).unwrap_or_else(|| {
+        let said = |text: &String| !text.trim().is_empty();
+        let own = ["message", "status_msg"].into_iter().find_map(|key| fields.text(key));
+        let message = own.or_else(|| detail(&fields)).or(message).filter(said);
+        let message = message.map(|message| match cause(&fields) {
+            Some(cause) => format!("{message}: {cause}"),
+            None => message,
+        });
+        let message = message.unwrap_or_else(|| {
             let begin: String = String::from_utf8_lossy(body).trim().chars().take(MAX_SHOWN).collect();
             if begin.is_empty() { format!("HTTP status {status}") } else { format!("HTTP status {status}: {begin}") }
         });
@@ -177,6 +211,17 @@ impl<'a> ReportedError<'a> {
         let number = || self.fields.get(key)?.get().parse::<i64>().ok().map(|number| number.to_string());
         self.fields.text(key).or_else(number)
     }
+}
+
+/// The error of the provider behind OpenRouter, in the form of that provider.
+fn cause(fields: &Fields<'_>) -> Option<String> {
+    let raw = fields.object("metadata")?.text("raw").filter(|raw| !raw.trim().is_empty())?;
+    let is_object = raw.trim_start().starts_with(['{', '[']);
+    Some(if is_object {
+        ReportedError::read(0, raw.as_bytes()).message
+    } else {
+        raw.chars().take(MAX_DETAIL).collect()
+    })
 }
 
 /// The `detail` of servers in Python: a text, or a list of errors with their places.
@@ -208,7 +253,13 @@ mod tests {
         assert_eq!(failure(413, "request_too_large", ""), (Kind::Overflow, Retry::Never));
         assert_eq!(failure(400, "context_length_exceeded", ""), (Kind::Overflow, Retry::Never));
         assert_eq!(failure(500, "", "prompt is too long"), (Kind::Overflow, Retry::Never));
-        for status in [408, 409, 499, 500, 503, 529] {
+        let again = |kind| (kind, Retry::Backoff);
+        assert_eq!(failure(400, "tool_use_failed", "Failed to call a function."), again(Kind::Protocol));
+        assert_eq!(failure(500, "", "error parsing tool call: raw='{', err=unexpected end"), again(Kind::Protocol));
+        assert_eq!(failure(400, "ThrottlingException", "Too many tokens."), again(Kind::RateLimited));
+        let large = "Request too large: Limit 30000, Requested 40000. The input or output tokens must be reduced";
+        assert_eq!(failure(429, "rate_limit_exceeded", large), (Kind::Overflow, Retry::Never));
+        for status in [408, 409, 425, 499, 500, 503, 529] {
             assert_eq!(failure(status, "", ""), (Kind::Unavailable, Retry::Backoff), "{status}");
         }
         assert_eq!(failure(404, "", "no such model"), (Kind::BadRequest, Retry::Never));
@@ -250,6 +301,11 @@ mod tests {
         assert_eq!(read(r#"[{"error":{"message":"b","status":"X"}}]"#).code("status").as_deref(), Some("X"));
         assert_eq!(read(r#"{"error":"c"}"#).message, "c");
         assert_eq!(read(r#"{"message":"d","object":"error"}"#).message, "d");
+        assert_eq!(read(r#"{"error":{"message":""}}"#).message, r#"HTTP status 503: {"error":{"message":""}}"#);
+        let behind = |raw: &str| format!(r#"{{"error":{{"message":"e","metadata":{{"raw":{raw:?}}}}}}}"#);
+        for (raw, message) in [(r#"{"error":{"message":"too long"}}"#, "e: too long"), ("busy", "e: busy"), ("", "e")] {
+            assert_eq!(ReportedError::read(400, behind(raw).as_bytes()).message, message);
+        }
         assert_eq!(read("<html>gone").message, "HTTP status 503: <html>gone");
         assert_eq!(read("").message, "HTTP status 503");
         assert_eq!(ReportedError::read(500, b"\xff").message, "HTTP status 500: \u{fffd}");

@@ -8,7 +8,6 @@ use super::learnt;
 use super::repair::matches_schema;
 use super::saved::SavedModel;
 use super::served::context_window;
-use pipewright_http::Client;
 use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::between::{NearKind, Sides, between};
 use pipewright_io::report::{Failure, Report, Status, shortened};
@@ -139,7 +138,6 @@ impl Probe {
 /// Sends one request after the other.
 struct Check {
     endpoint: Endpoint,
-    client: Client,
     exchanges: Exchanges,
     arrivals: ArrivalReceiver,
     report: Arc<Report>,
@@ -170,13 +168,12 @@ struct Check {
 pub fn run(arguments: &CheckArguments, signals: &Signals, report: &Arc<Report>) -> Result<Status, Failure> {
     let endpoint = Endpoint::find(&arguments.model, report)?;
     let client = endpoint.client(Some(TIMEOUT), Some(TIMEOUT))?;
-    let (exchanges, arrivals, wake) = arrivals::start(client.clone()).map_err(Failure::not_started)?;
+    let (exchanges, arrivals, wake) = arrivals::start(client).map_err(Failure::not_started)?;
     let begun = Instant::now();
     let report = Arc::clone(report);
     let save = arguments.save.then(|| arguments.model.saved());
     let check = Check {
         endpoint,
-        client,
         exchanges,
         arrivals,
         report: Arc::clone(&report),
@@ -235,7 +232,7 @@ impl Check {
         }
         let mut abilities = self.abilities.clone();
         self.found.iter().for_each(|(ability, has)| abilities.set(*ability, *has));
-        if let Some(tokens) = context_window(&self.endpoint, &self.client) {
+        if let Some(tokens) = context_window(&self.endpoint) {
             abilities.set_context(tokens);
             out.add_line(
                 Side::NEAR,
@@ -297,6 +294,13 @@ impl Check {
                     self.abilities.prove_calls();
                 }
                 probe.fault(&mut turn)
+            }
+            AttemptProgress::Failed(_) if job.is_misplaced && self.endpoint.other_url.is_some() => {
+                if let Some(address) = self.endpoint.take_other_url() {
+                    self.exchanges.move_to(address);
+                }
+                job.reset();
+                return self.attempt();
             }
             AttemptProgress::Failed(TurnFailure { kind, message, .. }) => {
                 is_known = matches!(kind, Kind::BadRequest | Kind::Protocol | Kind::TooLarge | Kind::Overflow);

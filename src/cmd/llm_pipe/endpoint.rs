@@ -132,8 +132,10 @@ impl Endpoint {
             None => format!("{base}{path}"),
         };
         let url = join(base);
-        let has_version = base.rsplit('/').next().is_some_and(|last| last.starts_with('v') && last.len() < 9);
-        let takes_v1 = provider.key_header("").0 == "authorization" && !has_version;
+        let is_version =
+            |part: &str| part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()));
+        let has_version = base.split('/').any(is_version);
+        let takes_v1 = ["authorization", "x-api-key"].contains(&provider.key_header("").0) && !has_version;
         let other_url = takes_v1.then(|| join(&format!("{base}/v1")));
         let mut settings = Vec::new();
         for (key, value) in &configured.set {
@@ -211,8 +213,20 @@ impl Endpoint {
     /// The addresses at which the server may list its models.
     pub fn list_urls(&self) -> Vec<String> {
         let path = self.provider.path(&self.model);
-        let base = |url: &String| url.strip_suffix(&*path).map(|base| format!("{base}/models"));
+        let base = |url: &String| {
+            let (base, query) = url.rsplit_once(&*path)?;
+            let query = query.get(1..).map_or_else(String::new, |query| format!("?{query}"));
+            Some(format!("{base}/models{query}"))
+        };
         [Some(&self.url), self.other_url.as_ref()].into_iter().flatten().filter_map(base).collect()
+    }
+
+    /// Changes to the other address, if there is one and it is valid. Returns it.
+    pub fn take_other_url(&mut self) -> Option<Address> {
+        let other = Endpoint { url: self.other_url.take()?, ..self.clone() };
+        let address = other.address().ok()?;
+        self.url = other.url;
+        Some(address)
     }
 
     /// The address of requests without secrets, for messages.
@@ -265,6 +279,10 @@ fn ollama(host: &str) -> String {
     let (scheme, host) = host.split_once("://").unwrap_or(("http", host));
     let host = host.trim_end_matches('/').trim_end_matches("/v1");
     let (name, port) = match host.rsplit_once(':') {
+        // An address of version 6 without brackets, and so without a port.
+        Some((name, _)) if name.contains(':') && !name.ends_with(']') && !host.ends_with(']') => {
+            (&*format!("[{host}]"), "11434")
+        }
         Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
         _ if scheme == "https" => (host, "443"),
         _ => (host, "11434"),

@@ -96,6 +96,9 @@ pub struct Patience {
 /// How long only the counts of a turn may still come after its end.
 const ENDING: Duration = Duration::from_secs(2);
 
+/// The shortest pause that a provider can ask for.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(200);
+
 /// The longest pause that a provider can ask for after a failure.
 const MAX_PAUSE: Duration = Duration::from_secs(3600);
 
@@ -236,7 +239,9 @@ impl Job {
     ) -> AttemptProgress {
         self.usage = self.usage.plus(usage);
         self.state = JobState::Ready;
-        if let Some(refused) = refusal(&failure, &self.request, &self.sent, abilities) {
+        // What the server says of itself may pass: it is believed when it comes again.
+        let may_pass = failure.what.kind == Kind::Unavailable && self.failures == 0 && patience.retries > 0;
+        if let Some(refused) = refusal(&failure, &self.request, &self.sent, abilities).filter(|_| !may_pass) {
             return AttemptProgress::Refused(refused);
         }
         // Without retries, a server is only waited for while it loads its model: it has not failed.
@@ -252,6 +257,8 @@ impl Job {
         let pause = match failure.retry {
             _ if is_enough => None,
             Retry::Never => None,
+            // Some servers ask for a pause of 0 as long as they refuse.
+            Retry::After(pause) if pause < SHORTEST_PAUSE => Some(backoff(self.attempts)),
             Retry::Backoff => Some(backoff(self.attempts)),
             // The server may be free earlier than it says, so a pause longer than the user's limit is cut to it.
             Retry::After(pause) => {
@@ -297,7 +304,12 @@ impl OpenAttempt {
                 let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
                 let mut failure = endpoint.provider.failure(status, &header, &body);
                 let is_page = status < 300 && failure.what.kind == Kind::Protocol;
-                self.is_misplaced = matches!(status, 404 | 405) || is_page;
+                // LM Studio reports an unknown path with status 200.
+                let is_unknown = failure.what.message.starts_with("Unexpected endpoint or method");
+                self.is_misplaced = matches!(status, 404 | 405) || is_page || is_unknown;
+                if is_unknown {
+                    failure.retry = Retry::Never;
+                }
                 if self.is_misplaced {
                     failure.what.message += &format!(" (asked: {})", endpoint.asked());
                 }
@@ -341,8 +353,15 @@ fn no_answer(error: &Error, place: &str) -> Failure {
         Error::Total(_) => (Kind::Timeout, Retry::Never),
         Error::TooLong { .. } => (Kind::TooLarge, Retry::Never),
     };
-    let advice = if kind == Kind::Unavailable { ": check that the server is running there" } else { "" };
-    Failure::new(kind, format!("{place}: {error}{advice}"), retry)
+    let text = error.to_string();
+    let (advice, retry) = match kind {
+        Kind::Unavailable if text.contains("certificate") => {
+            (": for an authority of your own, name the file with its certificate in SSL_CERT_FILE", Retry::Never)
+        }
+        Kind::Unavailable => (": check that the server is running there", retry),
+        _ => ("", retry),
+    };
+    Failure::new(kind, format!("{place}: {text}{advice}"), retry)
 }
 
 /// Half a second, doubled with every attempt up to eight seconds, and reduced at random by up to a quarter so that

@@ -2,7 +2,6 @@
 
 use super::arrivals::SIZES;
 use super::endpoint::{Endpoint, ModelOptions};
-use pipewright_http::Client;
 use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::report::{Failure, Report, Status};
 use pipewright_record::json::Object;
@@ -42,14 +41,14 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
     };
     let mut endpoint = Endpoint::find(&options, report)?;
     let provider = endpoint.provider;
-    let client = endpoint.client(Some(TIMEOUT), Some(TIMEOUT))?;
     let mut failure = String::new();
     for url in endpoint.list_urls() {
         endpoint.url = url;
-        match get(&client, &endpoint) {
+        match get(&endpoint) {
             Ok(answer) => {
                 let models = provider.models(&answer);
-                if models.is_empty() && !answer.contains("[]") {
+                // Older Ollamas have null in place of an empty list.
+                if models.is_empty() && !answer.contains("[]") && !answer.contains("null") {
                     failure = format!("{}: the answer is no list of models", endpoint.asked());
                     continue;
                 }
@@ -70,16 +69,17 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
 }
 
 /// The context window of the endpoint's model in tokens, if the server's list of models has it.
-pub fn context_window(endpoint: &Endpoint, client: &Client) -> Option<u64> {
+pub fn context_window(endpoint: &Endpoint) -> Option<u64> {
     let mut list = endpoint.clone();
     endpoint.list_urls().into_iter().find_map(|url| {
         list.url = url;
-        pipewright_llm::context_window_of(&get(client, &list).ok()?, &endpoint.model)
+        pipewright_llm::context_window_of(&get(&list).ok()?, &endpoint.model)
     })
 }
 
-/// The answer of the endpoint's address.
-fn get(client: &Client, endpoint: &Endpoint) -> Result<String, String> {
+/// The answer of the endpoint's address. Its client is its own: a connection that another one keeps may belong to a runtime that has ended.
+fn get(endpoint: &Endpoint) -> Result<String, String> {
+    let client = endpoint.client(Some(TIMEOUT), Some(TIMEOUT)).map_err(|why| why.message)?;
     let asked = endpoint.asked();
     let address = endpoint.address().map_err(|why| why.message)?;
     let (sender, pieces) = channel();

@@ -2,8 +2,10 @@
 
 use super::{Abilities, Ability};
 use crate::Provider;
+use crate::assembly::list;
 use pipewright_record::Fields;
 use pipewright_record::json::Object;
+use serde_json::value::RawValue;
 
 /// Fields without which no request is understood.
 const NEEDED: [&str; 10] = [
@@ -21,6 +23,9 @@ const NEEDED: [&str; 10] = [
 
 /// Both names of the limit of a turn's tokens in Chat Completions.
 const LIMITS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+/// What stands in front of the name of a field of messages.
+pub(super) const MESSAGES: &str = "messages.";
 
 /// Whether a field may be left out.
 pub(super) fn is_optional(name: &str) -> bool {
@@ -70,5 +75,23 @@ pub(super) fn without_fields(body: String, abilities: &Abilities) -> String {
         let is_left_out = abilities.leaves_out(name) || (is_whole && ["stream", "stream_options"].contains(&name));
         (!is_left_out).then_some((name, json))
     });
-    kept.fold(Object::default(), |object, (name, json)| object.put_any(name, json)).end()
+    let of_messages: Vec<&str> = abilities.fields.iter().filter_map(|name| name.strip_prefix(MESSAGES)).collect();
+    kept.fold(Object::default(), |object, (name, json)| match name {
+        "messages" => object.put_any(name, messages_without(json, &of_messages)),
+        _ => object.put_any(name, json),
+    })
+    .end()
+}
+
+/// The messages, a JSON list, without these fields.
+fn messages_without(json: &RawValue, left_out: &[&str]) -> String {
+    let Ok(messages) = serde_json::from_str::<Vec<&RawValue>>(json.get()) else { return json.get().to_owned() };
+    let without = |message: &&RawValue| match Fields::read(message.get()) {
+        Ok(fields) => {
+            let kept = fields.iter().filter(|(name, _)| !left_out.contains(name));
+            kept.fold(Object::default(), |object, (name, json)| object.put_any(name, json)).end()
+        }
+        Err(_) => message.get().to_owned(),
+    };
+    list(&messages.iter().map(without).collect::<Vec<_>>())
 }

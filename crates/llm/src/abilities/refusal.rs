@@ -1,11 +1,12 @@
 //! What a failure says that the server refuses. Servers have no common code for this, and each has its own words: so a message is read
 //! for the part of the request that it names, and for a word of refusal.
 
-use super::body::is_optional;
+use super::body::{MESSAGES, is_optional};
 use super::{Abilities, Ability, Refusal};
 use crate::Failure;
 use crate::overflow::is_only_output;
 use pipewright_record::{CallForm, Fields, Kind, Message, ModelRequest, ToolChoice};
+use std::collections::BTreeSet;
 
 /// Words of refusal, in lower case.
 const REFUSES: [&str; 30] = [
@@ -40,6 +41,12 @@ const REFUSES: [&str; 30] = [
     "unable",
     "does not",
 ];
+
+/// What a server says of a fault that passes.
+const PASSES: [&str; 2] = ["temporarily", "try again"];
+
+/// What a server says that wants a field, and does not refuse it.
+const WANTED: [&str; 3] = ["passed back", "missing", "is required"];
 
 /// For a model, or a configuration, without tools.
 const NO_TOOLS: [&str; 6] = [
@@ -135,12 +142,12 @@ const SYSTEM: [&str; 12] = [
 /// What a failure says that the server refuses of a request; `None` if it says nothing of this kind, or only what is known already.
 /// `sent` is the body that was sent.
 pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abilities: &Abilities) -> Option<Refusal> {
-    if !matches!(failure.what.kind, Kind::BadRequest | Kind::Unavailable) || failure.is_busy {
+    let message = failure.what.message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if !matches!(failure.what.kind, Kind::BadRequest | Kind::Unavailable) || failure.is_busy || says(&PASSES) {
         return None;
     }
     let fields = &sent.fields;
-    let message = failure.what.message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     let has = |ability| abilities.has(ability);
     let ability = |ability| Some(Refusal::Ability(ability));
     let has_tools = has(Ability::Tools) && (!request.tools.is_empty() || has_results(request));
@@ -174,6 +181,10 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
     if let Some(most) = limit.and_then(|limit| lower_limit(&message, limit)) {
         return Some(Refusal::Limit(most));
     }
+    let own = own_fields(request).into_iter().filter(|name| has_word(&message, &name.to_lowercase()));
+    if let Some(name) = own.max_by_key(String::len).filter(|_| refuses && says(&["message"]) && !says(&WANTED)) {
+        return Some(Refusal::Field(format!("{MESSAGES}{name}"))).filter(|_| !abilities.leaves_out(&name));
+    }
     if let Some(field) = refused_field(failure, &message, fields, refuses) {
         return match &*field {
             "stream" if has(Ability::Streaming) => ability(Ability::Streaming),
@@ -191,10 +202,31 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
         return ability(Ability::Parts);
     }
     let is_about_tools = says(&["tools", "tool use", "tool call", "function call", "functions"]);
-    if has_tools && refuses && is_about_tools && !says(&["schema", "].function", "parameters", "name", "pattern"]) {
+    // A model that has called a tool is trusted.
+    let has_called = abilities.has_called;
+    if has_tools
+        && !has_called
+        && refuses
+        && is_about_tools
+        && !says(&["schema", "].function", "parameters", "name", "pattern"])
+    {
         return ability(Ability::Tools);
     }
     None
+}
+
+/// The fields of the model's own messages that are sent back as they came, besides those of every message.
+fn own_fields(request: &ModelRequest) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for message in &request.messages {
+        if let Message::Assistant(turn) = message
+            && let Some(fields) = turn.raw.as_ref().and_then(|raw| Fields::read(raw.get()).ok())
+        {
+            names.extend(fields.iter().map(|(name, _)| name.to_owned()));
+        }
+    }
+    names.retain(|name| !["role", "content", "tool_calls", "name"].contains(&&**name));
+    names
 }
 
 fn field_of(failure: &Failure, message: &str, fields: &[String]) -> String {

@@ -122,7 +122,11 @@ impl Call {
     }
 
     fn is_complete(&self) -> bool {
-        !self.has_no_arguments() && matches!(self.arguments(), Arguments::Object(_))
+        // Most pieces end within a text: the whole is not read for each.
+        let may_end = |text: &str| text.trim_end().ends_with(['}', 'l']);
+        self.function.escaped("arguments").is_some_and(may_end)
+            && !self.has_no_arguments()
+            && matches!(self.arguments(), Arguments::Object(_))
     }
 
     fn end(mut self, is_mixed: bool, ids: &mut CallIds) -> (String, ModelCall) {

@@ -37,7 +37,7 @@ fn status_of(code: Option<&str>) -> u16 {
     match code {
         Some("rate_limit_exceeded" | "rate_limit_error" | "slow_down") => 429,
         Some("invalid_api_key" | "authentication_error" | "permission_error") => 401,
-        Some("BadRequestError" | "context_length_exceeded") => 400,
+        Some("BadRequestError" | "context_length_exceeded" | "model_not_found") => 400,
         Some(code) if code.starts_with("invalid_") || code.starts_with("image_") => 400,
         _ => 500,
     }

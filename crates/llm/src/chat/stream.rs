@@ -17,6 +17,27 @@ use serde_json::value::RawValue;
 /// Fields with the model's reasoning: DeepSeek and llama.cpp, OpenRouter and vLLM. If both are sent, they are equal.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
+/// Reasons to end at a limit: OpenAI, Mistral, GLM, and gateways that pass on the words of other APIs.
+const LENGTH: [&str; 5] =
+    ["length", "model_length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"];
+
+/// Reasons to withhold the answer, from OpenAI, GLM, Anthropic and Gemini.
+const REFUSAL: [&str; 7] =
+    ["content_filter", "sensitive", "refusal", "safety", "recitation", "blocklist", "prohibited_content"];
+
+/// Reasons to end before the turn was complete: vLLM, DeepSeek, GLM, and servers that were stopped.
+const CUT: [&str; 9] = [
+    "abort",
+    "aborted",
+    "cancelled",
+    "canceled",
+    "insufficient_system_resource",
+    "network_error",
+    "timeout",
+    "busy",
+    "server_busy",
+];
+
 pub(super) struct Reader {
     provider: &'static str,
     model: String,
@@ -29,6 +50,9 @@ pub(super) struct Reader {
     /// The field of [`REASONING`] that came first.
     reasoning_key: Option<&'static str>,
     is_refusal: bool,
+    /// Whether the message came in one piece.
+    is_whole: bool,
+    /// In lower case.
     finish_reason: Option<String>,
     is_done: bool,
     usage: Usage,
@@ -46,6 +70,7 @@ impl Reader {
             reasoning: GrowingText::default(),
             reasoning_key: None,
             is_refusal: false,
+            is_whole: false,
             finish_reason: None,
             is_done: false,
             usage: Usage::default(),
@@ -53,12 +78,18 @@ impl Reader {
     }
 
     fn choice(&mut self, choice: &RawValue, tokens: &mut Vec<Token>) -> Result<(), Failure> {
-        let choice = Fields::read(choice.get())?;
+        let text = choice.get();
+        let choice = Fields::read(text)?;
+        // OpenRouter
+        if choice.present("error").is_some() {
+            return Err(failure::in_stream(text));
+        }
         // Only one choice is requested; another would be mixed into it.
         if choice.count("index").is_some_and(|index| index > 0) {
             return Ok(());
         }
         // Some servers send the complete message instead.
+        self.is_whole |= choice.present("delta").is_none() && choice.present("message").is_some();
         if let Some(delta) = choice.present("delta").or_else(|| choice.present("message")) {
             self.delta(&Fields::read(delta.get())?, tokens)?;
         } else if let Some(text) = choice.present("text") {
@@ -70,8 +101,9 @@ impl Reader {
         if let Some(counts) = choice.object("usage") {
             self.usage = usage(&counts, ["prompt_tokens", "completion_tokens"]);
         }
-        // Some servers send an empty one until the turn ends.
-        if let Some(reason) = choice.text("finish_reason").filter(|reason| !reason.is_empty()) {
+        // Some servers send an empty one, or "null", until the turn ends.
+        let reason = choice.text("finish_reason").map(|reason| reason.to_lowercase());
+        if let Some(reason) = reason.filter(|reason| !["", "null", "none"].contains(&&**reason)) {
             self.finish_reason = Some(reason);
         }
         Ok(())
@@ -80,14 +112,18 @@ impl Reader {
     fn delta(&mut self, delta: &Fields<'_>, tokens: &mut Vec<Token>) -> Result<(), Failure> {
         for (key, json) in delta.iter() {
             match key {
+                "tool_calls" if json.get() == "{}" => {}
                 "tool_calls" => {
                     for call in delta.list(key)? {
                         self.calls.take(&Fields::read(call.get())?)?;
                     }
                 }
-                // The form before `tool_calls`: our requests offer no functions.
-                "function_call" if json.get() != "null" => {
-                    return Err(Failure::protocol("a call comes in the old form, as \"function_call\""));
+                // The form before `tool_calls`: our requests offer no functions. Some servers send one without a name.
+                "function_call" => {
+                    let name = delta.object(key).and_then(|call| call.text("name"));
+                    if json.get().starts_with('"') || name.is_some_and(|name| !name.is_empty()) {
+                        return Err(Failure::protocol("a call comes in the old form, as \"function_call\""));
+                    }
                 }
                 // Padding that hides the length of the tokens.
                 "obfuscation" => {}
@@ -154,9 +190,8 @@ impl Reader {
 
     fn stop(&self, has_calls: bool) -> Stop {
         match self.finish_reason.as_deref() {
-            // Mistral: the context window.
-            Some("length" | "model_length") => Stop::Length,
-            Some("content_filter") => Stop::Refusal,
+            Some(reason) if LENGTH.contains(&reason) => Stop::Length,
+            Some(reason) if REFUSAL.contains(&reason) => Stop::Refusal,
             _ if has_calls => Stop::Call,
             _ if self.is_refusal => Stop::Refusal,
             _ => Stop::End,
@@ -168,7 +203,8 @@ impl TurnReader for Reader {
     fn take(&mut self, name: &str, data: &[u8], tokens: &mut Vec<Token>) -> Result<(), Failure> {
         let text = event_text(data)?;
         let text = text.trim();
-        if text.is_empty() || self.is_done {
+        // A ping may have any text.
+        if text.is_empty() || text == "null" || name == "ping" || self.is_done {
             return Ok(());
         }
         if text == "[DONE]" {
@@ -180,6 +216,12 @@ impl TurnReader for Reader {
         let is_error = ["object", "type"].into_iter().any(|key| chunk.text(key).as_deref() == Some("error"));
         if chunk.present("error").is_some() || is_error || name == "error" {
             return Err(failure::in_stream(text));
+        }
+        // MiniMax
+        if let Some(status) = chunk.present("base_resp")
+            && Fields::read(status.get())?.count("status_code").is_some_and(|code| code > 0)
+        {
+            return Err(failure::in_stream(status.get()));
         }
         if let Some(counts) = chunk.object("usage") {
             self.usage = usage(&counts, ["prompt_tokens", "completion_tokens"]);
@@ -208,15 +250,14 @@ impl TurnReader for Reader {
             Some("error") => {
                 return Err(Failure::new(Kind::Unavailable, "the model failed while it answered", Retry::Backoff));
             }
-            Some("stop" | "tool_calls" | "function_call" | "length" | "model_length" | "content_filter") => {}
-            // vLLM, DeepSeek, and servers that were stopped.
-            Some("abort" | "aborted" | "cancelled" | "canceled" | "insufficient_system_resource") => {
-                return Err(Failure::cut());
-            }
+            Some("stop" | "tool_calls" | "function_call") => {}
+            Some(reason) if LENGTH.contains(&reason) || REFUSAL.contains(&reason) => {}
+            Some(reason) if CUT.contains(&reason) => return Err(Failure::cut()),
             // Another reason may be an abort.
             Some(_) if !self.calls.is_cut() => {}
             // The end may come without a reason, but not without a turn. A call has an effect, and may be one of several: it needs the reason.
             None if self.is_done && self.message.get("role").is_some() && self.calls.is_empty() => {}
+            None if self.is_whole && !self.calls.is_cut() => {}
             None if self.is_done && !self.calls.is_empty() => {
                 let why = "the answer has calls but no finish_reason, so it may be cut: they are not passed on";
                 return Err(Failure::new(Kind::Lost, why, Retry::Backoff));

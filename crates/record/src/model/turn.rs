@@ -107,9 +107,9 @@ pub enum Arguments {
 }
 
 impl Arguments {
-    /// Arguments that came as text: empty text means no arguments.
+    /// Arguments that came as text: empty text, or `null`, means no arguments.
     pub fn of_text(text: &str) -> Arguments {
-        let json = if text.trim().is_empty() { "{}" } else { text };
+        let json = if ["", "null"].contains(&text.trim()) { "{}" } else { text };
         match RawValue::from_string(crate::json::one_line(json)) {
             Ok(object) if object.get().starts_with('{') => Arguments::Object(object),
             _ => Arguments::Text(text.to_owned()),

@@ -85,16 +85,9 @@ impl ModelStage {
             return true;
         }
         if job.is_misplaced
-            && let Some(url) = self.settings.endpoint.other_url.take()
+            && let Some(address) = self.settings.endpoint.take_other_url()
         {
-            let first = std::mem::replace(&mut self.settings.endpoint.url, url);
-            match self.settings.endpoint.address() {
-                Ok(address) => self.exchanges.move_to(address),
-                Err(_) => {
-                    self.settings.endpoint.url = first;
-                    return false;
-                }
-            }
+            self.exchanges.move_to(address);
             let asked = self.settings.endpoint.asked();
             let why = self.settings.endpoint.without_secrets(&failure.message);
             self.report.note(format_args!("{}: {why}; trying {asked}", job.place));
