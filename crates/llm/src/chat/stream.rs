@@ -26,7 +26,7 @@ const REFUSAL: [&str; 7] =
     ["content_filter", "sensitive", "refusal", "safety", "recitation", "blocklist", "prohibited_content"];
 
 /// Reasons to end before the turn was complete: vLLM, DeepSeek, GLM, and servers that were stopped.
-const CUT: [&str; 9] = [
+const CUT: [&str; 8] = [
     "abort",
     "aborted",
     "cancelled",
@@ -34,8 +34,7 @@ const CUT: [&str; 9] = [
     "insufficient_system_resource",
     "network_error",
     "timeout",
-    "busy",
-    "server_busy",
+    "engine_overloaded",
 ];
 
 pub(super) struct Reader {
