@@ -19,17 +19,17 @@ fn rich() -> Vec<u8> {
 }
 
 /// The stream of a turn with this text.
-fn said(words: &str) -> Reply {
+pub(super) fn said(words: &str) -> Reply {
     let delta = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": words}}]});
     let end = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]});
     Reply::stream(&[&delta.to_string(), &end.to_string(), "[DONE]"])
 }
 
-fn refusal(status: u16, message: &str) -> Reply {
+pub(super) fn refusal(status: u16, message: &str) -> Reply {
     Reply::error(status, &json!({"error": {"message": message, "type": "invalid_request_error"}}).to_string())
 }
 
-fn body(request: &Request) -> Value {
+pub(super) fn body(request: &Request) -> Value {
     serde_json::from_str(&request.body).unwrap()
 }
 

@@ -10,6 +10,7 @@ mod documented;
 mod failures;
 mod forms;
 mod models;
+mod other_servers;
 mod protection;
 mod requests;
 mod secrets;

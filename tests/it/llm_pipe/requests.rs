@@ -106,8 +106,9 @@ fn a_server_without_schemas_gets_the_schema_in_the_prompt() {
     assert!(turns.len() == 2 && turns.iter().all(|turn| turn["text"] == r#"{"n":1}"#), "{output:?}");
     assert!(text(&output.stderr).contains("llm-pipe: the server does not accept the schema"), "{output:?}");
     let requests = server.requests();
-    assert_eq!(requests.len(), 3, "the refusal is remembered");
-    let sent: serde_json::Value = serde_json::from_str(&requests[2].body).unwrap();
+    // Status 500 may pass: both requests are sent with the schema before it comes again.
+    assert_eq!(requests.len(), 5, "the refusal is remembered");
+    let sent: serde_json::Value = serde_json::from_str(&requests[4].body).unwrap();
     let system = sent["messages"][0]["content"].as_str().unwrap();
     assert!(system.starts_with("Count.\n\n") && system.ends_with(SCHEMA), "{system}");
 }

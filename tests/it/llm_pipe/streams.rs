@@ -158,7 +158,7 @@ fn calls_that_all_come_under_index_0_are_told_apart_and_their_results_go_back_to
 }
 
 /// A chunk of Chat Completions.
-fn chunk(index: u64, delta: Value, finish_reason: Value) -> String {
+pub(super) fn chunk(index: u64, delta: Value, finish_reason: Value) -> String {
     json!({"choices": [{"index": index, "delta": delta, "finish_reason": finish_reason}]}).to_string()
 }
 
