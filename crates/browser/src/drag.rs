@@ -3,7 +3,7 @@
 use crate::focus::ElementHandle;
 use crate::pointer::{MousePlace, MovePurpose, middle};
 use crate::{Browser, InputRefusal};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Where a drag ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +22,12 @@ enum DragTarget {
 
 /// The number of mouse moves in a drag: widgets watch the path, not only its end.
 const STEPS: u32 = 8;
+
+/// The time between two moves, and how often the mouse moves at the end before it is released: lists that are sorted take no move for some
+/// time after each change, and items slide under the mouse.
+const MOVE_PAUSE: Duration = Duration::from_millis(20);
+const REST_PAUSE: Duration = Duration::from_millis(40);
+const RESTS: u32 = 3;
 
 /// How far a drag ends beyond the middle of its target, as a fraction of the distance to the edge.
 const DRAG_OVERSHOOT: f64 = 0.25;
@@ -79,9 +85,19 @@ impl Browser {
             let part = f64::from(step) / f64::from(STEPS);
             *last = (begun.0 + (end.0 - begun.0) * part, begun.1 + (end.1 - begun.1) * part);
             self.mouse("mouseMoved", *last, 1, until)?;
+            self.rest_mouse(MOVE_PAUSE, until)?;
         }
         // A target accepts a drop only after a second move over it.
-        Ok(self.mouse("mouseMoved", end, 1, until)?)
+        for _ in 0..RESTS {
+            self.rest_mouse(REST_PAUSE, until)?;
+            self.mouse("mouseMoved", end, 1, until)?;
+        }
+        Ok(())
+    }
+
+    fn rest_mouse(&mut self, pause: Duration, until: Instant) -> Result<(), InputRefusal> {
+        self.wait((Instant::now() + pause).min(until), |_| false)?;
+        Ok(())
     }
 
     /// Where in the window a drag onto an element ends, even if it is covered: slightly beyond its middle as seen from

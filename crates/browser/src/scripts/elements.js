@@ -196,7 +196,9 @@
     else if (element.indeterminate || element.ariaChecked === "mixed") marks.push("mixed");
     if (hovers.has(element) && !element.matches(CONTROLS)) marks.push("hover");
     if (element.ariaCurrent && element.ariaCurrent !== "false") marks.push("current");
-    if (["ascending", "descending"].includes(element.ariaSort)) marks.push(element.ariaSort);
+    // The state of a column is often that of the header around its button.
+    const sorted = element.ariaSort ?? element.closest("[aria-sort]")?.ariaSort;
+    if (["ascending", "descending"].includes(sorted)) marks.push(sorted);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
     else if (element.ariaExpanded === "false" && !["combobox", "tab"].includes(role) && !element.ariaHasPopup) marks.push("collapsed");
     if (element.localName === "textarea" || element.ariaMultiLine === "true") marks.push("multiline");

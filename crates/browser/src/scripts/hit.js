@@ -7,7 +7,7 @@ function (found, isPress) {
   const own = this.localName === "label" ? this.control ?? this : this;
   const isOther = (at) => {
     // What only listens counts if the list has it: else it is a part of this element.
-    if (at === this || at === this.control || !isElement(at) || !(isOfKind(at) || numbers?.has(at) || at.matches("[onclick]"))) return false;
+    if (at === this || at === this.control || !isElement(at) || isMirrorField(at) || !(isOfKind(at) || numbers?.has(at) || at.matches("[onclick]"))) return false;
     const name = named(at);
     // An element with the same name does the same; an image that listens is part of its button.
     if (name && [this, own].some((one) => name === named(one))) return false;
@@ -35,8 +35,12 @@ function (found, isPress) {
     let at = hit;
     while (box && at !== box && isWithin(at, box) && !isOther(at)) at = parent(at);
     if (box && at === box) return "";
-    if (isWithin(this, hit) && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
+    // Of a field in a label, a person presses the label.
+    const label = call(this, "closest", "label");
+    if (isWithin(this, hit) && !(label && isWithin(label, hit) && label !== hit) && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
   }
+  // What takes no pointer, such as a handle, is dragged by what is around it.
+  if (!isPress && isWithin(this, hit) && getComputedStyle(this).pointerEvents === "none") return "";
   const outer = [this, ...(this.labels ?? [])].find((one) => isWithin(hit, one));
   const before = outer ? isPress && inner(outer) : hit;
   return before ? `${numbersIn(before, this).join(" ")}|${described(before)}` : "";

@@ -68,6 +68,13 @@ const plain = (element) => (element.localName === "input" ? element.type : eleme
 
 const isVisible = (one) => checkVisibility.call(one, { opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true });
 const isDrawn = (one) => checkVisibility.call(one, { visibilityProperty: true, contentVisibilityAuto: true });
+// An element with `display: contents` has no box of its own.
+const isTextVisible = (text) => {
+  let at = text.parentElement;
+  if (isVisible(at)) return true;
+  while (at && getComputedStyle(at).display === "contents") at = at.parentElement;
+  return Boolean(at) && isVisible(at);
+};
 // While a list is made nothing moves, so it keeps the boxes that it has seen.
 let seenBoxes = null;
 const boxAt = (one) => {
@@ -78,6 +85,8 @@ const boxAt = (one) => {
   return box;
 };
 const sizeOf = (one) => { const { width, height } = boxAt(one); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
+// A field that keeps a value for the form, or repeats another for screen readers.
+const isMirrorField = (element) => element.matches("input:not([type=checkbox],[type=radio]),select") && (element.ariaHidden === "true" || (element.tabIndex < 0 && !isVisible(element)));
 // The box in whose place a person sees a control: the nearest visible element around it that has no other control.
 const boxOf = (element) => {
   const { controls } = globalThis[Symbol.for("pipewright")] ?? {};
@@ -85,7 +94,9 @@ const boxOf = (element) => {
   for (let level = 0; level < 4; level += 1) {
     at = parent(at);
     if (isShadowRoot(at)) at = at.host;
-    if (!isElement(at) || at === document.body || !controls || call(at, "querySelectorAll", controls).length > 1) return null;
+    if (!isElement(at) || at === document.body || !controls) return null;
+    const others = [...call(at, "querySelectorAll", controls)].filter((one) => one !== element);
+    if (others.length && !others.every(isMirrorField)) return null;
     if (isVisible(at) && sizeOf(at) === 2) return at;
   }
   return null;
@@ -176,7 +187,11 @@ const hostName = (element) => {
 const isField = (element) => ["input", "select", "textarea"].includes(element.localName) || element.isContentEditable;
 const named = (element, shown = element) => {
   // What a combobox shows is its value, but for a label in it.
-  if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) return shortened([...element.querySelectorAll("label")].map((label) => label.innerText).find(Boolean) || element.title);
+  if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) {
+    const fields = [element, ...element.querySelectorAll("select,input")];
+    const labels = [...fields.flatMap((field) => [...(field.labels ?? [])]), ...element.querySelectorAll("label")];
+    return shortened(labels.map((label) => label.innerText).find(Boolean) || element.title);
+  }
   const own = (shown && shown !== element && shown.localName === "label" && shown.innerText.trim()) || nameOf(element);
   const isBare = !own || (element.type === "file" && !element.labels?.length && !element.ariaLabel);
   const seen = isBare && !isVisible(element) && (element.localName === "select" || (element.localName === "input" && roleOf(element) !== "combobox")) ? textAround(element, 1) : "";

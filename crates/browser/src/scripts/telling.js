@@ -6,7 +6,14 @@ const NO_VALUE = ["password", "file", "checkbox", "radio", "button", "submit", "
 const shownByCombobox = (element) => {
   const parts = [...element.children];
   if (!parts.some(hasList)) return element.innerText;
-  return parts.filter((part) => !hasList(part)).map((part) => part.innerText).join(" ").trim() || parts[0].innerText;
+  return parts.filter((part) => !hasList(part)).map((part) => part.innerText).join(" ").trim() || shownText(parts[0]);
+};
+const shownText = (part) => {
+  const filter = (node) => (isElement(node) && node.localName === "select" ? NodeFilter.FILTER_REJECT : node.nodeType === Node.TEXT_NODE && isTextVisible(node) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
+  const walker = document.createTreeWalker(part, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, filter);
+  const texts = [];
+  for (let text = walker.nextNode(); text; text = walker.nextNode()) texts.push(text.data);
+  return texts.join(" ");
 };
 const hasList = (part) => call(part, "matches", "[role=listbox]") || Boolean(call(part, "querySelector", "[role=listbox]"));
 const valueOf = (element, role) => {
@@ -16,7 +23,7 @@ const valueOf = (element, role) => {
   if (isWritten && (element.value || role !== "combobox")) return element.value;
   if (role === "combobox") return isWritten ? textAround(element, 3) : shownByCombobox(element);
   if (element.isContentEditable) return element.innerText;
-  return ["slider", "spinbutton", "scrollbar"].includes(role) ? element.ariaValueText || element.ariaValueNow || "" : "";
+  return ["slider", "spinbutton", "scrollbar", "separator"].includes(role) ? element.ariaValueText || element.ariaValueNow || "" : "";
 };
 
 // Gives items of the same role and name the text beside each: of the row, or of the part of the page that has only this one.
@@ -29,10 +36,12 @@ const tellApart = (alike) => {
     let part = element;
     while (count.get(parent(part)) === 1) part = parent(part);
     const row = element.closest("tr,[role=row],li,[role=listitem],[role=treeitem],[role=option]");
-    if (row && row !== element && count.get(row) === 1) part = row;
+    // Several in a row at least say in which one they are.
+    if (row && row !== element && (count.get(row) === 1 || (part === element && count.get(row) < alike.length))) part = row;
     if (part !== element && isElement(part)) parts.set(item, { element, part, beside: besideOf(part, element, 1) });
   }
-  const isAmbiguous = new Set([...parts.values()].map(({ beside }) => beside)).size < parts.size;
+  const [sides, wholes] = ["beside", "part"].map((key) => new Set([...parts.values()].map((one) => one[key])).size);
+  const isAmbiguous = sides < wholes;
   for (const [item, { element, part, beside: first }] of parts) {
     // Two posts of the same person differ in what follows.
     const beside = isAmbiguous ? besideOf(part, element, 4) : first;
@@ -47,7 +56,7 @@ const besideOf = (part, element, most) => {
   const [free, controls] = [heading && !isWithin(heading, element) ? [heading.innerText] : [], []];
   const isHeading = (text) => free.length > 0 && heading && isWithin(text, heading);
   for (let text = walker.nextNode(), tries = 0; text && tries < 20 && free.length < most; text = walker.nextNode(), tries += 1) {
-    if (!isVisible(text.parentElement) || isHeading(text)) continue;
+    if (!isTextVisible(text) || isHeading(text)) continue;
     (text.parentElement.closest(globalThis[Symbol.for("pipewright")].controls) ? controls : free).push(text.data);
   }
   return cut((free.length ? free : controls).slice(0, most).join(" "));

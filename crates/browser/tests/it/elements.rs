@@ -306,6 +306,13 @@ fn an_item_keeps_its_number_while_the_pointer_is_over_it() {
     assert_eq!(list(&mut browser, Scope::Page), before);
 }
 
+/// The name, place, value and marks of an item.
+fn told(one: &Element) -> String {
+    let parts = [Some(one.name.as_str()), one.place.as_deref(), one.value.as_deref()];
+    let parts = parts.into_iter().flatten().chain(one.marks.iter().map(String::as_str));
+    parts.collect::<Vec<_>>().join(" | ")
+}
+
 #[test]
 #[ignore = "needs Chromium"]
 fn an_element_says_its_state_and_equal_ones_where_they_are() {
@@ -316,13 +323,8 @@ fn an_element_says_its_state_and_equal_ones_where_they_are() {
         <select aria-label=Size><option>Small<option selected>Large</select><button aria-expanded=true>More</button>
         <div contenteditable role=textbox aria-label=Text>Hello</div><input aria-label=Age aria-invalid=true><div role=checkbox tabindex=0 aria-checked=mixed>All</div>
         <a href="/2" aria-current=page>2</a><div role=slider tabindex=0 aria-label=Volume aria-valuenow=30 style="width:20px;height:20px"></div><summary aria-expanded=false tabindex=0 role=button>Part</summary>
-        <input aria-label=Day readonly value=Monday><table><tr><th aria-sort=ascending tabindex=0>Price</table>"#,
+        <input aria-label=Day readonly value=Monday><table><tr><th aria-sort=ascending tabindex=0>Price<th aria-sort=descending><button>Age</button></table>"#,
     );
-    let told = |one: &Element| {
-        let parts = [Some(one.name.as_str()), one.place.as_deref(), one.value.as_deref()];
-        let parts = parts.into_iter().flatten().chain(one.marks.iter().map(String::as_str));
-        parts.collect::<Vec<_>>().join(" | ")
-    };
     let expected = [
         r#"Edit | row "Anna""#,
         r#"Edit | row "Bob""#,
@@ -341,6 +343,30 @@ fn an_element_says_its_state_and_equal_ones_where_they_are() {
         "Part | collapsed",
         "Day | Monday | readonly",
         "Price | ascending",
+        "Age | descending",
+    ];
+    assert_eq!(list(&mut browser, Scope::Page).iter().map(told).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn drawn_lists_and_rows_without_boxes_say_what_they_show() {
+    let (mut browser, _place) = show(
+        r#"<div role=separator tabindex=0 aria-label=Width aria-valuenow=40 style="width:9px;height:9px"></div><label for=f>Fruit</label><div role=combobox tabindex=0><div><select id=f
+        style="position:absolute;opacity:0;clip-path:inset(50%);width:1px;height:1px"><option>Fig<option>Plum</select><div role=listbox><i role=option>Plum</i><i style="visibility:hidden">Fig</i></div></div><div><div role=listbox></div></div></div>
+        <div><p role=row><span style="display:contents">Figs</span><a href="/f">Buy</a><p role=row><span style="display:contents">Plums</span><a href="/p">Buy</a></div>
+        <table><tr><td>Eve<td><button></button><button></button><tr><td>Dan<td><button></button><button></button></table>"#,
+    );
+    let expected = [
+        "Width | 40",
+        "Fruit | Plum",
+        "Plum",
+        r#"Buy | row "Figs""#,
+        r#"Buy | row "Plums""#,
+        r#" | row "Eve""#,
+        r#" | row "Eve""#,
+        r#" | row "Dan""#,
+        r#" | row "Dan""#,
     ];
     assert_eq!(list(&mut browser, Scope::Page).iter().map(told).collect::<Vec<_>>(), expected);
 }

@@ -147,6 +147,52 @@ const KINDS: &[Kind] = &[
         pressed: &[],
     },
     Kind {
+        what: "a sortable header that listens, with a button in it",
+        page: r##"<div role=table><div role=row><div role=columnheader id=listener><div role=button tabindex=0 style="width:60px">Price</div></div></div></div>"##,
+        listed: &[r#"button "Price""#],
+        pressed: &["Price"],
+    },
+    Kind {
+        what: "a transparent field over the mirror of its value",
+        page: r##"<span id=l>Colours *</span><div id=listener style="position:relative;z-index:0;width:200px;height:30px"><style>#listener input { position:absolute; inset:0; opacity:0; z-index:-1 }</style>
+            <input role=combobox aria-labelledby=l readonly><b>Red</b><input tabindex=-1 aria-hidden=true></div>"##,
+        listed: &[r#"combobox "Colours *" readonly"#],
+        pressed: &["Colours *"],
+    },
+    Kind {
+        what: "an area in which a thumb is moved, with two fields",
+        page: r##"<style>input { position:absolute; width:100%; height:100%; opacity:.001; clip-path:inset(50%); overflow:hidden; pointer-events:none }</style>
+            <div style="position:relative;width:90px;height:90px"><div style="position:absolute;left:30px;top:30px;width:20px;height:20px">
+            <input type=range aria-label=Hue><input type=range aria-label=Light tabindex=-1 aria-hidden=true></div></div>"##,
+        listed: &[r#"slider "Hue""#],
+        pressed: &["Hue"],
+    },
+    Kind {
+        what: "an item whose checkbox takes no pointer",
+        page: r##"<div role=tree><div role=treeitem id=listener tabindex=0 aria-selected=true style="width:90px"><span style="pointer-events:none"><label><input
+            type=checkbox tabindex=-1></label></span>Plums</div></div>"##,
+        listed: &[r#"treeitem "Plums" checked"#],
+        pressed: &["Plums"],
+    },
+    Kind {
+        what: "a combobox and its label",
+        page: r##"<label for=c>Fruit</label><button id=c role=combobox aria-expanded=false>Plum</button>"##,
+        listed: &[r#"combobox "Fruit""#],
+        pressed: &["Fruit"],
+    },
+    Kind {
+        what: "text of an element without a box",
+        page: r##"<div><div id=listener style="width:90px"><span style="display:contents">Card</span> <button>Open</button></div></div>"##,
+        listed: &[r#"clickable "Card Open""#, r#"button "Open""#],
+        pressed: &["Open"],
+    },
+    Kind {
+        what: "what hears only a double click or a context menu",
+        page: r##"<p class=twice style="width:90px">Rename</p><p class=menu style="width:90px">Menu</p>"##,
+        listed: &[r#"paragraph "Rename""#, r#"paragraph "Menu""#],
+        pressed: &[],
+    },
+    Kind {
         what: "options outside of their list",
         page: r##"<div role=listbox style="height:60px;overflow:auto"><div role=option style="height:20px">A</div><div role=option style="height:20px">B</div><div role=option
             style="height:20px">C</div><div role=option style="height:20px">D</div></div><p style="height:40px;margin:0">Text</p>"##,
@@ -155,9 +201,11 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// Elements with this id listen to clicks, and those of this class to the mouse over them.
+/// Elements with this id listen to clicks, and those of these classes to the mouse over them, to double clicks and to context menus.
 const LISTENERS: &str = "<script>window.listener?.addEventListener('click', () => 0);
-    for (const one of document.querySelectorAll('.over')) one.addEventListener('mouseenter', () => 0)</script>";
+    for (const one of document.querySelectorAll('.over')) one.addEventListener('mouseenter', () => 0);
+    for (const one of document.querySelectorAll('.twice')) one.addEventListener('dblclick', () => 0);
+    for (const one of document.querySelectorAll('.menu')) one.addEventListener('contextmenu', () => 0)</script>";
 
 fn list(browser: &mut Browser) -> Vec<Element> {
     browser.elements(Scope::Page, soon()).unwrap().items

@@ -97,6 +97,30 @@ fn a_list_whose_script_follows_the_mouse_is_sorted() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn a_list_that_takes_no_move_for_a_while_after_each_change_is_sorted_by_its_handles() {
+    // The handles take no pointer, so that the items around them are dragged.
+    let (mut browser, _place) = show_notes(
+        r#"<style>li { height: 40px } button { pointer-events: none }</style><ul id=list style="width:200px"></ul><script>
+        for (const name of ['one', 'two', 'three', 'four']) list.insertAdjacentHTML('beforeend', `<li draggable=true><button>${name}</button></li>`);
+        let held = null, rests = 0;
+        list.ondragstart = (event) => { held = event.target; event.dataTransfer.setData('text/plain', 'x'); };
+        list.ondragover = (event) => {
+            event.preventDefault();
+            const other = event.target.closest('li');
+            if (!other || other === held || performance.now() < rests) return;
+            rests = performance.now() + 30;
+            if (held.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) other.after(held); else other.before(held);
+        };
+        list.ondrop = () => note([...list.children].map((item) => item.textContent).join(' '));
+        </script>"#,
+    );
+    let [one, four] = ["one", "four"].map(|name| number(&mut browser, name));
+    browser.drag(MousePlace::Element(one), DragEnd::Element(four), soon()).unwrap();
+    assert_eq!(evaluate(&mut browser, "log.pop()"), "two three four one");
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn a_click_waits_for_changes_under_the_mouse_and_finds_a_free_part() {
     let (mut browser, _place) = show_notes(
         r#"<button onclick="note('clicked')">shy</button><div style="position:relative;width:200px;height:40px">

@@ -103,6 +103,18 @@ fn an_element_revealed_by_hovering_is_not_pressed_in_a_frame_of_another_site() {
 
 #[test]
 #[ignore = "needs Chromium"]
+fn a_field_that_reaches_beyond_its_label_is_pressed_at_the_label() {
+    let (mut browser, _place) = crate::show_notes(
+        r#"<table><tr onclick="note(event.target.closest('td').cellIndex)"><td style="padding:1px"><label onclick="event.stopPropagation()"><span style="clip-path:inset(50%);clip:rect(0 0 0 0);height:1px;width:1px;
+        margin:-1px;overflow:hidden;position:absolute"><input type=checkbox aria-label=Pick onchange="note(checked)"></span><span>Pick</span></label><td>Row</table>"#,
+    );
+    let pick = number(&mut browser, "Pick");
+    browser.click(pick, soon()).unwrap();
+    assert_eq!(pressed(&mut browser), json!([true]));
+}
+
+#[test]
+#[ignore = "needs Chromium"]
 fn a_click_on_a_container_does_not_press_a_control_in_it() {
     let mut browser = show(
         r##"<style>table { width: 600px } td { text-align: center } .all { display: block; width: 100%; height: 40px }</style>
