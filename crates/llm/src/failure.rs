@@ -62,7 +62,7 @@ const WRONG_CALL: [&str; 9] = [
 const THROTTLED: [&str; 2] = ["throttling", "wait before trying again"];
 
 /// What servers say of a single request that is above the limit of a minute, so that no pause helps, in lower case.
-const TOO_LARGE: [&str; 2] = ["request too large", "must be reduced"];
+const TOO_LARGE: &str = "request too large";
 
 /// The pause before a request to a server that loads its model.
 const LOADING_PAUSE: Duration = Duration::from_secs(2);
@@ -101,7 +101,7 @@ impl Failure {
             ..=399 => Kind::Protocol,
             401 | 403 => Kind::Auth,
             402 => Kind::Quota,
-            429 if says(&TOO_LARGE) => Kind::Overflow,
+            429 if lower.contains(TOO_LARGE) => Kind::Overflow,
             429 => Kind::RateLimited,
             413 => Kind::Overflow,
             _ if is_wrong_call => Kind::Protocol,

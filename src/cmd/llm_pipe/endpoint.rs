@@ -134,7 +134,8 @@ impl Endpoint {
         let url = join(base);
         let is_version =
             |part: &str| part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|one: char| one.is_ascii_digit()));
-        let has_version = base.split('/').any(is_version);
+        // Behind the scheme and the host.
+        let has_version = base.split('/').skip(3).any(is_version);
         let takes_v1 = ["authorization", "x-api-key"].contains(&provider.key_header("").0) && !has_version;
         let other_url = takes_v1.then(|| join(&format!("{base}/v1")));
         let mut settings = Vec::new();

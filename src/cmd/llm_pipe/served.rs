@@ -4,7 +4,9 @@ use super::arrivals::SIZES;
 use super::endpoint::{Endpoint, ModelOptions};
 use pipewright_http::exchanges::{Arrival, Exchanges};
 use pipewright_io::report::{Failure, Report, Status};
+use pipewright_record::Fields;
 use pipewright_record::json::Object;
+use serde_json::value::RawValue;
 use std::io::{ErrorKind, Write};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -47,8 +49,7 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
         match get(&endpoint) {
             Ok(answer) => {
                 let models = provider.models(&answer);
-                // Older Ollamas have null in place of an empty list.
-                if models.is_empty() && !answer.contains("[]") && !answer.contains("null") {
+                if models.is_empty() && !answer.contains("[]") && !is_null(&answer) {
                     failure = format!("{}: the answer is no list of models", endpoint.asked());
                     continue;
                 }
@@ -66,6 +67,15 @@ pub fn run(arguments: &ModelsArguments, report: &Report) -> Result<Status, Failu
         }
     }
     Err(Failure::new(Status::Fault, endpoint.without_secrets(&failure)))
+}
+
+/// Whether an answer has null in place of an empty list: older Ollamas.
+fn is_null(answer: &str) -> bool {
+    let fields = Fields::read(answer).unwrap_or_default();
+    let is_part = |(name, json): (&str, &RawValue)| {
+        name == "object" || (["data", "models"].contains(&name) && json.get() == "null")
+    };
+    fields.iter().next().is_some() && fields.iter().all(is_part)
 }
 
 /// The context window of the endpoint's model in tokens, if the server's list of models has it.

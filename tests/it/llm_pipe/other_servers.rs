@@ -83,6 +83,8 @@ fn what_a_failing_server_refuses_is_believed_when_it_comes_again() {
         (500, "stream: connection to upstream cannot be opened", 1, true),
         (500, "This backend does not support streaming.", 2, false),
         (503, "The function calls service is temporarily unavailable", 2, true),
+        // What the server refuses for good may end so, too.
+        (400, "stream=true is not supported here: leave it out and try again.", 1, false),
     ] {
         let replies = [vec![refusal(status, message); times], vec![said("x")]].concat();
         let asked = ask(&playing(replies), "vllm/m", &[], WITH_TOOLS);
@@ -119,6 +121,9 @@ fn a_refused_field_of_the_models_own_messages_is_left_out() {
     assert_eq!(sent, [own, without.clone(), without]);
     assert!(asked.turns.iter().all(|turn| turn["text"] == "x"), "{}", asked.notes);
     assert!(asked.notes.contains("messages.reasoning_content"), "{}", asked.notes);
+    // It is left out once, whatever the server says then.
+    let asked = with("messages[1].reasoning_content is not supported", |_| true);
+    assert_eq!((&asked.turns[0]["kind"], asked.requests.len()), (&json!("bad_request"), 3), "{}", asked.notes);
     // A server that wants the field does not refuse it.
     let asked = with("messages[1]: its reasoning_content must be passed back to the API", |_| true);
     assert!(asked.turns.iter().all(|turn| turn["kind"] == "bad_request"), "{:?}", asked.turns);
@@ -181,7 +186,9 @@ fn json_in_a_stream_of_events_is_read() {
     let begun = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": "Half"}}]});
     let whole = json!({"message": {"role": "assistant", "content": "All of it"}, "finish_reason": "stop"});
     let unknown = json!({"error": {"message": "m is not served", "code": "model_not_found"}});
+    let cut = json!({"choices": [{"index": 0, "message": {"role": "assistant", "content": "Pay 100"}}]});
     let expected = [
+        (event(cut), "kind", "lost"),
         (unknown.to_string(), "error", "m is not served"),
         (json!({"choices": [whole]}).to_string(), "text", "All of it"),
         (event(begun) + "{\"error\":\"the runner died\"}\n", "error", "the runner died"),

@@ -45,8 +45,18 @@ const REFUSES: [&str; 30] = [
 /// What a server says of a fault that passes.
 const PASSES: [&str; 2] = ["temporarily", "try again"];
 
-/// What a server says that wants a field, and does not refuse it.
-const WANTED: [&str; 3] = ["passed back", "missing", "is required"];
+/// Words of refusal for a field of messages: others may demand it.
+const NO_FIELD: [&str; 9] = [
+    "not support",
+    "unsupported",
+    "not permitted",
+    "not allowed",
+    "not accept",
+    "unknown",
+    "unrecognized",
+    "extra input",
+    "extra_forbidden",
+];
 
 /// For a model, or a configuration, without tools.
 const NO_TOOLS: [&str; 6] = [
@@ -144,7 +154,10 @@ const SYSTEM: [&str; 12] = [
 pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abilities: &Abilities) -> Option<Refusal> {
     let message = failure.what.message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if !matches!(failure.what.kind, Kind::BadRequest | Kind::Unavailable) || failure.is_busy || says(&PASSES) {
+    if !matches!(failure.what.kind, Kind::BadRequest | Kind::Unavailable) || failure.is_busy {
+        return None;
+    }
+    if failure.what.kind == Kind::Unavailable && says(&PASSES) {
         return None;
     }
     let fields = &sent.fields;
@@ -181,9 +194,9 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
     if let Some(most) = limit.and_then(|limit| lower_limit(&message, limit)) {
         return Some(Refusal::Limit(most));
     }
-    let own = own_fields(request).into_iter().filter(|name| has_word(&message, &name.to_lowercase()));
-    if let Some(name) = own.max_by_key(String::len).filter(|_| refuses && says(&["message"]) && !says(&WANTED)) {
-        return Some(Refusal::Field(format!("{MESSAGES}{name}"))).filter(|_| !abilities.leaves_out(&name));
+    let own = sent.of_messages.iter().filter(|name| has_word(&message, &name.to_lowercase()));
+    if let Some(name) = own.max_by_key(|name| name.len()).filter(|_| says(&["message"]) && says(&NO_FIELD)) {
+        return Some(Refusal::Field(format!("{MESSAGES}{name}")));
     }
     if let Some(field) = refused_field(failure, &message, fields, refuses) {
         return match &*field {
@@ -215,17 +228,13 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
     None
 }
 
-/// The fields of the model's own messages that are sent back as they came, besides those of every message.
-fn own_fields(request: &ModelRequest) -> BTreeSet<String> {
+fn fields_of_messages(body: &Fields<'_>) -> BTreeSet<String> {
+    const KNOWN: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "name"];
     let mut names = BTreeSet::new();
-    for message in &request.messages {
-        if let Message::Assistant(turn) = message
-            && let Some(fields) = turn.raw.as_ref().and_then(|raw| Fields::read(raw.get()).ok())
-        {
-            names.extend(fields.iter().map(|(name, _)| name.to_owned()));
-        }
+    for message in body.list("messages").unwrap_or_default() {
+        let fields = Fields::read(message.get()).unwrap_or_default();
+        names.extend(fields.iter().map(|(name, _)| name.to_owned()).filter(|name| !KNOWN.contains(&&**name)));
     }
-    names.retain(|name| !["role", "content", "tool_calls", "name"].contains(&&**name));
     names
 }
 
@@ -311,6 +320,8 @@ fn lower_limit(message: &str, sent: u64) -> Option<u64> {
 pub struct SentBody {
     /// The names of its fields.
     fields: Vec<String>,
+    /// The names of what its messages have besides the fields that every server knows: parts of the model's own turns.
+    of_messages: BTreeSet<String>,
     /// Its limit of the turn's tokens.
     limit: Option<u64>,
     form: Option<CallForm>,
@@ -326,6 +337,7 @@ impl SentBody {
     pub fn of(body: &str, form: Option<CallForm>) -> SentBody {
         let fields = Fields::read(body).unwrap_or_default();
         let limit = fields.iter().find_map(|(name, _)| fields.count(name).filter(|_| name.starts_with("max_")));
-        SentBody { fields: fields.iter().map(|(name, _)| name.to_owned()).collect(), limit, form }
+        let of_messages = fields_of_messages(&fields);
+        SentBody { of_messages, fields: fields.iter().map(|(name, _)| name.to_owned()).collect(), limit, form }
     }
 }

@@ -256,7 +256,7 @@ impl TurnReader for Reader {
             Some(_) if !self.calls.is_cut() => {}
             // The end may come without a reason, but not without a turn. A call has an effect, and may be one of several: it needs the reason.
             None if self.is_done && self.message.get("role").is_some() && self.calls.is_empty() => {}
-            None if self.is_whole && !self.calls.is_cut() => {}
+            None if self.is_done && self.is_whole && !self.calls.is_cut() => {}
             None if self.is_done && !self.calls.is_empty() => {
                 let why = "the answer has calls but no finish_reason, so it may be cut: they are not passed on";
                 return Err(Failure::new(Kind::Lost, why, Retry::Backoff));
