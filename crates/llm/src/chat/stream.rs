@@ -117,10 +117,10 @@ impl Reader {
                         self.calls.take(&Fields::read(call.get())?)?;
                     }
                 }
-                // The form before `tool_calls`: our requests offer no functions. Some servers send one without a name.
+                // The form before `tool_calls`: our requests offer no functions. Some servers send an empty one.
                 "function_call" => {
-                    let name = delta.object(key).and_then(|call| call.text("name"));
-                    if json.get().starts_with('"') || name.is_some_and(|name| !name.is_empty()) {
+                    let is_empty = |(_, json): (&str, &RawValue)| ["null", "\"\""].contains(&json.get());
+                    if json.get() != "null" && !Fields::read(json.get())?.iter().all(is_empty) {
                         return Err(Failure::protocol("a call comes in the old form, as \"function_call\""));
                     }
                 }
