@@ -3,6 +3,7 @@
 use crate::focus::ElementHandle;
 use crate::pointer::{MousePlace, MovePurpose, middle};
 use crate::{Browser, InputRefusal};
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// Where a drag ends.
@@ -23,11 +24,13 @@ enum DragTarget {
 /// The number of mouse moves in a drag: widgets watch the path, not only its end.
 const STEPS: u32 = 8;
 
-/// The time between two moves, and how often the mouse moves at the end before it is released: lists that are sorted take no move for some
-/// time after each change, and items slide under the mouse.
+/// The time between two moves, and before the last ones: lists that are sorted take no move for some time after each change, and items slide
+/// under the mouse.
 const MOVE_PAUSE: Duration = Duration::from_millis(20);
 const REST_PAUSE: Duration = Duration::from_millis(40);
-const RESTS: u32 = 3;
+
+/// Called on an element: how far it and all around it are scrolled.
+const SCROLLED: &str = "function () { let all = ''; for (let at = this; at; at = at.parentNode ?? at.host) all += `${at.scrollLeft} ${at.scrollTop} `; return all; }";
 
 /// How far a drag ends beyond the middle of its target, as a fraction of the distance to the edge.
 const DRAG_OVERSHOOT: f64 = 0.25;
@@ -42,7 +45,7 @@ impl Browser {
         // Nothing is pressed unless both ends can be reached.
         let target = match to {
             DragEnd::Element(to) => {
-                self.reach(to, (MovePurpose::Rest, None), until)?;
+                self.reach(to, (MovePurpose::Drag, None), until)?;
                 DragTarget::On(self.object(to, until)?.ok_or(InputRefusal::Stale)?)
             }
             DragEnd::By(x, y) => DragTarget::By(x, y),
@@ -50,7 +53,7 @@ impl Browser {
         // Not from a control in the element, which would get a click if the drag ends on it, unless it is all of the element.
         let start = match self.go_to(from, MovePurpose::Press, until) {
             Err(InputRefusal::Covered(_)) if matches!(from, MousePlace::Element(_)) => {
-                self.go_to(from, MovePurpose::Rest, until)?
+                self.go_to(from, MovePurpose::Drag, until)?
             }
             start => start?,
         };
@@ -75,7 +78,14 @@ impl Browser {
             self.mouse("mouseMoved", *last, 1, until)?;
         }
         let end = self.end_of_drag(target, start, until)?;
-        self.move_pressed(end, last, until)
+        let scrolled = self.on_element(&target.0, &target.1, SCROLLED, &json!([]), until)?;
+        self.move_pressed(end, last, until)?;
+        // A list may scroll while the mouse is at its edge.
+        if self.on_element(&target.0, &target.1, SCROLLED, &json!([]), until)? != scrolled {
+            *last = self.end_of_drag(target, start, until)?;
+            self.mouse("mouseMoved", *last, 1, until)?;
+        }
+        Ok(())
     }
 
     /// Moves the pressed mouse in a straight line from `last` to a point of the window, and keeps its position in `last`.
@@ -88,11 +98,11 @@ impl Browser {
             self.rest_mouse(MOVE_PAUSE, until)?;
         }
         // A target accepts a drop only after a second move over it.
-        for _ in 0..RESTS {
+        for _ in 0..2 {
             self.rest_mouse(REST_PAUSE, until)?;
             self.mouse("mouseMoved", end, 1, until)?;
         }
-        Ok(())
+        Ok(self.mouse("mouseMoved", end, 1, until)?)
     }
 
     fn rest_mouse(&mut self, pause: Duration, until: Instant) -> Result<(), InputRefusal> {

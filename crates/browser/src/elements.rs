@@ -191,9 +191,8 @@ const OPAQUE: usize = 100;
 /// Events caused by a mouse that comes to be over an element.
 const HOVERS: [&str; 2] = ["mouseenter", "pointerenter"];
 
-/// Events caused by a person's click, with any button.
-const CLICKS: [&str; 8] =
-    ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart", "contextmenu", "dblclick"];
+/// Events caused by a person's click.
+const CLICKS: [&str; 6] = ["click", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart"];
 
 impl Browser {
     /// The elements of the active page, in all its frames.

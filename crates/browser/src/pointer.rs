@@ -61,6 +61,8 @@ pub(crate) enum MovePurpose {
     Press,
     /// To be over it, or over anything in it.
     Rest,
+    /// To drag it, or onto it: what takes no pointer is dragged by what is around it.
+    Drag,
 }
 
 /// The purpose, and the point of the element that is meant, if not any of it: from its upper left corner, in CSS pixels.
@@ -378,7 +380,7 @@ impl Browser {
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            let arguments = json!([{"objectId": hit}, {"value": aim.0 != MovePurpose::Rest}]);
+            let arguments = json!([{"objectId": hit}, {"value": format!("{:?}", aim.0).to_lowercase()}]);
             match self.on_element(world, object, HIT_TEST_SCRIPT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = InputRefusal::Covered("something before its frame".to_owned()),

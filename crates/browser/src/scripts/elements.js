@@ -197,7 +197,8 @@
     if (hovers.has(element) && !element.matches(CONTROLS)) marks.push("hover");
     if (element.ariaCurrent && element.ariaCurrent !== "false") marks.push("current");
     // The state of a column is often that of the header around its button.
-    const sorted = element.ariaSort ?? element.closest("[aria-sort]")?.ariaSort;
+    const header = isField(element) ? null : element.closest("[aria-sort]");
+    const sorted = header === element || (header && call(header, "querySelector", CONTROLS) === element) ? header.ariaSort : null;
     if (["ascending", "descending"].includes(sorted)) marks.push(sorted);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
     else if (element.ariaExpanded === "false" && !["combobox", "tab"].includes(role) && !element.ariaHasPopup) marks.push("collapsed");

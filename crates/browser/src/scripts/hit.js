@@ -1,13 +1,13 @@
 // Called on an element, with what is at the point of a click. Returns "" if nothing covers it, "disabled", or a description of
-// the covering element. `isPress`: a control inside the element also counts as covering it.
-function (found, isPress) {
+// the covering element. `purpose`: "press", for which a control inside the element also counts as covering it, "rest" or "drag".
+function (found, purpose) {
   const hit = ownerOf(found);
   const { numbers } = globalThis[Symbol.for("pipewright")] ?? {};
   // A label is pressed in the place of its field.
   const own = this.localName === "label" ? this.control ?? this : this;
   const isOther = (at) => {
     // What only listens counts if the list has it: else it is a part of this element.
-    if (at === this || at === this.control || !isElement(at) || isMirrorField(at) || !(isOfKind(at) || numbers?.has(at) || at.matches("[onclick]"))) return false;
+    if (at === this || at === this.control || !isElement(at) || (isMirrorField(at) && !numbers?.has(at)) || !(isOfKind(at) || numbers?.has(at) || at.matches("[onclick]"))) return false;
     const name = named(at);
     // An element with the same name does the same; an image that listens is part of its button.
     if (name && [this, own].some((one) => name === named(one))) return false;
@@ -37,11 +37,11 @@ function (found, isPress) {
     if (box && at === box) return "";
     // Of a field in a label, a person presses the label.
     const label = call(this, "closest", "label");
-    if (isWithin(this, hit) && !(label && isWithin(label, hit) && label !== hit) && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
+    if (isWithin(this, hit) && !(label && label !== hit && isWithin(label, hit) && getComputedStyle(label).pointerEvents !== "none") && hit !== document.body && !isControl(hit) && call(hit, "querySelectorAll", globalThis[Symbol.for("pipewright")]?.controls ?? "*").length === 1) return "";
   }
   // What takes no pointer, such as a handle, is dragged by what is around it.
-  if (!isPress && isWithin(this, hit) && getComputedStyle(this).pointerEvents === "none") return "";
+  if (purpose === "drag" && isWithin(this, hit) && getComputedStyle(this).pointerEvents === "none") return "";
   const outer = [this, ...(this.labels ?? [])].find((one) => isWithin(hit, one));
-  const before = outer ? isPress && inner(outer) : hit;
+  const before = outer ? purpose === "press" && inner(outer) : hit;
   return before ? `${numbersIn(before, this).join(" ")}|${described(before)}` : "";
 }

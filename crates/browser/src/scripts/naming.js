@@ -72,8 +72,13 @@ const isDrawn = (one) => checkVisibility.call(one, { visibilityProperty: true, c
 const isTextVisible = (text) => {
   let at = text.parentElement;
   if (isVisible(at)) return true;
-  while (at && getComputedStyle(at).display === "contents") at = at.parentElement;
-  return Boolean(at) && isVisible(at);
+  const { display, visibility } = getComputedStyle(at);
+  if (display !== "contents" || visibility !== "visible") return false;
+  const range = document.createRange();
+  range.selectNodeContents(text);
+  if (!range.getClientRects().length) return false;
+  while (isElement(at) && getComputedStyle(at).display === "contents") at = parent(at);
+  return isElement(at) && isVisible(at);
 };
 // While a list is made nothing moves, so it keeps the boxes that it has seen.
 let seenBoxes = null;
@@ -86,17 +91,18 @@ const boxAt = (one) => {
 };
 const sizeOf = (one) => { const { width, height } = boxAt(one); return Math.min(width, height) > 1 ? 2 : Number(width > 0 || height > 0); };
 // A field that keeps a value for the form, or repeats another for screen readers.
-const isMirrorField = (element) => element.matches("input:not([type=checkbox],[type=radio]),select") && (element.ariaHidden === "true" || (element.tabIndex < 0 && !isVisible(element)));
-// The box in whose place a person sees a control: the nearest visible element around it that has no other control.
-const boxOf = (element) => {
+const isMirrorField = (element) => element.matches("input:not([type=button],[type=checkbox],[type=file],[type=image],[type=radio],[type=submit]),select") && (element.ariaHidden === "true" || (element.tabIndex < 0 && !isVisible(element)));
+// The box in whose place a person sees a control: the nearest visible element around it that has no other control, or only mirrors of it.
+const MOST_MIRRORS = 8;
+const boxOf = (element, mirrors = MOST_MIRRORS) => {
   const { controls } = globalThis[Symbol.for("pipewright")] ?? {};
   let at = element;
   for (let level = 0; level < 4; level += 1) {
     at = parent(at);
     if (isShadowRoot(at)) at = at.host;
     if (!isElement(at) || at === document.body || !controls) return null;
-    const others = [...call(at, "querySelectorAll", controls)].filter((one) => one !== element);
-    if (others.length && !others.every(isMirrorField)) return null;
+    const own = call(at, "querySelectorAll", controls);
+    if (own.length > 1 && (own.length > mirrors || ![...own].every((one) => one === element || isMirrorField(one)))) return null;
     if (isVisible(at) && sizeOf(at) === 2) return at;
   }
   return null;
@@ -167,7 +173,7 @@ const shownBy = (element) => {
 };
 // The text in that box, or in one around it that has no other control either.
 const textAround = (element, boxes) => {
-  for (let at = boxOf(element); at && boxes > 0; at = boxOf(at), boxes -= 1) {
+  for (let at = boxOf(element); at && boxes > 0; at = boxOf(at, 0), boxes -= 1) {
     const text = textOf(at).replace(NOTHING, " ").trim();
     if (text) return text;
   }
@@ -189,7 +195,7 @@ const named = (element, shown = element) => {
   // What a combobox shows is its value, but for a label in it.
   if (element.getAttribute("role") === "combobox" && !isField(element) && !element.ariaLabel && !element.hasAttribute("aria-labelledby")) {
     const fields = [element, ...element.querySelectorAll("select,input")];
-    const labels = [...fields.flatMap((field) => [...(field.labels ?? [])]), ...element.querySelectorAll("label")];
+    const labels = [...fields.flatMap((field) => [...(field.labels ?? [])]).filter((label) => !isWithin(element, label)), ...element.querySelectorAll("label")];
     return shortened(labels.map((label) => label.innerText).find(Boolean) || element.title);
   }
   const own = (shown && shown !== element && shown.localName === "label" && shown.innerText.trim()) || nameOf(element);

@@ -53,7 +53,7 @@ const among = (shownIn, { kinds, hovers, triggers, listening, begun, handed, hei
     return Boolean(root && ((of && root.querySelector(`#${CSS.escape(of)}`)) || (element.id && root.querySelector(`[aria-labelledby~="${CSS.escape(element.id)}"]`))));
   };
   // The box that a person sees in the place of a field, and what is in it, unless it listens itself.
-  const boxes = new Set([...shownIn].filter(([element, shown]) => shown !== element && element.localName !== "area").flatMap(([element, shown]) => (shown.localName === "label" ? [shown, boxOf(element)] : [shown])).filter(Boolean));
+  const boxes = new Set([...shownIn].filter(([element, shown]) => shown !== element && element.localName !== "area").map(([, shown]) => shown));
   const standsForAnother = (element) => {
     if (boxes.has(element)) return true;
     for (let at = parent(element), level = 0; isElement(at) && level < 4 && !listening.has(element); at = parent(at), level += 1) if (boxes.has(at)) return true;
@@ -104,9 +104,9 @@ const among = (shownIn, { kinds, hovers, triggers, listening, begun, handed, hei
   };
   const isControlTwice = (element, within, outer) => {
     // The link of a tab, the button of an option: pressing either is the same.
-    if (outer?.matches(WHOLE) && isControl(outer) && !isField(element) && isNamedLike(element, outer)) return true;
+    if (outer?.matches(WHOLE) && (isControl(outer) || isStop(outer)) && !isField(element) && isNamedLike(element, outer)) return true;
     // A drawn checkbox of an item: the item is pressed.
-    if (outer?.matches(WHOLE) && isControl(outer) && getComputedStyle(shownIn.get(element)).pointerEvents === "none") return true;
+    if (isSwitch(element) && outer?.matches("[role=treeitem],[role=option],[role^=menuitem]") && getComputedStyle(shownIn.get(element)).pointerEvents === "none") return true;
     if (outer?.matches("[role=combobox]") && !isField(element) && named(element) && named(element) === shortened(valueOf(outer, "combobox"))) return true;
     if (element.matches("input") && shownIn.has(element.closest("[role=combobox]:not(input)")) && !takesPointer(element)) return true;
     if (outer?.matches(SWITCHES) && isStop(outer) && element.matches("input") && roleOf(element) === roleOf(outer)) return true;

@@ -6,7 +6,7 @@ const NO_VALUE = ["password", "file", "checkbox", "radio", "button", "submit", "
 const shownByCombobox = (element) => {
   const parts = [...element.children];
   if (!parts.some(hasList)) return element.innerText;
-  return parts.filter((part) => !hasList(part)).map((part) => part.innerText).join(" ").trim() || shownText(parts[0]);
+  return parts.filter((part) => !hasList(part)).map((part) => part.innerText).join(" ").trim() || (call(parts[0], "querySelector", "select") ? shownText(parts[0]) : parts[0].innerText);
 };
 const shownText = (part) => {
   const filter = (node) => (isElement(node) && node.localName === "select" ? NodeFilter.FILTER_REJECT : node.nodeType === Node.TEXT_NODE && isTextVisible(node) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_SKIP);
@@ -45,7 +45,7 @@ const tellApart = (alike) => {
   for (const [item, { element, part, beside: first }] of parts) {
     // Two posts of the same person differ in what follows.
     const beside = isAmbiguous ? besideOf(part, element, 4) : first;
-    if (beside && beside !== item.value) item.place = `${call(part, "matches", "tr,[role=row]") ? "row" : "in"} ${JSON.stringify(beside)}`;
+    if (beside && beside !== item.value && beside !== item.name) item.place = `${call(part, "matches", "tr,[role=row]") ? "row" : "in"} ${JSON.stringify(beside)}`;
   }
 };
 // The first texts in a part of the page besides an element: its heading, then those that no control has.

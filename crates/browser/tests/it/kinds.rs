@@ -187,12 +187,6 @@ const KINDS: &[Kind] = &[
         pressed: &["Open"],
     },
     Kind {
-        what: "what hears only a double click or a context menu",
-        page: r##"<p class=twice style="width:90px">Rename</p><p class=menu style="width:90px">Menu</p>"##,
-        listed: &[r#"paragraph "Rename""#, r#"paragraph "Menu""#],
-        pressed: &[],
-    },
-    Kind {
         what: "options outside of their list",
         page: r##"<div role=listbox style="height:60px;overflow:auto"><div role=option style="height:20px">A</div><div role=option style="height:20px">B</div><div role=option
             style="height:20px">C</div><div role=option style="height:20px">D</div></div><p style="height:40px;margin:0">Text</p>"##,
@@ -201,11 +195,9 @@ const KINDS: &[Kind] = &[
     },
 ];
 
-/// Elements with this id listen to clicks, and those of these classes to the mouse over them, to double clicks and to context menus.
+/// Elements with this id listen to clicks, and those of this class to the mouse over them.
 const LISTENERS: &str = "<script>window.listener?.addEventListener('click', () => 0);
-    for (const one of document.querySelectorAll('.over')) one.addEventListener('mouseenter', () => 0);
-    for (const one of document.querySelectorAll('.twice')) one.addEventListener('dblclick', () => 0);
-    for (const one of document.querySelectorAll('.menu')) one.addEventListener('contextmenu', () => 0)</script>";
+    for (const one of document.querySelectorAll('.over')) one.addEventListener('mouseenter', () => 0)</script>";
 
 fn list(browser: &mut Browser) -> Vec<Element> {
     browser.elements(Scope::Page, soon()).unwrap().items
