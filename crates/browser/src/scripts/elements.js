@@ -152,6 +152,7 @@
   }
   const items = [];
   const owners = [];
+  const hasSort = Boolean(document.querySelector("[aria-sort]"));
   // By role and name, most are one of a kind.
   const firsts = new Map();
   const equal = new Map();
@@ -197,8 +198,8 @@
     if (hovers.has(element) && !element.matches(CONTROLS)) marks.push("hover");
     if (element.ariaCurrent && element.ariaCurrent !== "false") marks.push("current");
     // The state of a column is often that of the header around its button.
-    const header = isField(element) ? null : element.closest("[aria-sort]");
-    const sorted = header === element || (header && call(header, "querySelector", CONTROLS) === element) ? header.ariaSort : null;
+    const header = hasSort && !isField(element) ? element.closest("[aria-sort]") : null;
+    const sorted = header && header !== element && call(header, "querySelector", CONTROLS) === element ? header.ariaSort : element.ariaSort;
     if (["ascending", "descending"].includes(sorted)) marks.push(sorted);
     if (element.ariaExpanded === "true" || (element.localName === "summary" && element.parentElement?.open)) marks.push("expanded");
     else if (element.ariaExpanded === "false" && !["combobox", "tab"].includes(role) && !element.ariaHasPopup) marks.push("collapsed");
