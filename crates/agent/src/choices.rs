@@ -11,7 +11,7 @@ use pipewright_record::{ActionChoice, Choices, ShownChoices};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
-use wording::words;
+use wording::{is_question, words};
 
 /// How much of what was done is kept, and how much of each error.
 const MOST_LINES: usize = 20;
@@ -100,6 +100,8 @@ impl ChoicePrompt {
         self.used.clear();
         self.tried.clear();
         self.void();
+        // What is shown may answer a question at once: a plan for it would only look around.
+        self.has_planned = is_question(goal);
     }
 
     fn void(&mut self) {
@@ -285,9 +287,13 @@ impl ChoicePrompt {
             }
             (action.elements, action.texts) = (elements, texts);
         }
-        let example = if wants_plan { &profile.small_plan_example } else { &profile.small_example };
+        let example = match wants_plan {
+            true => &profile.small_plan_example,
+            false if is_question(goal) => &profile.small_answer_example,
+            false => &profile.small_example,
+        };
         let (system, example) = (profile.small_system.clone(), example.clone());
-        let (has_begun, step) = (!self.past.is_empty(), step.map(str::to_owned));
+        let (has_begun, step) = (!self.past.is_empty() || is_question(goal), step.map(str::to_owned));
         let choices = Choices { system, example, prompt, wants_plan, has_begun, step, actions };
         serde_json::to_string(&choices).ok()
     }

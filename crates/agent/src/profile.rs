@@ -98,6 +98,9 @@ pub struct Profile {
     /// Goals with such a model's plans, as examples.
     #[serde(default)]
     pub small_plan_example: String,
+    /// Answers to questions by such a model, as examples.
+    #[serde(default)]
+    pub small_answer_example: String,
     /// Actions of such a model, as examples.
     #[serde(default)]
     pub small_example: String,

@@ -78,6 +78,11 @@ pub(super) fn means_several(text: &str) -> bool {
     words(&plain).iter().any(|word| ["all", "both", "each", "every"].contains(&&**word))
 }
 
+/// Whether a text asks for an answer rather than for an action.
+pub(super) fn is_question(text: &str) -> bool {
+    text.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}'])
+}
+
 /// Whether a text has this one, in lower case, as a whole.
 pub(super) fn mentions(text: &str, part: &str) -> bool {
     let text = text.to_lowercase();
