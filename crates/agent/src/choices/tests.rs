@@ -276,3 +276,15 @@ fn what_was_read_is_shown_until_the_next_call_and_no_page_can_close_the_mark() {
     prompt.acted("wait", "{}", Ok(None));
     assert!(!offered(&prompt).1.contains("found"));
 }
+
+#[test]
+fn a_question_may_be_answered_at_once() {
+    let profile = Profile::read("small_answer_example = 'A'\nsmall_plan_example = 'P'").unwrap();
+    for (goal, expected) in [("What is here?", (false, true, "A")), ("Press it", (true, false, "P"))] {
+        let mut prompt = ChoicePrompt::default();
+        prompt.begin(goal);
+        offer(&mut prompt, &["link Menu"]);
+        let choices: Choices = serde_json::from_str(&prompt.json(goal, None, &profile, None).unwrap()).unwrap();
+        assert_eq!((choices.wants_plan, choices.has_begun, &*choices.example), expected, "{goal}");
+    }
+}
