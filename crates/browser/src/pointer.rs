@@ -65,6 +65,17 @@ pub(crate) enum MovePurpose {
     Drag,
 }
 
+impl MovePurpose {
+    /// Its name in the hit test.
+    fn name(self) -> &'static str {
+        match self {
+            MovePurpose::Press => "press",
+            MovePurpose::Rest => "rest",
+            MovePurpose::Drag => "drag",
+        }
+    }
+}
+
 /// The purpose, and the point of the element that is meant, if not any of it: from its upper left corner, in CSS pixels.
 pub(crate) type MoveAim = (MovePurpose, Option<(f64, f64)>);
 
@@ -380,7 +391,7 @@ impl Browser {
                 hit => hit?,
             };
             let Some(hit) = self.resolve(hit, world, until) else { continue };
-            let arguments = json!([{"objectId": hit}, {"value": format!("{:?}", aim.0).to_lowercase()}]);
+            let arguments = json!([{"objectId": hit}, {"value": aim.0.name()}]);
             match self.on_element(world, object, HIT_TEST_SCRIPT, &arguments, until)?.as_str() {
                 "" if self.is_free(&world.session, at, until)? => return Ok(placement.map(at)),
                 "" => refusal = InputRefusal::Covered("something before its frame".to_owned()),

@@ -77,7 +77,7 @@ pub(super) fn without_fields(body: String, abilities: &Abilities) -> String {
     });
     let of_messages: Vec<&str> = abilities.fields.iter().filter_map(|name| name.strip_prefix(MESSAGES)).collect();
     kept.fold(Object::default(), |object, (name, json)| match name {
-        "messages" => object.put_any(name, messages_without(json, &of_messages)),
+        "messages" if !of_messages.is_empty() => object.put_any(name, messages_without(json, &of_messages)),
         _ => object.put_any(name, json),
     })
     .end()

@@ -228,6 +228,7 @@ pub fn refusal(failure: &Failure, request: &ModelRequest, sent: &SentBody, abili
     None
 }
 
+/// The names of the fields of a body's messages that not every server knows.
 fn fields_of_messages(body: &Fields<'_>) -> BTreeSet<String> {
     const KNOWN: [&str; 5] = ["role", "content", "tool_calls", "tool_call_id", "name"];
     let mut names = BTreeSet::new();
